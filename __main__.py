@@ -1,0 +1,6 @@
+"""``python -m kubeclassic``."""
+
+from .cli import main
+
+if __name__ == "__main__":
+    main()

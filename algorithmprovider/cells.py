@@ -1,0 +1,73 @@
+"""The behaviours that ``releases.py`` puts into cells, each named after what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+REGION_LABEL = "failure-domain.beta.kubernetes.io/region"
+ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"
+FEWEST_NODES = 100
+"""A smaller cluster is always searched whole, and no search is content with fewer."""
+
+
+def fixed_share(nodes: int, percentage: int) -> int:
+    """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means all of them."""
+    if nodes < FEWEST_NODES or percentage <= 0 or percentage >= 100:
+        return nodes
+    return max(FEWEST_NODES, nodes * percentage // 100)
+
+
+def adaptive_share(nodes: int, percentage: int) -> int:
+    """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means the smaller a share the larger the cluster, 5 at least."""
+    if nodes < FEWEST_NODES or percentage >= 100:
+        return nodes
+    if percentage <= 0:
+        percentage = max(5, 50 - nodes // 125)
+    return max(FEWEST_NODES, nodes * percentage // 100)
+
+
+def round_robin(totals: Ints, times: int) -> tuple[int, bool]:
+    """The best of *totals*, int64[k]; equals take turns by *times*, how often the choice was made before, which this one adds to."""
+    best = np.flatnonzero(totals == totals.max())
+    return int(best[times % len(best)]), True
+
+
+def first_best(totals: Ints, times: int) -> tuple[int, bool]:
+    """The first of the best of *totals*, int64[k]; the original draws one of them at random."""
+    return int(np.argmax(totals)), False
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Several errors as one text: ``[a, b]``; one alone stands as it is."""
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def listed_once(texts: Sequence[str]) -> str:
+    """As :func:`listed`, with equal texts shown once."""
+    return listed(list(dict.fromkeys(texts)))
+
+
+def truncated_mean(scores: Ints, weights: Ints) -> Ints:
+    """The mean over the resources of *scores*, int64[R, n], cut to whole numbers; *weights* do not count."""
+    return np.asarray(scores.sum(axis=0) // len(scores), np.int64)
+
+
+def rounded_mean_of_positive(scores: Ints, weights: Ints) -> Ints:
+    """The mean of *scores*, int64[R, n], by *weights*, int64[R], over the resources that score above 0, halves rounded away from 0."""
+    counted = scores > 0
+    total = np.where(counted, scores * weights[:, None], 0).sum(axis=0)
+    weight = np.where(counted, weights[:, None], 0).sum(axis=0)
+    mean = total / np.where(weight == 0, 1, weight)
+    rounded = np.trunc(mean) + np.where(np.abs(mean - np.trunc(mean)) >= 0.5, np.sign(mean), 0)
+    return np.where(weight == 0, 0, rounded).astype(np.int64)
+
+
+def beta_zone_key(labels: Mapping[str, str]) -> str:
+    """The zone of a node: region and zone of the beta failure-domain labels; empty without either."""
+    region, zone = labels.get(REGION_LABEL, ""), labels.get(ZONE_LABEL, "")
+    return f"{region}:\x00:{zone}" if region or zone else ""

@@ -1,0 +1,316 @@
+"""The releases: everything in which they differ is in this file, and no other file compares version numbers.
+
+Where a difference is behaviour, the cell holds the function that behaves so, named after what it does (``cells.py``). Each release is
+written as what it changes over the one before, so that this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import attrs
+
+from ..core import requests
+from ..core.release import GateEffect, PreemptionCells, QueueCells, Release, VolumeCells
+from . import cells, gatelists
+
+PRESSURE = ("CheckNodeMemoryPressure", "CheckNodePIDPressure", "CheckNodeDiskPressure")
+
+TAINT_NODES_BY_CONDITION = GateEffect(
+    gate="TaintNodesByCondition",
+    registers=("CheckNodeUnschedulable",),
+    unregisters=("CheckNodeCondition", *PRESSURE),
+    adds=("PodToleratesNodeTaints", "CheckNodeUnschedulable"),
+    mandatory=("PodToleratesNodeTaints", "CheckNodeUnschedulable"),
+)
+RESOURCE_LIMITS = GateEffect(gate="ResourceLimitsPriorityFunction", registers_priority="ResourceLimitsPriority")
+EVEN_PODS_SPREAD = GateEffect(
+    gate="EvenPodsSpread",
+    registers=("EvenPodsSpread",),
+    adds=("EvenPodsSpread",),
+    registers_priority="EvenPodsSpreadPriority",
+    adds_priority=True,
+)
+
+V1_12 = Release(
+    version="1.12",
+    ordering=(
+        "CheckNodeCondition",
+        "CheckNodeUnschedulable",
+        "GeneralPredicates",
+        "HostName",
+        "PodFitsHostPorts",
+        "MatchNodeSelector",
+        "PodFitsResources",
+        "NoDiskConflict",
+        "PodToleratesNodeTaints",
+        "PodToleratesNodeNoExecuteTaints",
+        "CheckNodeLabelPresence",
+        "CheckServiceAffinity",
+        "MaxEBSVolumeCount",
+        "MaxGCEPDVolumeCount",
+        "MaxCSIVolumeCountPred",
+        "MaxAzureDiskVolumeCount",
+        "CheckVolumeBinding",
+        "NoVolumeZoneConflict",
+        *PRESSURE,
+        "MatchInterPodAffinity",
+    ),
+    predicates=(
+        "PodFitsPorts",
+        "PodFitsHostPorts",
+        "PodFitsResources",
+        "HostName",
+        "MatchNodeSelector",
+        "NoVolumeZoneConflict",
+        "MaxEBSVolumeCount",
+        "MaxGCEPDVolumeCount",
+        "MaxAzureDiskVolumeCount",
+        "MaxCSIVolumeCountPred",
+        "MatchInterPodAffinity",
+        "NoDiskConflict",
+        "GeneralPredicates",
+        "CheckNodeCondition",
+        *PRESSURE,
+        "PodToleratesNodeTaints",
+        "CheckVolumeBinding",
+    ),
+    default_predicates=(
+        "NoVolumeZoneConflict",
+        "MaxEBSVolumeCount",
+        "MaxGCEPDVolumeCount",
+        "MaxAzureDiskVolumeCount",
+        "MaxCSIVolumeCountPred",
+        "MatchInterPodAffinity",
+        "NoDiskConflict",
+        "GeneralPredicates",
+        "CheckNodeCondition",
+        *PRESSURE,
+        "PodToleratesNodeTaints",
+        "CheckVolumeBinding",
+    ),
+    mandatory_predicates=("CheckNodeCondition",),
+    priorities=(
+        "SelectorSpreadPriority",
+        "InterPodAffinityPriority",
+        "LeastRequestedPriority",
+        "BalancedResourceAllocation",
+        "NodePreferAvoidPodsPriority",
+        "NodeAffinityPriority",
+        "TaintTolerationPriority",
+        "ImageLocalityPriority",
+        "ServiceSpreadingPriority",
+        "EqualPriority",
+        "MostRequestedPriority",
+        "RequestedToCapacityRatioPriority",
+    ),
+    default_priorities=MappingProxyType(
+        {
+            "SelectorSpreadPriority": 1,
+            "InterPodAffinityPriority": 1,
+            "LeastRequestedPriority": 1,
+            "BalancedResourceAllocation": 1,
+            "NodePreferAvoidPodsPriority": 10000,
+            "NodeAffinityPriority": 1,
+            "TaintTolerationPriority": 1,
+            "ImageLocalityPriority": 1,
+        }
+    ),
+    gates=gatelists.GATES_1_12,
+    gate_effects=(TAINT_NODES_BY_CONDITION, RESOURCE_LIMITS),
+    default_percentage=50,
+    texts=MappingProxyType(
+        {
+            "predicate": 'Invalid predicate name "{name}" specified - no corresponding function found',
+            "priority": "Invalid priority name {name} specified - no corresponding function found",
+            "overflow": "Total priority of priority functions has overflown",
+        }
+    ),
+    ignorable_extenders_last=False,
+    extender_unknown_node=None,
+    bind_extender_must_be_interested=False,
+    equivalence_cache=True,
+    incoming=requests.of_all_containers,
+    footprint=requests.of_containers,
+    incoming_nonzero=requests.nonzero_of_containers,
+    footprint_nonzero=requests.nonzero_of_containers,
+    zone_key=cells.beta_zone_key,
+    snapshot_keeps_nodeless=True,
+    transient_reset_all=True,
+    nodes_to_find=cells.fixed_share,
+    pick_host=cells.round_robin,
+    error_joiner=cells.listed,
+    binding_failed_reason="BindingRejected",
+    reads_out_of_disk=True,
+    best_effort_sees_init_containers=False,
+    affinity_texts=MappingProxyType(
+        {
+            "existing": "Failed to get all terms that pod {pod} matches, err: {error}",
+            "affinity": "Cannot schedule pod {pod} onto node {node}, because of PodAffinity, err: {error}",
+        }
+    ),
+    nodeless_breaks_metadata=True,
+    spread_matches_any_selector=True,
+    ratio_mean=cells.truncated_mean,
+    ratio_reads_resources=False,
+    interpod_lists_by="lister",
+    volumes=VolumeCells(
+        counts_unresolved_claims=True,
+        node_needed_for_counts=False,
+        csi_reads_unbound_claims=False,
+        csi_reads_migration=False,
+        has_cinder=False,
+        unbound_claim_text="PersistentVolumeClaim is not bound: {}",
+        zone_needs_scheduling_gate=True,
+        binding_needs_claims=False,
+        binding_gate=True,
+        selected_node_is_immediate=True,
+        keeps_stale_decisions=True,
+        claim_text_has_namespace=False,
+        checks_phase=False,
+        volume_mode="strict",
+        matches_by_beta_class=False,
+    ),
+    preemption=PreemptionCells(
+        refreshes_snapshot=True,
+        never_policy=False,
+        by_start_time=False,
+        needs_priority_gate=True,
+        lists_nodes="lister",
+        victim_message="by {namespace}/{name} on node {node}",
+        excludes_self=False,
+        second_pass_needs_added=False,
+        nominates_before_api=False,
+    ),
+    queue=QueueCells(
+        by_timestamp=False,
+        has_backoff=False,
+        flushes_unschedulable=False,
+        move_marker="flag",
+        pop_removes_nomination=True,
+        fifo_without_priority=True,
+        backoff_forget_after=60.0,
+        node_update_filter=False,
+        nominations_by_uid=False,
+        keeps_nomination_on_update=False,
+        csi_node_events=False,
+        filters_terminal=True,
+    ),
+)
+
+V1_13 = attrs.evolve(
+    V1_12,
+    version="1.13",
+    gates=gatelists.GATES_1_13,
+    gate_effects=(TAINT_NODES_BY_CONDITION, attrs.evolve(RESOURCE_LIMITS, adds_priority=True)),
+    volumes=attrs.evolve(V1_12.volumes, claim_text_has_namespace=True, checks_phase=True, volume_mode="default"),
+    preemption=attrs.evolve(V1_12.preemption, excludes_self=True),
+    queue=attrs.evolve(V1_12.queue, pop_removes_nomination=False, filters_terminal=False),
+)
+
+V1_14 = attrs.evolve(
+    V1_13,
+    version="1.14",
+    ordering=tuple(
+        name for before in V1_13.ordering for name in (("MaxCinderVolumeCount", before) if before == "CheckVolumeBinding" else (before,))
+    ),
+    predicates=(*V1_13.predicates, "MaxCinderVolumeCount"),
+    gates=gatelists.GATES_1_14,
+    default_percentage=0,
+    texts=MappingProxyType(
+        {
+            "predicate": 'invalid predicate name "{name}" specified - no corresponding function found',
+            "priority": "invalid priority name {name} specified - no corresponding function found",
+            "overflow": "total priority of priority functions has overflown",
+        }
+    ),
+    equivalence_cache=False,
+    snapshot_keeps_nodeless=False,
+    transient_reset_all=False,
+    nodes_to_find=cells.adaptive_share,
+    error_joiner=cells.listed_once,
+    binding_failed_reason="SchedulerError",
+    reads_out_of_disk=False,
+    spread_matches_any_selector=False,
+    volumes=attrs.evolve(
+        V1_13.volumes,
+        has_cinder=True,
+        zone_needs_scheduling_gate=False,
+        binding_needs_claims=True,
+        binding_gate=False,
+        selected_node_is_immediate=False,
+        keeps_stale_decisions=False,
+    ),
+    preemption=attrs.evolve(V1_13.preemption, refreshes_snapshot=False, nominates_before_api=True),
+    queue=attrs.evolve(
+        V1_13.queue,
+        by_timestamp=True,
+        has_backoff=True,
+        flushes_unschedulable=True,
+        move_marker="cycle",
+        backoff_forget_after=10.0,
+        node_update_filter=True,
+        nominations_by_uid=True,
+    ),
+)
+
+V1_15 = attrs.evolve(
+    V1_14,
+    version="1.15",
+    gates=gatelists.GATES_1_15,
+    ignorable_extenders_last=True,
+    affinity_texts=MappingProxyType(
+        {
+            "existing": "Failed to get all terms that match pod {pod}: {error}",
+            "affinity": "Cannot schedule pod {pod} onto node {node}, because of PodAffinity: {error}",
+        }
+    ),
+    volumes=attrs.evolve(
+        V1_14.volumes,
+        csi_reads_unbound_claims=True,
+        unbound_claim_text="PersistentVolumeClaim was not found: {}",
+        volume_mode="reject",
+    ),
+    preemption=attrs.evolve(V1_14.preemption, never_policy=True, by_start_time=True),
+    queue=attrs.evolve(V1_14.queue, fifo_without_priority=False, backoff_forget_after=20.0, keeps_nomination_on_update=True),
+)
+
+V1_16 = attrs.evolve(
+    V1_15,
+    version="1.16",
+    ordering=(*V1_15.ordering[:-1], "EvenPodsSpread", "MatchInterPodAffinity"),
+    gates=gatelists.GATES_1_16,
+    gate_effects=(*V1_15.gate_effects, EVEN_PODS_SPREAD),
+    extender_unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in nodeNameToInfo map',
+    bind_extender_must_be_interested=True,
+    incoming=requests.with_overhead,
+    footprint=requests.with_overhead,
+    incoming_nonzero=requests.nonzero_with_whole_overhead,
+    footprint_nonzero=requests.nonzero_with_overhead,
+    pick_host=cells.first_best,
+    best_effort_sees_init_containers=True,
+    nodeless_breaks_metadata=False,
+    ratio_mean=cells.rounded_mean_of_positive,
+    ratio_reads_resources=True,
+    interpod_lists_by="cache",
+    volumes=attrs.evolve(
+        V1_15.volumes,
+        counts_unresolved_claims=False,
+        node_needed_for_counts=True,
+        csi_reads_migration=True,
+        matches_by_beta_class=True,
+    ),
+    preemption=attrs.evolve(
+        V1_15.preemption,
+        needs_priority_gate=False,
+        lists_nodes="cache",
+        victim_message="Preempted by {namespace}/{name} on node {node}",
+        second_pass_needs_added=True,
+    ),
+    queue=attrs.evolve(V1_15.queue, csi_node_events=True),
+)
+
+RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16)}
+"""The releases by version, oldest first."""
+
+DEFAULT_RELEASE = V1_16.version

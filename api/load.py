@@ -1,0 +1,143 @@
+"""Loads manifests and dumps of a cluster as objects, in the order in which they stand."""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any, TypeVar
+
+import attrs
+
+from ..exceptions import ManifestError
+from .decode import decode_kind, describe
+from .defaults import with_default_selector, with_defaults
+from .documents import Document, PathLike, read_documents
+from .fields import shown
+from .objects import KubeObject
+from .workloads import WORKLOADS
+
+K = TypeVar("K", bound=KubeObject)
+
+RAW_KINDS = ("ConfigMap", *WORKLOADS)
+
+
+@attrs.frozen
+class Loaded:
+    """What files held: *objects* in order, *raw* documents of the kinds asked for, and how many of other kinds were passed over."""
+
+    objects: tuple[KubeObject, ...] = ()
+    raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.field(factory=dict)
+    passed_over: Mapping[str, int] = attrs.field(factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def of(self, kind: type[K]) -> list[K]:
+        """The objects of one class."""
+        return [found for found in self.objects if type(found) is kind]
+
+
+def load(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    stdin: IO[Any] | None = None,
+    defaults: bool = True,
+    strict: bool = True,
+    raw_kinds: Collection[str] = RAW_KINDS,
+) -> Loaded:
+    """Load files, directories and ``-`` (*stdin*, else standard input).
+
+    YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json`` and
+    ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would
+    (:func:`~.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Of two objects with one name the
+    last counts. Documents of *raw_kinds* are kept undecoded too, workloads and ConfigMaps unless told otherwise.
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where.
+    """
+    loading = _Loading(defaults, strict, frozenset(raw_kinds))
+    with _without_garbage_collection():
+        for document in read_documents(paths, stdin):
+            loading.take(document)
+    return loading.result()
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Reading builds much and drops nothing in cycles: collecting meanwhile doubles the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@attrs.define
+class _Loading:
+    defaults: bool
+    strict: bool
+    raw_kinds: frozenset[str]
+    objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
+    raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
+    passed_over: Counter[str] = attrs.field(factory=Counter)
+    warnings: list[str] = attrs.field(factory=list)
+
+    def take(self, document: Document) -> None:
+        """Take in a document, or each item of a list."""
+        kind = document.data.get("kind")
+        if isinstance(kind, str) and kind:
+            self._take(kind, document.data, document.where)
+        elif document.found:
+            self.warnings.append(f"{document.where}: no kind, passed over")
+        else:
+            raise ManifestError(f"{document.where}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
+
+    def _take(self, kind: str, data: Mapping[str, Any], where: str) -> None:
+        if kind.endswith("List") and ("items" in data or kind == "List"):
+            self._take_items(kind.removesuffix("List"), data.get("items"), where)
+            return
+        if kind in self.raw_kinds:
+            self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
+        place = f"{where} ({describe(data, kind)})"
+        decoded = decode_kind(kind, data, place, strict=self.strict)
+        if decoded is not None:
+            self._keep(self._named(decoded, data, place), data, place)
+        elif kind not in self.raw_kinds:
+            self.passed_over[kind] += 1
+
+    def _take_items(self, kind: str, items: Any, where: str) -> None:
+        if items is not None and not isinstance(items, list):
+            raise ManifestError(f"{where}: items: got {shown(items)}, wanted a list")
+        for index, item in enumerate(items or ()):
+            place = f"{where}, item {index + 1}"
+            if not isinstance(item, dict):
+                raise ManifestError(f"{place}: got {shown(item)}, wanted a Kubernetes object")
+            item_kind = item.get("kind") or kind
+            if not isinstance(item_kind, str) or not item_kind:
+                raise ManifestError(f"{place}: kind: got {shown(item.get('kind'))}, wanted the kind of a Kubernetes object")
+            self._take(item_kind, item, place)
+
+    def _named(self, decoded: KubeObject, data: Mapping[str, Any], place: str) -> KubeObject:
+        """The object, which must have a name or a ``generateName``, to which a running number is put."""
+        if decoded.metadata.name:
+            return decoded
+        prefix = data.get("metadata", {}).get("generateName") if isinstance(data.get("metadata"), dict) else None
+        if not isinstance(prefix, str) or not prefix:
+            raise ManifestError(f"{place}: metadata.name: got nothing, wanted a name")
+        number = 1
+        while True:
+            named = attrs.evolve(decoded, metadata=attrs.evolve(decoded.metadata, name=f"{prefix}{number}"))
+            if (named.kind, named.key) not in self.objects:
+                return named
+            number += 1
+
+    def _keep(self, decoded: KubeObject, data: Mapping[str, Any], place: str) -> None:
+        identity = (decoded.kind, decoded.key)
+        if identity in self.objects:
+            self.warnings.append(f"{place}: {decoded.kind} {decoded.key} was given before, the last one counts")
+        self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
+
+    def result(self) -> Loaded:
+        """What was taken in."""
+        raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
+        return Loaded(tuple(self.objects.values()), raw, dict(self.passed_over), tuple(self.warnings))

@@ -1,0 +1,178 @@
+"""Pods counted by row and by topology domain, for every question that a rule has asked so far.
+
+A *query* says which pods count; the census keeps, for each query that was asked, how many such pods are on each row and, for each
+topology key asked for, in each domain. One pod that comes or goes costs as many steps as there are queries that it matches.
+Affinity terms are kept by the pods that carry them: which of them are about a given pod is looked up by its labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import Protocol
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import Column, grown
+from .podterms import ROLES, TermHolders, TermIndex, holders
+from .template import Group, Template
+
+Counts = NDArray[np.int64]
+
+
+class Query(Hashable, Protocol):
+    """Which pods to count: a hashable value that tells by template."""
+
+    def counts(self, template: Template) -> int:
+        """How often a pod of *template* counts: 0 not at all."""
+        ...
+
+
+@attrs.frozen
+class PodsMatching:
+    """Pods of one of *namespaces* (None: of any) whose labels *matches* accepts; *matches* is compared by *key*."""
+
+    namespaces: frozenset[str] | None
+    key: Hashable
+    matches: Callable[[Group], bool] = attrs.field(eq=False)
+
+    def counts(self, template: Template) -> int:
+        group = template.group
+        return int((self.namespaces is None or group.namespace in self.namespaces) and self.matches(group))
+
+
+@attrs.define(eq=False)
+class Counter:
+    """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked for."""
+
+    query: Query
+    rows: Counts = attrs.field(factory=lambda: np.zeros(8, np.int64))
+    total: int = 0
+    version: int = 0
+    """Moves with every change, for those who keep what they made of it."""
+    _domains: dict[str, Counts] = attrs.field(factory=dict)
+    _by_template: dict[int, int] = attrs.field(factory=dict)
+
+    def of(self, template: Template) -> int:
+        """How often a pod of *template* counts."""
+        found = self._by_template.get(template.number)
+        if found is None:
+            found = self._by_template[template.number] = self.query.counts(template)
+        return found
+
+    def add(self, row: int, count: int, labels: dict[str, Column[str | None]]) -> None:
+        """Count *count* more (or fewer) on *row*."""
+        self.rows = grown(self.rows, row + 1)
+        self.rows[row] += count
+        self.total += count
+        self.version += 1
+        for key, domains in self._domains.items():
+            column = labels.get(key)
+            code = int(column.codes[row]) if column is not None and row < len(column.codes) else 0
+            if code:
+                self._domains[key] = domains = grown(domains, code + 1)
+                domains[code] += count
+
+    def domains(self, key: str, labels: dict[str, Column[str | None]]) -> Counts:
+        """Counts by code of the label column *key*: int64[values]; code 0, the rows without the label, counts nothing."""
+        column = labels.get(key)
+        if column is None:
+            return np.zeros(1, np.int64)
+        found = self._domains.get(key)
+        if found is None or len(found) < len(column.values):
+            size = min(len(self.rows), len(column.codes))
+            weights = np.bincount(column.codes[:size], self.rows[:size], len(column.values))
+            found = self._domains[key] = weights.astype(np.int64)
+            found[0] = 0
+        return found
+
+    def domains_without(self, key: str, labels: dict[str, Column[str | None]], rows: Collection[int]) -> Counts:
+        """As :meth:`domains`, the pods of *rows* left out."""
+        found = self.domains(key, labels)
+        counted = [row for row in rows if row < len(self.rows) and self.rows[row]]
+        if counted and key in labels:
+            found = found.copy()
+            np.subtract.at(found, labels[key].codes[counted], self.rows[counted])
+            found[0] = 0
+        return found
+
+    def relabelled(self) -> None:
+        """Some row's labels changed: count its domains anew when next asked."""
+        self._domains.clear()
+        self.version += 1
+
+
+Terms = Sequence[tuple[TermHolders, Counter]]
+
+
+@attrs.define(eq=False)
+class Census:
+    """All counters of one table."""
+
+    labels: dict[str, Column[str | None]]
+    """The table's label columns."""
+    counters: dict[Query, Counter] = attrs.field(factory=dict)
+    _asked: list[Counter] = attrs.field(factory=list)
+    """The counters that every new template is held against: all but those of terms, which a template names itself."""
+    _templates: dict[Template, dict[int, int]] = attrs.field(factory=dict)
+    """Template -> row -> pods, of the templates that are or were present."""
+    _matching: dict[Template, list[tuple[Counter, int]]] = attrs.field(factory=dict)
+    _terms: dict[str, TermIndex[Counter]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
+
+    def counter(self, query: Query) -> Counter:
+        """The counter of *query*; the first time all present pods are counted for it."""
+        if isinstance(query, TermHolders):
+            return self._carried(query)
+        found = self.counters.get(query)
+        if found is None:
+            found = self.counters[query] = Counter(query)
+            self._asked.append(found)
+            for template, rows in self._templates.items():
+                if often := found.of(template):
+                    self._matching[template].append((found, often))
+                    for row, pods in rows.items():
+                        found.add(row, often * pods, self.labels)
+        return found
+
+    def terms_about(self, template: Template, role: str) -> Terms:
+        """The distinct terms of *role* that pods carry or carried and that are about pods of *template*.
+
+        Each comes with the counter of its holders. Not to be changed.
+        """
+        return self._terms[role].about(template)
+
+    def learn(self, template: Template) -> None:
+        """Know the terms of *template*, be there a pod of it or not."""
+        if template not in self._templates:
+            self._register(template)
+
+    def add(self, template: Template, row: int, count: int = 1) -> None:
+        """A pod of *template* comes to *row*, or with *count* -1 leaves it."""
+        self.learn(template)
+        rows = self._templates[template]
+        left = rows.get(row, 0) + count
+        if left:
+            rows[row] = left
+        else:
+            rows.pop(row, None)
+        for counter, often in self._matching[template]:
+            counter.add(row, often * count, self.labels)
+
+    def relabelled(self) -> None:
+        """Labels of some row changed."""
+        for counter in self.counters.values():
+            counter.relabelled()
+
+    def _register(self, template: Template) -> None:
+        self._templates[template] = {}
+        matching = self._matching[template] = [(c, often) for c in self._asked if (often := c.of(template))]
+        for role in ROLES if template.has_pod_affinity else ():
+            matching.extend((self._carried(holder), often) for holder, often in holders(template, role).items())
+
+    def _carried(self, holder: TermHolders) -> Counter:
+        found = self.counters.get(holder)
+        if found is None:
+            found = self.counters[holder] = Counter(holder)
+            self._terms[holder.role].add(holder, found)
+        return found

@@ -1,0 +1,129 @@
+"""One interned value a node, and postings from values to the nodes that hold them: the table's building blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
+
+import attrs
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+T = TypeVar("T", bound=Hashable)
+
+
+def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """*array* with room for *size* entries along its last axis, doubled and filled with zeros where it was too short."""
+    if array.shape[-1] >= size:
+        return array
+    room = max(size, 2 * array.shape[-1], 8)
+    wider = np.zeros((*array.shape[:-1], room), array.dtype)
+    wider[..., : array.shape[-1]] = array
+    return wider
+
+
+@attrs.define(eq=False)
+class Column(Generic[T]):
+    """One value a node, held as a code into the list of distinct values; code 0 is *absent*.
+
+    A test over the values is asked once a distinct value and answered for every node by one ``take``.
+    """
+
+    absent: T
+    codes: NDArray[np.int32] = attrs.field(factory=lambda: np.zeros(8, np.int32))
+    values: list[T] = attrs.field(init=False)
+    _code_of: dict[T, int] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.values = [self.absent]
+        self._code_of = {self.absent: 0}
+
+    def code(self, value: T) -> int:
+        """The code of *value*, a new one where it was not seen before."""
+        found = self._code_of.get(value)
+        if found is None:
+            found = self._code_of[value] = len(self.values)
+            self.values.append(value)
+        return found
+
+    def known(self, value: T) -> int:
+        """The code of *value*, -1 where no node ever had it."""
+        return self._code_of.get(value, -1)
+
+    def set(self, row: int, value: T) -> bool:
+        """Give *row* a value; answers whether that changed it."""
+        code = self.code(value)
+        self.codes = grown(self.codes, row + 1)
+        changed = bool(self.codes[row] != code)
+        self.codes[row] = code
+        return changed
+
+    def ask(self, test: Callable[[T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
+        """*test* of each distinct value, by code."""
+        return np.fromiter((test(value) for value in self.values), dtype, len(self.values))
+
+
+@attrs.frozen(eq=False)
+class ColumnView(Generic[T]):
+    """A column as one batch sees it: ``codes`` int32[n]."""
+
+    column: Column[T]
+    codes: NDArray[np.int32]
+
+    @property
+    def values(self) -> list[T]:
+        """The distinct values by code."""
+        return self.column.values
+
+    def where(self, test: Callable[[T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
+        """The answer of *test* for every node, asked once a distinct value: dtype[n]."""
+        return self.column.ask(test, dtype)[self.codes]
+
+    def equals(self, value: T) -> NDArray[np.bool_]:
+        """Which nodes have *value*: bool[n]."""
+        found: NDArray[np.bool_] = self.codes == self.column.known(value)
+        return found
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which nodes have any value: bool[n]."""
+        found: NDArray[np.bool_] = self.codes != 0
+        return found
+
+    def at(self, i: int) -> T:
+        """The value of node *i* of the batch."""
+        return self.column.values[int(self.codes[i])]
+
+
+@attrs.define(eq=False)
+class Postings:
+    """From a value to the rows that hold it, with a number for each; a pod asks for few values, a node holds many."""
+
+    rows: dict[Hashable, dict[int, int]] = attrs.field(factory=dict)
+
+    def add(self, value: Hashable, row: int, count: int = 1) -> None:
+        """Count *value* on *row* up, or down for a negative *count*; a count of 0 is forgotten."""
+        held = self.rows.setdefault(value, {})
+        left = held.get(row, 0) + count
+        if left:
+            held[row] = left
+        else:
+            held.pop(row, None)
+            if not held:
+                del self.rows[value]
+
+    def put(self, value: Hashable, row: int, number: int = 1) -> None:
+        """Set the number of *value* on *row*."""
+        self.rows.setdefault(value, {})[row] = number
+
+    def drop(self, value: Hashable, row: int) -> None:
+        """Forget *value* on *row*, if it is there."""
+        held = self.rows.get(value)
+        if held is not None:
+            held.pop(row, None)
+            if not held:
+                del self.rows[value]
+
+    def of(self, value: Hashable) -> dict[int, int]:
+        """The rows that hold *value* and the number of each. Not to be changed."""
+        return self.rows.get(value, {})

@@ -1,0 +1,86 @@
+"""How events of the cluster reach a scheduler: objects that come, change and go, as the API's watch would deliver them.
+
+Upstream: the event handlers in pkg/scheduler/eventhandlers.go (1.12: pkg/scheduler/factory/factory.go).
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from ..api.objects import KubeObject, Node, PersistentVolume, PersistentVolumeClaim, Pod
+from .engine import Engine
+
+
+@attrs.define(eq=False)
+class Feed:
+    """Delivers events to *engine*. An update or delete of what does not exist is passed over, an add of what exists is an update."""
+
+    engine: Engine
+
+    def put(self, item: KubeObject) -> None:
+        """An object appears or changes."""
+        if isinstance(item, Node):
+            self._put_node(item)
+        elif isinstance(item, Pod):
+            self._put_pod(item)
+        else:
+            self._put_listed(item)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object goes; only its kind and key matter."""
+        if isinstance(item, Node):
+            node = self.engine.cache.node(item.name)
+            if node is not None:
+                self.engine.cache.remove_node(node)
+        elif isinstance(item, Pod):
+            self._delete_pod(item)
+        else:
+            self._delete_listed(item)
+
+    def exists(self, item: KubeObject) -> bool:
+        """Whether the scheduler knows an object of this kind and key."""
+        if isinstance(item, Node):
+            return self.engine.cache.node(item.name) is not None
+        if isinstance(item, Pod):
+            return self.engine.cache.state(item) is not None
+        listing = self.engine.listings.of(item)
+        return listing is not None and listing.get(item.key) is not None
+
+    def _put_node(self, node: Node) -> None:
+        old = self.engine.cache.node(node.name)
+        if old is None:
+            self.engine.cache.add_node(node)
+        else:
+            self.engine.cache.update_node(old, node)
+
+    def _put_pod(self, pod: Pod) -> None:
+        if pod.is_terminal:
+            self._delete_pod(pod)
+            return
+        state = self.engine.cache.state(pod)
+        if state is None or state.assumed:
+            self.engine.cache.add(pod)
+        else:
+            self.engine.cache.update(pod)
+
+    def _delete_pod(self, pod: Pod) -> None:
+        state = self.engine.cache.state(pod)
+        if state is None:
+            return
+        if state.assumed:
+            self.engine.cache.add(state.pod)
+        self.engine.cache.remove(state.pod)
+
+    def _put_listed(self, item: KubeObject) -> None:
+        listing = self.engine.listings.of(item)
+        if listing is not None:
+            listing.put(item)
+        if isinstance(item, PersistentVolume | PersistentVolumeClaim):
+            self.engine.binder.put(item)
+
+    def _delete_listed(self, item: KubeObject) -> None:
+        listing = self.engine.listings.of(item)
+        if listing is not None:
+            listing.drop(item.key)
+        if isinstance(item, PersistentVolume | PersistentVolumeClaim):
+            self.engine.binder.drop(item)

@@ -1,0 +1,166 @@
+"""The order in which nodes are visited: round-robin over zones, remembered from cycle to cycle.
+
+Upstream: pkg/scheduler/internal/cache/node_tree.go (1.12: pkg/scheduler/cache/node_tree.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+
+@attrs.define(eq=False)
+class Zone:
+    """The nodes of one zone in order of addition, and how many of them were visited since the last reset."""
+
+    names: list[str]
+    cursor: int = 0
+
+
+@attrs.define(eq=False)
+class NodeTree:
+    """Zones in order of first appearance; *next* hands out one node after another.
+
+    A node that comes does not reset anything and a node that goes does not move the cursors, so one pass after a change can visit
+    a node twice and miss another, as upstream does.
+    """
+
+    zones: dict[str, Zone] = attrs.field(factory=dict)
+    """Zone key -> nodes; the dict's order is upstream's list of zones."""
+    turn: int = 0
+    """Index of the zone whose turn it is."""
+    _zone_of: dict[str, str] = attrs.field(factory=dict)
+
+    def __len__(self) -> int:
+        return len(self._zone_of)
+
+    def add(self, name: str, zone: str) -> None:
+        """Append a node to its zone; nothing where it is there already."""
+        here = self.zones.get(zone)
+        if here is None:
+            self.zones[zone] = Zone([name])
+        elif name not in here.names:
+            here.names.append(name)
+        else:
+            return
+        self._zone_of[name] = zone
+
+    def remove(self, name: str, zone: str) -> None:
+        """Take a node out of its zone, and the zone out of the tree with its last node."""
+        here = self.zones.get(zone)
+        if here is None or name not in here.names:
+            return
+        here.names.remove(name)
+        if not here.names:
+            del self.zones[zone]
+        self._zone_of.pop(name, None)
+
+    def update(self, name: str, old_zone: str, new_zone: str) -> None:
+        """Move a node to the end of its new zone; nothing where the zone stays, even if the tree does not know the node."""
+        if old_zone != new_zone:
+            self.remove(name, old_zone)
+            self.add(name, new_zone)
+
+    def next(self) -> str:
+        """The next node to visit; empty where there is none."""
+        if not self.zones:
+            return ""
+        zones = list(self.zones.values())
+        exhausted = 0
+        while True:
+            if self.turn >= len(zones):
+                self.turn = 0
+            zone = zones[self.turn]
+            self.turn += 1
+            if zone.cursor < len(zone.names):
+                zone.cursor += 1
+                return zone.names[zone.cursor - 1]
+            exhausted += 1
+            if exhausted >= len(zones):
+                self.reset()
+
+    def reset(self) -> None:
+        """Start a new round: no node of it was visited yet."""
+        self.turn = 0
+        for zone in self.zones.values():
+            zone.cursor = 0
+
+    def copy(self) -> NodeTree:
+        """A tree of the same state that can be advanced on its own."""
+        zones = {key: Zone(list(zone.names), zone.cursor) for key, zone in self.zones.items()}
+        return NodeTree(zones, self.turn, dict(self._zone_of))
+
+    def _exhausted(self) -> bool:
+        return all(zone.cursor >= len(zone.names) for zone in self.zones.values())
+
+    def rest_of_round(self) -> Iterator[str]:
+        """The nodes handed out until the next reset; advances the tree to just before it."""
+        while self.zones and not self._exhausted():
+            yield self.next()
+
+
+@attrs.define(eq=False)
+class VisitingOrder:
+    """A node tree whose order is worked out once and then read off: the rest of the current round, then whole rounds.
+
+    The tree itself lags behind; it catches up when a node comes, goes or moves.
+    """
+
+    tree: NodeTree = attrs.field(factory=NodeTree)
+    taken: int = 0
+    """How many nodes were handed out since the tree's state was valid."""
+    version: int = 0
+    """Moves whenever the order is worked out anew."""
+    _rest: list[str] | None = None
+    _round: list[str] = attrs.field(factory=list)
+
+    def __len__(self) -> int:
+        return len(self.tree)
+
+    def add(self, name: str, zone: str) -> None:
+        """A node comes."""
+        self._catch_up()
+        self.tree.add(name, zone)
+
+    def remove(self, name: str, zone: str) -> None:
+        """A node goes."""
+        self._catch_up()
+        self.tree.remove(name, zone)
+
+    def update(self, name: str, old_zone: str, new_zone: str) -> None:
+        """A node changes; only a change of zone matters."""
+        if old_zone != new_zone:
+            self._catch_up()
+            self.tree.update(name, old_zone, new_zone)
+
+    def rest_and_round(self) -> tuple[list[str], list[str]]:
+        """What is left of the irregular first round, and one whole round; after both the round repeats."""
+        if self._rest is None:
+            ahead = self.tree.copy()
+            self._rest = list(ahead.rest_of_round())
+            ahead.reset()
+            self._round = list(ahead.rest_of_round())
+            self.version += 1
+        return self._rest, self._round
+
+    def position(self) -> tuple[bool, int]:
+        """Whether the first, irregular round is still under way, and how many of the round's nodes were handed out."""
+        rest, full = self.rest_and_round()
+        if self.taken < len(rest):
+            return True, self.taken
+        return False, (self.taken - len(rest)) % len(full) if full else 0
+
+    def take(self, count: int) -> None:
+        """Hand out *count* nodes."""
+        self.taken += count
+
+    def _catch_up(self) -> None:
+        rest, full = self.rest_and_round()
+        steps = self.taken
+        if full and steps > len(rest) + len(full):
+            # Whole rounds change nothing but that the tree stands at the end of one rather than at its start.
+            steps = len(rest) + (steps - len(rest) - 1) % len(full) + 1
+        for _ in range(steps):
+            self.tree.next()
+        self.taken, self._rest = 0, None

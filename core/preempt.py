@@ -1,0 +1,186 @@
+"""Which pods would have to go so that a pod that fits nowhere fits somewhere.
+
+Upstream: Preempt, selectVictimsOnNode and pickOneNodeForPreemption in pkg/scheduler/core/generic_scheduler.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ..api.labels import SelectorError, selector_matches
+from ..api.objects import Pod, PodDisruptionBudget
+from .batch import Rows
+from .cycle import Cycle
+from .extender import preempt_with_extenders
+from .nominations import Nominations
+from .overlay import Overlay
+from .search import Search, judge_twice, run_effects
+from .template import Entry
+from .victims import Victims
+
+NEVER_STARTED = "9999-12-31T23:59:59Z"
+"""When a pod without a start time counts as started."""
+
+
+@attrs.define(eq=False)
+class Preemption:
+    """What preemption found. ``node`` is None where it found nothing or would not help."""
+
+    node: str | None = None
+    victims: list[Pod] = attrs.field(factory=list)
+    clear_nominations: list[Pod] = attrs.field(factory=list)
+    """Pods whose nomination is to be taken back."""
+    candidates: dict[str, Victims] = attrs.field(factory=dict)
+    """In ascending order of node name."""
+    error: str | None = None
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "node": self.node,
+            "victims": [pod.key for pod in self.victims],
+            "clearNominations": [pod.key for pod in self.clear_nominations],
+            "candidates": {n: {"victims": [p.key for p in v.pods], "pdbViolations": v.violations} for n, v in self.candidates.items()},
+        }
+
+
+def is_eligible(cycle: Cycle) -> bool:
+    """Whether the pod may preempt: its policy allows it, and no victim of an earlier attempt is still leaving its nominated node."""
+    pod, cells = cycle.pod, cycle.release.preemption
+    if cells.never_policy and cycle.enabled("NonPreemptingPriority") and pod.spec.preemption_policy == "Never":
+        return False
+    row = cycle.table.row_of.get(pod.status.nominated_node_name)
+    if row is None or not pod.status.nominated_node_name:
+        return True
+    return not any(entry.pod.is_terminating and entry.priority < pod.priority for entry in cycle.table.pods[row])
+
+
+def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Sequence[str]) -> Preemption:
+    """Work out who would have to leave for the pod of *cycle*; *nodes*: the names that the release's node listing has.
+
+    Nothing is changed: the answer is a plan.
+    """
+    if not is_eligible(cycle):
+        return Preemption()
+    rows = _where_it_might_help(cycle, found, nodes)
+    if not len(rows):
+        return Preemption(clear_nominations=[cycle.pod])
+    candidates = select_victims(cycle, nominations, rows)
+    candidates = preempt_with_extenders(cycle.extenders, cycle.pod, candidates)
+    if not candidates:
+        return Preemption()
+    name = pick_one_node(candidates, cycle.release.preemption.by_start_time)
+    lower = [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]
+    return Preemption(name, candidates[name].pods, lower, candidates)
+
+
+def _where_it_might_help(cycle: Cycle, found: Search, nodes: Sequence[str]) -> Rows:
+    """Rows in ascending order of name on which no unresolvable reason was found; nodes that were not visited count."""
+    hopeless = np.zeros(cycle.table.size, np.bool_)
+    failed = found.failed
+    hopeless[failed] = found.verdict.unresolvable()[failed]
+    rows = (cycle.table.row_of.get(name, -1) for name in sorted(nodes))
+    return np.array([row for row in rows if row >= 0 and not hopeless[row]], np.intp)
+
+
+def select_victims(cycle: Cycle, nominations: Nominations, rows: Rows) -> dict[str, Victims]:
+    """For each of *rows* on which the pod would fit once all lower priorities are gone: the fewest that have to go.
+
+    All rows in lockstep: step j puts back the j-th potential victim of each.
+    """
+    trial = Overlay.of(cycle.table, rows, cycle.pod)
+    potential = [_potential_victims(cycle, trial.pods(i)) for i in range(trial.n)]
+    for i, entries in enumerate(potential):
+        for entry in entries:
+            trial.remove(entry, i)
+    alive = _fitting(cycle, nominations, trial)
+    trial = trial.some(alive)
+    names = [trial.name(i) for i in range(trial.n)]
+    ordered = [_reprieve_order(cycle, potential[i]) for i in alive.tolist()]
+    victims = [Victims([], 0) for _ in names]
+    for step in range(max((len(entries) for entries, _ in ordered), default=0)):
+        at = [i for i, (entries, _) in enumerate(ordered) if step < len(entries)]
+        for i in at:
+            trial.add(ordered[i][0][step], i)
+        kept = set(_fitting(cycle, nominations, trial, np.array(at, np.intp)).tolist())
+        for i in at:
+            if i not in kept:
+                entries, protected = ordered[i]
+                trial.remove(entries[step], i)
+                victims[i].pods.append(entries[step].pod)
+                victims[i].violations += step < protected
+    return dict(zip(names, victims, strict=True))
+
+
+def _fitting(cycle: Cycle, nominations: Nominations, trial: Overlay, at: Rows | None = None) -> Rows:
+    """The nodes of *trial* (of *at*) that the pod fits on; the dry run always stops at the first failing predicate."""
+    part = trial if at is None or len(at) == trial.n else trial.some(at)
+    verdict = judge_twice(cycle, part, nominations, check_all=False)
+    run_effects(cycle, verdict, np.arange(part.n))
+    fits = np.flatnonzero(verdict.fits)
+    return fits if at is None else at[fits]
+
+
+def _potential_victims(cycle: Cycle, entries: Sequence[Entry]) -> list[Entry]:
+    return [entry for entry in entries if entry.priority < cycle.pod.priority]
+
+
+def _reprieve_order(cycle: Cycle, entries: list[Entry]) -> tuple[list[Entry], int]:
+    """The order in which pods are put back, and how many of the first are protected by a budget."""
+    ordered = sorted(entries, key=importance(cycle.release.preemption.by_start_time))
+    protected = [entry for entry in ordered if _is_protected(entry.pod, cycle.listings.budgets.within(entry.pod.namespace))]
+    chosen = {id(entry) for entry in protected}
+    return protected + [entry for entry in ordered if id(entry) not in chosen], len(protected)
+
+
+def importance(by_start_time: bool) -> Callable[[Entry], tuple[Any, ...]]:
+    """The sort key that puts the most important pod first: priority, then, where the release looks at it, who started earlier."""
+    if by_start_time:
+        return lambda entry: (-entry.priority, entry.pod.status.start_time or NEVER_STARTED)
+    return lambda entry: (-entry.priority,)
+
+
+def _is_protected(pod: Pod, budgets: Sequence[PodDisruptionBudget]) -> bool:
+    """Whether evicting *pod* violates a budget: one that selects it has no disruption left."""
+    return any(budget.disruptions_allowed <= 0 and _selects(budget, pod) for budget in budgets) if pod.labels else False
+
+
+def _selects(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    if budget.selector is None or budget.selector.is_empty:
+        return False
+    try:
+        return selector_matches(budget.selector, pod.labels)
+    except SelectorError:
+        return False
+
+
+def pick_one_node(candidates: dict[str, Victims], by_start_time: bool) -> str:
+    """The candidate whose victims matter least; *candidates* are looked at in their order, and the first of equals wins."""
+    for name, victims in candidates.items():
+        if not victims.pods:
+            return name
+    names = list(candidates)
+    criteria: list[Callable[[Victims], int]] = [
+        lambda victims: victims.violations,
+        # Upstream: the first victim of the list, which with violated budgets need not have the highest priority.
+        lambda victims: victims.pods[0].priority,
+        lambda victims: sum(pod.priority + 2**31 for pod in victims.pods),
+        lambda victims: len(victims.pods),
+    ]
+    for criterion in criteria:
+        least = min(criterion(candidates[name]) for name in names)
+        names = [name for name in names if criterion(candidates[name]) == least]
+        if len(names) == 1:
+            return names[0]
+    return max(names, key=lambda name: _earliest_start(candidates[name])) if by_start_time else names[0]
+
+
+def _earliest_start(victims: Victims) -> str:
+    """When the first of the most important victims started; RFC 3339 texts in UTC compare as times."""
+    highest = max(pod.priority for pod in victims.pods)
+    return min(pod.status.start_time or NEVER_STARTED for pod in victims.pods if pod.priority == highest)
+

@@ -1,0 +1,206 @@
+"""What a release *is*, field by field: every point in which two releases of the scheduler differ.
+
+The values are in ``algorithmprovider/releases.py`` and nowhere else; the rest of the code reads cells and never asks for a version.
+A cell is a value or, where the difference is behaviour, the function that behaves so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    from ..api.objects import Pod
+    from .requests import Requests
+
+Gates = Mapping[str, bool]
+Footprint = Callable[["Pod", Gates], "Requests"]
+
+
+@attrs.frozen
+class Gate:
+    """A feature gate of a release: its default, its maturity, and whether it may be set to anything else."""
+
+    default: bool
+    stage: str = "ALPHA"
+    locked: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class GateEffect:
+    """What a gate that is on does to the names of a release."""
+
+    gate: str
+    registers: tuple[str, ...] = ()
+    """Predicates that may be named with the gate only."""
+    unregisters: tuple[str, ...] = ()
+    """Predicates that may not be named, nor run, with the gate."""
+    adds: tuple[str, ...] = ()
+    """Predicates that every provider's set gets."""
+    mandatory: tuple[str, ...] | None = None
+    """What becomes of the mandatory predicates; None leaves them."""
+    registers_priority: str | None = None
+    adds_priority: bool = False
+    """Whether every provider's set gets that priority, with weight 1."""
+
+
+@attrs.frozen(kw_only=True)
+class VolumeCells:
+    """How a release counts, binds and matches volumes (reference C.9 to C.12 and G)."""
+
+    counts_unresolved_claims: bool
+    """An unresolvable claim counts towards every disk type's limit; else only where its class names the type's provisioner."""
+    node_needed_for_counts: bool
+    """The count predicates err with ``node not found`` on a row without node."""
+    csi_reads_unbound_claims: bool
+    """MaxCSIVolumeCountPred counts unbound claims by their class's provisioner."""
+    csi_reads_migration: bool
+    """Limits from CSINode, translation of migrated in-tree volumes, driver in the key, beta class annotation."""
+    has_cinder: bool
+    unbound_claim_text: str
+    """NoVolumeZoneConflict's error for a claim without a volume; ``{}`` takes the quoted claim name."""
+    zone_needs_scheduling_gate: bool
+    """NoVolumeZoneConflict looks at the class only with gate VolumeScheduling."""
+    binding_needs_claims: bool
+    """CheckVolumeBinding passes pods without claims before anything else."""
+    binding_gate: bool
+    """Gate VolumeScheduling switches CheckVolumeBinding off."""
+    selected_node_is_immediate: bool
+    """A claim with the selected-node annotation is no longer delayed; else only its node is acceptable."""
+    keeps_stale_decisions: bool
+    """Decisions of earlier cycles remain where a later one stores nothing."""
+    claim_text_has_namespace: bool
+    """``error getting PVC "ns/name"`` rather than ``"name"``."""
+    checks_phase: bool
+    """Only Available volumes are matched."""
+    volume_mode: str
+    """``strict``: nil mode is an error with gate BlockVolume; ``default``: nil is Filesystem, gate off ignores; ``reject``: gate
+    off, Block never matches."""
+    matches_by_beta_class: bool
+    """A claim's class for matching is its beta annotation first."""
+
+
+@attrs.frozen(kw_only=True)
+class PreemptionCells:
+    """How a release preempts (reference E)."""
+
+    refreshes_snapshot: bool
+    never_policy: bool
+    """Gate NonPreemptingPriority and preemptionPolicy Never stop preemption."""
+    by_start_time: bool
+    """Victims of equal priority go by start time, and the choice among nodes has a last criterion by start time."""
+    needs_priority_gate: bool
+    """Gate PodPriority off switches preemption off."""
+    lists_nodes: str
+    """Where E3 takes the nodes from: ``lister`` or ``cache``."""
+    victim_message: str
+    """The event on a victim; takes ``namespace`` and ``name`` of the preemptor and the ``node``."""
+    excludes_self: bool
+    """A nominated pod is not counted against itself (same UID) in the first pass."""
+    second_pass_needs_added: bool
+    """The second pass runs only where a nominated pod was really added."""
+    nominates_before_api: bool
+    """The preemptor enters the nominated map before the API call."""
+
+
+@attrs.frozen(kw_only=True)
+class QueueCells:
+    """How a release queues pods (reference F)."""
+
+    by_timestamp: bool
+    """Equal priorities go by the time of entering the queue."""
+    has_backoff: bool
+    """There is a backoff queue, and pods that fail after a move go there."""
+    flushes_unschedulable: bool
+    """Pods are moved out of the unschedulable map after 60 s, looked at every 30 s."""
+    move_marker: str
+    """``flag``, cleared by each pop, or ``cycle`` numbers."""
+    pop_removes_nomination: bool
+    fifo_without_priority: bool
+    """Gate PodPriority off: a plain FIFO, waiting 1 s to 60 s after a failure."""
+    backoff_forget_after: float
+    """Seconds after which an unused backoff entry is forgotten."""
+    node_update_filter: bool
+    """A node update moves pods only where a property that scheduling reads changed."""
+    nominations_by_uid: bool
+    """The nominated map stores a pod's node by UID."""
+    keeps_nomination_on_update: bool
+    """An update without nomination keeps the one that the map has."""
+    csi_node_events: bool
+    filters_terminal: bool
+    """The pod event filters drop Succeeded and Failed pods."""
+    rejects_known: bool = True
+
+
+@attrs.frozen(kw_only=True)
+class Release:
+    """One release of the scheduler: names, gates, defaults and every cell of behaviour."""
+
+    version: str
+    # --- names and defaults (reference A) ---
+    ordering: tuple[str, ...]
+    """The order in which predicates run; a name that is not here never runs."""
+    predicates: tuple[str, ...]
+    """Names that a Policy may give without an argument, gates aside."""
+    default_predicates: tuple[str, ...]
+    mandatory_predicates: tuple[str, ...]
+    """Added to whatever set is chosen."""
+    priorities: tuple[str, ...]
+    default_priorities: Mapping[str, int]
+    """Name to weight, of the DefaultProvider."""
+    gates: Mapping[str, Gate]
+    gate_effects: tuple[GateEffect, ...]
+    """What gates do to the names above, which stand as with every gate off."""
+    default_percentage: int
+    """What the component configuration makes of percentageOfNodesToScore 0."""
+    texts: Mapping[str, str]
+    """Messages of refusal by what they are about: ``predicate``, ``priority``, ``overflow``, ``locked gate``..., to be formatted."""
+    ignorable_extenders_last: bool
+    extender_unknown_node: str | None
+    """The text for a node that a filter made up, takes ``url`` and ``node``; None where the original crashes."""
+    bind_extender_must_be_interested: bool
+    equivalence_cache: bool
+    """Gate EnableEquivalenceClassCache exists."""
+    # --- the table (reference C.7, D.4, F) ---
+    incoming: Footprint
+    """What the pod that is being scheduled requests."""
+    footprint: Footprint
+    """What a pod that is on a node counts there."""
+    incoming_nonzero: Footprint
+    """cpu and memory of the incoming pod with the defaults for absent requests."""
+    footprint_nonzero: Footprint
+    zone_key: Callable[[Mapping[str, str]], str]
+    snapshot_keeps_nodeless: bool
+    """Snapshots hold NodeInfos without a node (then predicate metadata is nil); else they keep the last state with one."""
+    transient_reset_all: bool
+    """Transient volume counts are reset on every node each cycle; else on changed ones only."""
+    # --- the cycle (reference B) ---
+    nodes_to_find: Callable[[int, int], int]
+    """(nodes, percentage) -> how many feasible nodes are looked for."""
+    pick_host: Callable[[Any, int], tuple[int, bool]]
+    """(int64 totals of the feasible nodes, times it ran before) -> (index of the host, whether the counter moves)."""
+    error_joiner: Callable[[Any], str]
+    """Several error texts -> one aggregate's text."""
+    binding_failed_reason: str
+    """The reason of condition PodScheduled where the API refused the binding."""
+    # --- rules (reference C and D) ---
+    reads_out_of_disk: bool
+    """CheckNodeCondition fails for OutOfDisk."""
+    best_effort_sees_init_containers: bool
+    affinity_texts: Mapping[str, str]
+    """Error texts of MatchInterPodAffinity without metadata: ``existing`` takes ``pod`` and ``error``, ``affinity`` also ``node``."""
+    nodeless_breaks_metadata: bool
+    """A row without node in the snapshot makes the metadata nil."""
+    spread_matches_any_selector: bool
+    """SelectorSpreadPriority counts pods that match any selector; else all."""
+    ratio_mean: Callable[[Any, Any], Any]
+    """How RequestedToCapacityRatioPriority combines per-resource scores: (int64[R, n], weights[R]) -> int64[n]."""
+    ratio_reads_resources: bool
+    """requestedToCapacityRatioArguments may name resources."""
+    interpod_lists_by: str
+    """``lister`` or ``cache``: where InterPodAffinityPriority looks nodes up."""
+    volumes: VolumeCells
+    preemption: PreemptionCells
+    queue: QueueCells

@@ -1,0 +1,111 @@
+"""What a predicate, a priority and an algorithm are, for the cycle that runs them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .batch import Batch
+    from .cycle import Cycle
+    from .failures import Failures
+    from .release import Release
+    from .template import Template
+
+Scores = NDArray[np.int64]
+
+
+class Reads(enum.Flag):
+    """What a rule looks at, so that what it answered can be kept until that changes."""
+
+    NOTHING = 0
+    NODE = enum.auto()
+    """The node object of the row: labels, taints, conditions, allocatable, images."""
+    REQUESTS = enum.auto()
+    """The row's requested sums and number of pods."""
+    PORTS = enum.auto()
+    """The row's host ports in use."""
+    PODS = enum.auto()
+    """The pods of the row: their labels and volumes."""
+    VOLUMES = enum.auto()
+    """Persistent volumes, claims, storage classes and CSINodes, anywhere."""
+    DOMAIN = enum.auto()
+    """Pods counted in the row's topology domains."""
+    CLUSTER = enum.auto()
+    """A number over the whole cluster, such as how many nodes there are."""
+    LISTINGS = enum.auto()
+    """Services and controllers."""
+    EFFECTS = enum.auto()
+    """What another rule left behind in this cycle; never kept."""
+
+
+@attrs.frozen(kw_only=True)
+class Predicate:
+    """A question whose *no* turns a node down. ``check(pod, nodes, cycle)`` answers for all nodes of a batch at once.
+
+    ``key``: what of the pod the answer depends on; pods with equal keys share answers. ``effect(pod, nodes, cycle)`` runs on the rows that
+    the search reached (no earlier predicate failed them), whether or not this predicate then passed them, in visiting order, once a pass.
+    """
+
+    name: str
+    check: Callable[[Template, Batch, Cycle], Failures | None]
+    reads: Reads
+    key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
+    effect: Callable[[Template, Batch, Cycle], None] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Priority:
+    """A preference among the nodes that fit.
+
+    ``score(pod, nodes, cycle)`` gives int64[n] raw scores; ``reduce(pod, raw, nodes, cycle)``, where there is one, turns those of the feasible
+    nodes into 0 to 10. With ``whole_list`` the score is already a function of all feasible nodes together. Either may raise
+    :class:`RuleError`, which ends the cycle.
+    """
+
+    name: str
+    score: Callable[[Template, Batch, Cycle], Scores]
+    reads: Reads
+    key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
+    reduce: Callable[[Template, Scores, Batch, Cycle], Scores] | None = None
+    whole_list: bool = False
+
+
+class RuleError(Exception):
+    """A priority cannot be computed; the cycle fails with this text."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Algorithm:
+    """A resolved configuration: which rules run in which order with which weights. Made by ``algorithmprovider.resolve``."""
+
+    release: Release
+    gates: Mapping[str, bool]
+    predicates: Sequence[Predicate]
+    """In running order; those that are accepted but never run are not here."""
+    priorities: Sequence[tuple[Priority, int]]
+    """Sorted by name, each with its weight."""
+    extenders: Sequence[Any] = ()
+    """Configurations of extenders, in the order in which they are called."""
+    check_all: bool = False
+    """alwaysCheckAllPredicates."""
+    hard_pod_affinity_weight: int = 1
+    percentage: int = 0
+    """percentageOfNodesToScore as the scheduler's constructor gets it."""
+    preemption: bool = True
+    ignored_resources: frozenset[str] = frozenset()
+    """Extended resources that extenders manage with ignoredByScheduler."""
+    metadata_fails: Callable[[Cycle], bool] = attrs.field(default=lambda cycle: False)
+    """Whether upstream's predicate metadata would be nil for a cycle."""
+    equivalence_cache: bool = False
+    has_predicates: bool = True
+    """False where the predicate map is empty: every node of the lister is feasible."""
+
+    def enabled(self, gate: str) -> bool:
+        """Whether a feature gate is on; a gate that the release does not have is off."""
+        return bool(self.gates.get(gate, False))

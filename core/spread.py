@@ -1,0 +1,134 @@
+"""How many pods stand in each topology domain, for the constraints of a pod that wants to be spread evenly.
+
+A domain is a pair of a topology key and a node's value for it. Constraints of one key share their domains, so what each of them
+counts is added up there, as upstream does.
+Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+
+from ..api.labels import SelectorError, compile_selector
+from ..api.objects import LabelSelector, TopologySpreadConstraint
+from .batch import Batch, Ints, Mask
+from .census import PodsMatching
+from .nodeselectors import pod_node_affinity_mask
+from .table import NodeTable
+from .template import Template
+
+Constraints = tuple[TopologySpreadConstraint, ...]
+Namespaces = frozenset[str] | None
+NO_MINIMUM = 2**31 - 1
+"""The smallest count of a topology key without domains."""
+
+
+def hard_constraints(pod: Template) -> Constraints:
+    """The constraints of *pod* that a node must keep."""
+    return _constraints(pod, "DoNotSchedule")
+
+
+def soft_constraints(pod: Template) -> Constraints:
+    """The constraints of *pod* that a node should keep."""
+    return _constraints(pod, "ScheduleAnyway")
+
+
+def _constraints(pod: Template, when_unsatisfiable: str) -> Constraints:
+    return tuple(c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == when_unsatisfiable)
+
+
+def selector_error(selector: LabelSelector | None) -> str | None:
+    """What is wrong with *selector*, None where nothing is."""
+    try:
+        compile_selector(selector)
+    except SelectorError as error:
+        return str(error)
+    return None
+
+
+def counted_by(constraint: TopologySpreadConstraint, namespaces: Namespaces) -> PodsMatching | None:
+    """Which pods of *namespaces* (None: of any) a constraint counts; None where its selector is absent or invalid."""
+    selector = constraint.label_selector
+    if selector is None or selector_error(selector) is not None:
+        return None
+    matches = compile_selector(selector)
+    return PodsMatching(namespaces, selector, lambda group: matches(group.labels))
+
+
+def with_all_keys(constraints: Constraints, nodes: Batch) -> Mask:
+    """The nodes that have the topology key of every constraint: bool[n]."""
+    mask = np.ones(nodes.n, np.bool_)
+    for key in {constraint.topology_key for constraint in constraints}:
+        mask &= nodes.label(key).present
+    return mask
+
+
+def eligible(pod: Template, constraints: Constraints, nodes: Batch) -> Mask:
+    """The nodes that make domains: *pod*'s node selector and affinity allow them, and they have every topology key: bool[n]."""
+    return nodes.has_node & with_all_keys(constraints, nodes) & pod_node_affinity_mask(pod, nodes)
+
+
+@attrs.frozen(eq=False)
+class Domains:
+    """The domains of one topology key, by code of the key's label column.
+
+    ``counts``: int64[values], 0 where the value makes no domain; ``known``: bool[values], the values that do.
+    ``least``: the smallest count of a domain; ``least_code``: a domain that has it; ``second``: the smallest count of the others.
+    """
+
+    counts: Ints
+    known: Mask
+    least: int
+    least_code: int
+    second: int
+
+    @classmethod
+    def of(cls, counts: Ints, known: Mask) -> Domains:
+        """The domains of these counts."""
+        codes = np.flatnonzero(known)
+        found = counts[codes]
+        if not len(codes):
+            return cls(counts, known, NO_MINIMUM, -1, NO_MINIMUM)
+        at = int(found.argmin())
+        others = np.delete(found, at)
+        return cls(counts, known, int(found[at]), int(codes[at]), int(others.min()) if len(others) else NO_MINIMUM)
+
+
+def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:
+    """The domains of each topology key over the whole cluster, rows that keep a deleted node included."""
+    nodes = Batch(table)
+    rows = np.flatnonzero(eligible(pod, constraints, nodes))
+    found: dict[str, Domains] = {}
+    for key in {constraint.topology_key for constraint in constraints}:
+        label = nodes.label(key)
+        codes, size = label.codes[rows], len(label.values)
+        pods = sum_of([c for c in constraints if c.topology_key == key], namespaces, nodes)
+        counts = np.bincount(codes, pods[rows], size).astype(np.int64)
+        found[key] = Domains.of(counts, np.bincount(codes, minlength=size) > 0)
+    return found
+
+
+def sum_of(constraints: Sequence[TopologySpreadConstraint], namespaces: Namespaces, nodes: Batch) -> Ints:
+    """The pods on each node that *constraints* count, one constraint after the other: int64[n]."""
+    found = np.zeros(nodes.n, np.int64)
+    for constraint in constraints:
+        query = counted_by(constraint, namespaces)
+        if query is not None:
+            found += nodes.counting(query)
+    return found
+
+
+def metadata_fails(pod: Template, table: NodeTable) -> bool:
+    """Whether an invalid selector keeps upstream from its predicate metadata: one of a hard constraint that meets a pod.
+
+    A pod is met where it stands in *pod*'s namespace on a node that makes domains; only releases with EvenPodsSpread look.
+    """
+    constraints = hard_constraints(pod)
+    if all(selector_error(constraint.label_selector) is None for constraint in constraints):
+        return False
+    nodes = Batch(table)
+    anybody = PodsMatching(frozenset((pod.namespace,)), "anybody", lambda group: True)
+    return bool((eligible(pod, constraints, nodes) & (nodes.counting(anybody) > 0)).any())

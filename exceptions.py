@@ -1,0 +1,31 @@
+"""Everything that kubeclassic raises on purpose; catch :class:`KubeclassicError` to catch them all."""
+
+from __future__ import annotations
+
+
+class KubeclassicError(Exception):
+    """The base of every error that is the input's fault and not the program's."""
+
+
+class ManifestError(KubeclassicError):
+    """A manifest cannot be read: says where (file, document, field), what was got and what was wanted."""
+
+
+class QuantityError(KubeclassicError, ValueError):
+    """A text is not a Kubernetes quantity."""
+
+
+class PolicyError(KubeclassicError):
+    """A scheduler configuration is refused; the text is upstream's own where upstream has one."""
+
+
+class UnknownNameError(KubeclassicError):
+    """A release, gate, provider, rule or object is named that does not exist; suggests near names."""
+
+
+class CacheError(KubeclassicError):
+    """A transition that the scheduler's cache or queue refuses; the text is upstream's."""
+
+
+class ExtenderError(KubeclassicError):
+    """A call to an HTTP extender failed."""

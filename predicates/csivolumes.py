@@ -1,0 +1,199 @@
+"""Can the node attach the pod's CSI volumes besides those that it has?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from functools import partial
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ..api.objects import PersistentVolume, PersistentVolumeClaim
+from ..core.batch import Batch, Ints, Mask
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.rule import Reads
+from ..core.template import Template
+from ..core.volumematch import claim_class
+from .csimigration import MIGRATABLE, PLUGINS, migrated_plugins, plugin_of
+from .reasons import MAX_VOLUME_COUNT_EXCEEDED
+from .rule import predicate
+from .volumecounts import NO_LIMIT, own_limit
+from .volumezone import NO_NAME
+
+NAME = "MaxCSIVolumeCountPred"
+PREFIX = "attachable-volumes-csi-"
+LONGEST_NAME = 63
+
+
+@attrs.frozen
+class Attachable:
+    """A volume that a driver attaches: what tells it from others, and what limits it; with *plugin*, only where that was replaced."""
+
+    identity: Hashable
+    limit_key: str
+    plugin: str | None = None
+
+
+def csi_limit_key(driver: str) -> str:
+    """The allocatable resource that limits a driver's volumes; a long name is cut and told apart by its SHA-1."""
+    if len(PREFIX) + len(driver) < LONGEST_NAME:
+        return PREFIX + driver
+    return PREFIX + driver[:23] + hashlib.sha1(driver.encode()).hexdigest()[:16]
+
+
+def _volumes(pod: Template, cycle: Cycle) -> tuple[Attachable, ...] | None:
+    """The volumes of *pod* that drivers attach, in order; None where a claim has no name."""
+    if not pod.claims:
+        return ()
+    version = cycle.listings.volumes_version
+    known: tuple[int, tuple[Attachable, ...] | None] | None = pod.memo.get(NAME)
+    if known is None or known[0] != version:
+        named = not any(key.endswith("/") for key in pod.claims)
+        known = pod.memo[NAME] = (version, tuple(_read_volumes(pod, cycle)) if named else None)
+    return known[1]
+
+
+def _read_volumes(pod: Template, cycle: Cycle) -> Iterator[Attachable]:
+    cells = cycle.release.volumes
+    for key in pod.claims:
+        claim = cycle.listings.claims.get(key)
+        volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
+        if volume is not None:
+            found = _of_volume(volume, cycle)
+        elif claim is not None and cells.csi_reads_unbound_claims:
+            found = _of_class(claim, cycle)
+        else:
+            found = None
+        if found is not None:
+            driver, handle, plugin = found
+            # Upstream: before 1.16 equal handles of two drivers are one volume.
+            identity = (driver, handle) if cells.csi_reads_migration else handle
+            yield Attachable(identity, csi_limit_key(driver), plugin)
+
+
+def _of_volume(volume: PersistentVolume, cycle: Cycle) -> tuple[str, Hashable, str | None] | None:
+    """The driver, handle and, for a volume of the old kind, plugin."""
+    csi, cells = volume.spec.source.csi, cycle.release.volumes
+    if csi is not None:
+        counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
+        return (csi.driver, csi.volume_handle, None) if counted else None
+    plugin = plugin_of(volume) if cells.csi_reads_migration else None
+    handle = PLUGINS[plugin].handle(volume) if plugin is not None else None
+    return (PLUGINS[plugin].driver, handle, plugin) if plugin is not None and handle else None
+
+
+def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> tuple[str, Hashable, str | None] | None:
+    """As :func:`_of_volume`, for a volume that is still to be made: its claim's name stands for the handle."""
+    migration = cycle.release.volumes.csi_reads_migration
+    found = cycle.listings.classes.get(claim_class(claim) if migration else claim.spec.storage_class_name or "")
+    if found is None or not found.provisioner:
+        return None
+    handle = (claim.namespace, claim.name)
+    if not migration or found.provisioner not in MIGRATABLE:
+        return found.provisioner, handle, None
+    plugin = PLUGINS.get(found.provisioner)
+    return None if plugin is None else (plugin.driver, handle, found.provisioner)
+
+
+@attrs.frozen
+class Limits:
+    """What limits volumes on n nodes. ``plugins``: an index into ``migrated`` for each node: int64[n]."""
+
+    limited: Mask
+    """Where any number is limited at all: bool[n]."""
+    by_key: dict[str, Ints]
+    plugins: Ints
+    migrated: list[frozenset[str]]
+
+
+def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> Limits:
+    view = nodes.attachable
+    by_key = {key: view.where(partial(own_limit, key), np.int64) for key in keys}
+    found = Limits(view.present.copy(), by_key, np.zeros(nodes.n, np.int64), [frozenset()])
+    if cycle.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes):
+        for i in range(nodes.n):
+            _read_csi_node(i, nodes.name(i), found, cycle)
+    return found
+
+
+def _read_csi_node(i: int, name: str, limits: Limits, cycle: Cycle) -> None:
+    csi_node = cycle.listings.csi_nodes.get(name)
+    if csi_node is None:
+        return
+    for driver in csi_node.drivers:
+        if driver.count is not None:
+            limits.limited[i] = True
+            numbers = limits.by_key.get(csi_limit_key(driver.name))
+            if numbers is not None:
+                numbers[i] = driver.count
+    plugins = migrated_plugins(csi_node, cycle)
+    if plugins:
+        if plugins not in limits.migrated:
+            limits.migrated.append(plugins)
+        limits.plugins[i] = limits.migrated.index(plugins)
+
+
+def _there(volumes: Iterable[Attachable], migrated: frozenset[str]) -> dict[Hashable, str]:
+    """Volume -> limit key, for those that a driver attaches on a node with these plugins replaced; the last of equal ones counts."""
+    return {volume.identity: volume.limit_key for volume in volumes if volume.plugin is None or volume.plugin in migrated}
+
+
+def _attached(i: int, nodes: Batch, migrated: frozenset[str], cycle: Cycle) -> dict[Hashable, str] | None:
+    """The volumes of the pods on node *i*; None where a claim has no name."""
+    attached: dict[Hashable, str] = {}
+    for entry in nodes.pods(i):
+        volumes = _volumes(entry.template, cycle)
+        if volumes is None:
+            return None
+        attached |= _there(volumes, migrated)
+    return attached
+
+
+def _exceeds(new: dict[Hashable, str], attached: dict[Hashable, str], limits: Limits, i: int) -> bool:
+    before = Counter(attached.values())
+    more = Counter(key for identity, key in new.items() if identity not in attached)
+    numbers = {key: int(limits.by_key[key][i]) for key in more}
+    return any(numbers[key] != NO_LIMIT and before[key] + count > numbers[key] for key, count in more.items())
+
+
+@predicate(NAME, reads=Reads.PODS | Reads.VOLUMES | Reads.NODE, key=lambda pod: pod.claims)
+def max_csi_volume_count(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes on which the volumes of a CSI driver, those of the pods there and of *pod*, would exceed the node's limit for it.
+
+    Upstream: pkg/scheduler/algorithm/predicates/csi_volume_predicate.go NewCSIMaxVolumeLimitPredicate.
+    """
+    if not pod.claims or not cycle.enabled("AttachVolumeLimit"):
+        return None
+    volumes = _volumes(pod, cycle)
+    limits = _limits({volume.limit_key for volume in volumes or ()}, nodes, cycle)
+    if volumes is None:
+        # Upstream: before 1.16 a node without limits fits before the claims are looked at.
+        everywhere = cycle.release.volumes.csi_reads_migration
+        return Failures.error(NO_NAME, np.ones(nodes.n, np.bool_) if everywhere else limits.limited)
+    if not volumes:
+        return None
+    news = [_there(volumes, migrated) for migrated in limits.migrated]
+    judged = limits.limited & np.array([bool(new) for new in news])[limits.plugins]
+    exceeded = judged & _alone(news, limits)
+    erred = np.zeros(nodes.n, np.bool_)
+    for i in nodes.with_volumes():
+        if judged[i]:
+            group = int(limits.plugins[i])
+            attached = _attached(i, nodes, limits.migrated[group], cycle)
+            erred[i] = attached is None
+            exceeded[i] = attached is not None and _exceeds(news[group], attached, limits, i)
+    return Failures.joined([Failures.error(NO_NAME, erred), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, exceeded)])
+
+
+def _alone(news: list[dict[Hashable, str]], limits: Limits) -> NDArray[np.bool_]:
+    """Where the pod's own volumes are too many already: bool[n]."""
+    found = np.zeros_like(limits.limited)
+    for group, new in enumerate(news):
+        here = limits.plugins == group
+        for key, count in Counter(new.values()).items():
+            found |= here & (limits.by_key[key] != NO_LIMIT) & (count > limits.by_key[key])
+    return found

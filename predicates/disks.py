@@ -1,0 +1,66 @@
+"""Is a disk that the pod mounts free of other users on the node?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..api.objects import RBD, Volume
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.rule import Reads
+from ..core.template import Template
+from .reasons import DISK_CONFLICT
+from .rule import predicate
+
+
+def _disks(pod: Template) -> tuple[Volume, ...]:
+    """The volumes of *pod* that can be in another pod's way."""
+    found: tuple[Volume, ...] | None = pod.memo.get("NoDiskConflict")
+    if found is None:
+        found = pod.memo["NoDiskConflict"] = tuple(
+            v for v in pod.spec.volumes if v.gce_persistent_disk or v.aws_elastic_block_store or v.iscsi or v.rbd
+        )
+    return found
+
+
+def _conflict(one: Volume, other: Volume) -> bool:
+    gce, other_gce = one.gce_persistent_disk, other.gce_persistent_disk
+    if gce and other_gce and gce.pd_name == other_gce.pd_name and not (gce.read_only and other_gce.read_only):
+        return True
+    ebs, other_ebs = one.aws_elastic_block_store, other.aws_elastic_block_store
+    # Upstream: an EBS volume has one user, be they all read-only.
+    if ebs and other_ebs and ebs.volume_id == other_ebs.volume_id:
+        return True
+    iscsi, other_iscsi = one.iscsi, other.iscsi
+    # Upstream: lun and portal do not matter.
+    if iscsi and other_iscsi and iscsi.iqn == other_iscsi.iqn and not (iscsi.read_only and other_iscsi.read_only):
+        return True
+    return bool(one.rbd and other.rbd and _rbd_conflict(one.rbd, other.rbd))
+
+
+def _rbd_conflict(one: RBD, other: RBD) -> bool:
+    same = one.pool == other.pool and one.image == other.image and not set(one.monitors).isdisjoint(other.monitors)
+    return same and not (one.read_only and other.read_only)
+
+
+@predicate("NoDiskConflict", reads=Reads.PODS, key=_disks)
+def no_disk_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes where another pod uses a GCE disk, EBS volume, iSCSI or Ceph RBD disk of *pod*, unless both only read it.
+
+    Disks behind claims are not looked at. Upstream: pkg/scheduler/algorithm/predicates/predicates.go NoDiskConflict.
+    """
+    disks = _disks(pod)
+    if not disks:
+        return None
+    known: dict[int, bool] = {}
+
+    def conflicts(other: Template) -> bool:
+        if other.number not in known:
+            known[other.number] = any(_conflict(one, two) for one in disks for two in _disks(other))
+        return known[other.number]
+
+    mask = np.zeros(nodes.n, np.bool_)
+    for i in nodes.with_volumes():
+        mask[i] = any(conflicts(entry.template) for entry in nodes.pods(i))
+    return Failures.where(DISK_CONFLICT, mask)

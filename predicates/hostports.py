@@ -1,0 +1,48 @@
+"""Are the host ports that the pod asks for free on the node?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import or_
+
+import attrs
+
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.rule import Predicate, Reads
+from ..core.template import Port, Template
+from .reasons import POD_NOT_FITS_HOST_PORTS
+from .rule import predicate
+
+ANY_ADDRESS = "0.0.0.0"
+
+
+@predicate("PodFitsHostPorts", reads=Reads.PORTS, key=lambda pod: pod.ports)
+def pod_fits_host_ports(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes where a pod already has one of the host ports that *pod*'s containers ask for.
+
+    Two ports clash where protocol and number are equal and the addresses are equal too, or one of them is ``0.0.0.0``.
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsHostPorts; pkg/scheduler/nodeinfo/host_ports.go CheckConflict.
+    """
+    clashing = set(_clashing(pod, nodes)) if pod.ports else None
+    if not clashing:
+        return None
+    return Failures.where(POD_NOT_FITS_HOST_PORTS, reduce(or_, map(nodes.holding_port, clashing)))
+
+
+def _clashing(pod: Template, nodes: Batch) -> Iterator[Port]:
+    """The ports that no node may have in use if it is to take *pod*."""
+    # Upstream: ``::`` is an address like any other, not a second name for all of them.
+    everywhere = {(protocol, number) for address, protocol, number in pod.ports if address == ANY_ADDRESS}
+    for address, protocol, number in pod.ports:
+        if (protocol, number) not in everywhere:
+            yield address, protocol, number
+            yield ANY_ADDRESS, protocol, number
+    if everywhere:
+        yield from (used for used in nodes.ports() if used[1:] in everywhere)
+
+
+pod_fits_ports: Predicate = attrs.evolve(pod_fits_host_ports, name="PodFitsPorts")
+"""The same under the name that it had before 1.0; a Policy may still give it."""

@@ -1,0 +1,134 @@
+"""Do the pod and those already there want, or refuse, each other's company?
+
+What upstream collects in the predicate metadata are sets of (topology key, value) pairs that pods contribute. Here a pair is in the
+set where the census counts a contributing pod in the domain. A trial's edits follow upstream's updates of those sets.
+Upstream: pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; RemovePod and AddPod there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import attrs
+import numpy as np
+
+from ..core.batch import Batch, Ints, Mask
+from ..core.cycle import Cycle
+from ..core.domains import DomainSums, pods_with_any_key
+from ..core.failures import Failures
+from ..core.podterms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsMeant, meant_by, unreadable
+from ..core.rule import Reads
+from ..core.template import Template
+from .affinityslow import LACKING_COMPANY, MEETING_REFUSED, REFUSED_BY_EXISTING, without_metadata
+from .rule import predicate
+
+NAME = "MatchInterPodAffinity"
+
+
+def _key(pod: Template) -> Hashable:
+    return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
+
+
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN | Reads.CLUSTER, key=_key)
+def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes where a pod in the node's domain refuses *pod*, where *pod* misses a pod that it requires, or where one is that it refuses.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go InterPodAffinityMatches.
+    """
+    if not cycle.has_metadata:
+        return without_metadata(pod, nodes, cycle)
+    found = (_refused_by_existing(pod, nodes), _lacks_company(pod, nodes), _meets_refused(pod, nodes))
+    codes = np.zeros(nodes.n, np.int64)
+    for code in (3, 2, 1):
+        mask = found[code - 1]
+        if mask is not None:
+            codes[mask] = code
+    return Failures.coded(codes, (REFUSED_BY_EXISTING, LACKING_COMPANY, MEETING_REFUSED))
+
+
+def _refused_by_existing(pod: Template, nodes: Batch) -> Mask | None:
+    """Where a pod stands in the domain whose required anti-affinity is about *pod*; nominated pods count too."""
+    terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+    sums = DomainSums(nodes.table)
+    for holder, counter in terms:
+        sums.add(counter, holder.topology_key)
+    holding = sums.at(nodes)
+    if nodes.edits:
+        holding = np.zeros(nodes.n, np.int64) if holding is None else holding
+        for holder, _ in terms:
+            holding = holding + nodes.delta(holder) * nodes.label(holder.topology_key).present
+    return None if holding is None else holding > 0
+
+
+@attrs.frozen(eq=False)
+class _Affinity:
+    """The required affinity of a template: pods count that all terms are about, in the domain of every key."""
+
+    wanted: PodsMeant
+    keys: tuple[str, ...]
+    itself: bool
+    """The pod is one that it wants."""
+
+    @classmethod
+    def of(cls, pod: Template) -> _Affinity:
+        found: _Affinity | None = pod.memo.get((NAME, REQUIRED_AFFINITY))
+        if found is None:
+            wanted = meant_by(pod, REQUIRED_AFFINITY, every=True)
+            keys = dict.fromkeys(term.topology_key for term in pod.required_affinity)
+            found = pod.memo[NAME, REQUIRED_AFFINITY] = cls(wanted, tuple(keys), bool(wanted.counts(pod)))
+        return found
+
+
+def _lacks_company(pod: Template, nodes: Batch) -> Mask | None:
+    """Where a pod that *pod* requires is missing in a domain; nowhere if none is in any domain at all and *pod* itself is such a pod."""
+    if not pod.required_affinity:
+        return None
+    affinity = _Affinity.of(pod)
+    counter, change = nodes.counter(affinity.wanted), _change(nodes, affinity.wanted, affinity.wanted)
+    lacking, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
+    for key in affinity.keys:
+        label = nodes.label(key)
+        has_any |= label.present
+        lacking |= (counter.domains(key, nodes.table.labels)[label.codes] + change * label.present) <= 0
+    if affinity.itself:
+        # Upstream: "any" are the pairs that were collected, so pods on nodes without any of the keys do not count.
+        lacking &= pods_with_any_key(nodes, counter, affinity.keys) + change * has_any > 0
+    return lacking
+
+
+@attrs.frozen(eq=False)
+class _AntiAffinity:
+    """The required anti-affinity of a template, by topology key: ``(key, the pods that a term of this key is about)``."""
+
+    by_key: tuple[tuple[str, PodsMeant], ...]
+    any_term: PodsMeant
+
+    @classmethod
+    def of(cls, pod: Template) -> _AntiAffinity:
+        found: _AntiAffinity | None = pod.memo.get((NAME, REQUIRED_ANTI_AFFINITY))
+        if found is None:
+            keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
+            by_key = tuple((key, meant_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys)
+            any_term = meant_by(pod, REQUIRED_ANTI_AFFINITY, every=False)
+            found = pod.memo[NAME, REQUIRED_ANTI_AFFINITY] = cls(by_key, any_term)
+        return found
+
+
+def _meets_refused(pod: Template, nodes: Batch) -> Mask | None:
+    """Where a pod stands in the domain of a term of *pod*'s required anti-affinity that is about it."""
+    # Upstream: a selector is parsed only where there is a pod to match; with metadata there is none, then.
+    if not pod.required_anti_affinity or unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None:
+        return None
+    anti = _AntiAffinity.of(pod)
+    met = np.zeros(nodes.n, np.bool_)
+    for key, refused in anti.by_key:
+        label = nodes.label(key)
+        counts = nodes.counter(refused).domains(key, nodes.table.labels)[label.codes]
+        # Upstream: a pod that is put back and that any term is about counts for the keys of all terms.
+        met |= (counts + _change(nodes, refused, anti.any_term) * label.present) > 0
+    return met
+
+
+def _change(nodes: Batch, leaving: PodsMeant, coming: PodsMeant) -> Ints:
+    """What the edits change on each node, pods that are only nominated left out: int64[n]."""
+    return nodes.placed(coming) - nodes.taken(leaving)

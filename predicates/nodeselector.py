@@ -1,0 +1,29 @@
+"""Does the node have the labels that the pod's nodeSelector and required node affinity ask for?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.nodeselectors import pod_node_affinity_mask, required_node_affinity
+from ..core.rule import Reads
+from ..core.template import Template
+from .reasons import NODE_SELECTOR_NOT_MATCH
+from .rule import predicate
+
+
+def _asked(pod: Template) -> Hashable:
+    return pod.node_selector, required_node_affinity(pod)
+
+
+@predicate("MatchNodeSelector", reads=Reads.NODE, key=_asked)
+def pod_match_node_selector(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes that *pod*'s nodeSelector or its required node affinity does not match.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodMatchNodeSelector.
+    """
+    if not pod.node_selector and required_node_affinity(pod) is None:
+        return None
+    return Failures.where(NODE_SELECTOR_NOT_MATCH, ~pod_node_affinity_mask(pod, nodes))

@@ -1,0 +1,65 @@
+"""Is the node short of memory, disk or process ids, by its own word?
+
+All three read what the scheduler remembers: a condition that disappears from a node keeps its last status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..api.objects import Container
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.failures import Failures, Reason
+from ..core.rule import Reads
+from ..core.table import PRESSURES
+from ..core.template import Template
+from .reasons import NODE_UNDER_DISK_PRESSURE, NODE_UNDER_MEMORY_PRESSURE, NODE_UNDER_PID_PRESSURE
+from .rule import predicate
+
+
+def _under(condition: str, reason: Reason, nodes: Batch) -> Failures | None:
+    index = PRESSURES.index(condition)
+    return Failures.where(reason, nodes.pressures.where(lambda statuses: statuses[index] == "True"))
+
+
+def _asks_nothing(containers: Iterable[Container]) -> bool:
+    """Whether no container has a request or limit above zero for cpu or memory."""
+    lists = (quantities for container in containers for quantities in (container.requests, container.limits))
+    return not any(quantities[name].sign > 0 for quantities in lists for name in ("cpu", "memory") if name in quantities)
+
+
+def _best_effort(pod: Template) -> tuple[bool, bool]:
+    """Whether the pod is BestEffort going by its containers, and by its containers and init containers."""
+    by_containers = _asks_nothing(pod.spec.containers)
+    return by_containers, by_containers and _asks_nothing(pod.spec.init_containers)
+
+
+@predicate("CheckNodeMemoryPressure", reads=Reads.NODE, key=_best_effort)
+def check_node_memory_pressure(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes under memory pressure if *pod* is BestEffort; every other pod may go there.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodeMemoryPressurePredicate;
+    pkg/apis/core/v1/helper/qos/qos.go GetPodQOS.
+    """
+    if not _best_effort(pod)[cycle.release.best_effort_sees_init_containers]:
+        return None
+    return _under("MemoryPressure", NODE_UNDER_MEMORY_PRESSURE, nodes)
+
+
+@predicate("CheckNodeDiskPressure", reads=Reads.NODE, key=lambda pod: None)
+def check_node_disk_pressure(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes under disk pressure.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodeDiskPressurePredicate.
+    """
+    return _under("DiskPressure", NODE_UNDER_DISK_PRESSURE, nodes)
+
+
+@predicate("CheckNodePIDPressure", reads=Reads.NODE, key=lambda pod: None)
+def check_node_pid_pressure(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes that are short of process ids.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodePIDPressurePredicate.
+    """
+    return _under("PIDPressure", NODE_UNDER_PID_PRESSURE, nodes)

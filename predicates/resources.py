@@ -1,0 +1,50 @@
+"""Is there room for the pod on the node?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from ..core.batch import Batch, Mask
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.requests import NATIVE, PODS, is_extended_resource
+from ..core.rule import Reads
+from ..core.template import Template
+from .reasons import insufficient
+from .rule import predicate
+
+
+def _asked(pod: Template) -> Hashable:
+    return frozenset(pod.requests.items())
+
+
+@predicate("PodFitsResources", reads=Reads.NODE | Reads.REQUESTS, key=_asked)
+def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes with no place for one more pod, or too little left of what *pod* requests.
+
+    A pod that requests anything at all is held against cpu, memory and ephemeral storage, and against each scalar that it names;
+    the reasons come in this order, scalars by name.
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsResources.
+    """
+    found = [(insufficient(PODS), nodes.pod_count >= nodes.max_pods)]
+    found += [(insufficient(name), _is_short_of(name, pod, nodes)) for name in _checked(pod, cycle)]
+    return Failures.all_of(found)
+
+
+def _is_short_of(resource: str, pod: Template, nodes: Batch) -> Mask:
+    return nodes.requested(resource) + pod.requests.get(resource, 0) > nodes.allocatable(resource)
+
+
+def _checked(pod: Template, cycle: Cycle) -> Iterator[str]:
+    """The resources to look at, in the order of the reasons; none for a pod that requests nothing."""
+    scalars = sorted(pod.requests.keys() - set(NATIVE))
+    # Upstream: as soon as anything is requested, be it a scalar of 0, a node that is overcommitted in a native resource fails too.
+    if scalars or any(pod.requests.values()):
+        yield from NATIVE
+        yield from (name for name in scalars if not _is_ignored(name, cycle))
+
+
+def _is_ignored(resource: str, cycle: Cycle) -> bool:
+    """Whether an extender alone answers for *resource*: only extended resources can be left to one."""
+    # Upstream: what extenders manage stands in the predicate metadata; without metadata nothing is ignored.
+    return cycle.has_metadata and resource in cycle.algorithm.ignored_resources and is_extended_resource(resource)

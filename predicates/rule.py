@@ -1,0 +1,50 @@
+"""How a predicate is declared: ``@predicate(name, reads=..., key=...)`` over a function of (pod, nodes, cycle)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.failures import Failures, Reason
+from ..core.rule import Predicate, Reads
+from ..core.template import Template
+
+Check = Callable[[Template, Batch, Cycle], Failures | None]
+EachNode = Callable[[Template, Batch, int, Cycle], Iterable[Reason] | str | None]
+
+
+class _Declare:
+    """The decorator; :meth:`each_node` is its slow and easy form."""
+
+    def __call__(
+        self,
+        name: str,
+        *,
+        reads: Reads,
+        key: Callable[[Template], Hashable] = lambda pod: pod,
+        effect: Callable[[Template, Batch, Cycle], None] | None = None,
+    ) -> Callable[[Check], Predicate]:
+        """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to object."""
+        return lambda check: Predicate(name=name, check=check, reads=reads, key=key, effect=effect)
+
+    def each_node(
+        self,
+        name: str,
+        *,
+        reads: Reads = Reads.NODE | Reads.REQUESTS | Reads.PORTS | Reads.PODS,
+        key: Callable[[Template], Hashable] = lambda pod: pod,
+    ) -> Callable[[EachNode], Predicate]:
+        """Declare a predicate that is asked node by node: ``(pod, nodes, i, cycle)`` -> reasons against node *i*, or an error's text."""
+
+        def declare(ask: EachNode) -> Predicate:
+            def check(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+                answers = (ask(pod, nodes, i, cycle) for i in range(nodes.n))
+                return Failures.of_rows([a if isinstance(a, str) or a is None else tuple(a) for a in answers])
+
+            return Predicate(name=name, check=check, reads=reads, key=key)
+
+        return declare
+
+
+predicate = _Declare()

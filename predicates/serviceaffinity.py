@@ -1,0 +1,141 @@
+"""Do all pods of a service share the node labels that they are to share?"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+import numpy as np
+
+from ..api.labels import everything, set_selector
+from ..api.objects import Map
+from ..core.batch import Batch, Mask
+from ..core.census import Counter, PodsMatching
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.nodeselectors import pairs_mask
+from ..core.owners import services_of
+from ..core.rule import Predicate, Reads
+from ..core.template import Entry, Template
+from .reasons import SERVICE_AFFINITY_VIOLATED
+from .rule import predicate
+
+READS = Reads.NODE | Reads.PODS | Reads.CLUSTER | Reads.LISTINGS
+
+
+def service_affinity(name: str, labels: Sequence[str]) -> Predicate:
+    """The predicate *name*, by which the pods of a service keep to nodes with equal values of the node *labels*.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewServiceAffinityPredicate.
+    """
+
+    @predicate(name, reads=READS, key=lambda pod: (pod.namespace, pod.labels, pod.node_selector))
+    def check_service_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+        """Turn down nodes without the label values that *pod*'s node selector names or, for labels that it does not name, that the
+        node of the pod's first fellow has.
+
+        Upstream: pkg/scheduler/algorithm/predicates/predicates.go checkServiceAffinity.
+        """
+        own = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
+        if len(own) == len(labels) or not services_of(pod, cycle.listings):
+            return _unless_having(own, nodes, np.ones(nodes.n, np.bool_))
+        return Failures.joined([_beside(leader, own, labels, nodes, at, cycle) for leader, at in _leaders(pod, nodes, cycle)])
+
+    return check_service_affinity
+
+
+def _beside(
+    leader: str | None, own: Mapping[str, str], labels: Sequence[str], nodes: Batch, at: Mask, cycle: Cycle
+) -> Failures | None:
+    """Judge the nodes *at*, where the pod's first fellow is on node *leader* (None: it has no fellow)."""
+    if leader is None:
+        return _unless_having(own, nodes, at)
+    node = cycle.cache.node(leader)
+    if node is None:
+        return Failures.error(f'node "{leader}" not found', at)
+    return _unless_having({label: node.labels[label] for label in labels if label in node.labels} | dict(own), nodes, at)
+
+
+def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask) -> Failures | None:
+    # Upstream: one pair that is no valid label makes every node have what is wanted.
+    if set_selector(Map(wanted)) is everything:
+        return None
+    return Failures.where(SERVICE_AFFINITY_VIOLATED, at & ~pairs_mask(wanted, nodes))
+
+
+# --- who is first ---------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class _Fellows:
+    """The pods of the incoming pod's namespace that have all of its labels, nodes in ascending order of name.
+
+    Only the first of them matters: ``first`` names its node, ``second`` the next node that has any.
+    """
+
+    counter: Counter
+    first: str | None
+    second: str | None
+
+    @classmethod
+    def of(cls, pod: Template, cycle: Cycle) -> _Fellows:
+        """The fellows of *pod*, worked out once a cycle."""
+        found: _Fellows | None = cycle.memo.get(("CheckServiceAffinity", pod))
+        if found is None:
+            matches = set_selector(pod.labels)
+            query = PodsMatching(frozenset((pod.namespace,)), ("labels", pod.labels), lambda group: matches(group.labels))
+            counter = cycle.table.census.counter(query)
+            names = heapq.nsmallest(2, set(_names(counter, cycle)))
+            found = cls(counter, *[*names, None, None][:2])
+            cycle.memo["CheckServiceAffinity", pod] = found
+        return found
+
+    def leader(self, nodes: Batch, i: int, cycle: Cycle) -> str | None:
+        """The node of the first fellow when node *i* is judged as its edits leave it; empty for one that is only nominated."""
+        name = nodes.name(i)
+        staying = self._of(cycle.table.pods[nodes.row(i)]) if name == self.first else []
+        if not cycle.has_metadata:
+            present = {entry.pod.uid for entry in nodes.pods(i)}
+            return name if any(entry.pod.uid in present for entry in staying) else self.second
+        # Upstream: a pod that is put back, or only nominated, stands at the end of the list.
+        behind: list[Entry] = []
+        for edit in nodes.edits_at(i):
+            if edit.sign > 0:
+                behind += self._of([edit.entry])
+            else:
+                staying = [entry for entry in staying if entry is not edit.entry]
+                behind = [entry for entry in behind if entry is not edit.entry]
+        if staying or self.second is not None:
+            return name if staying else self.second
+        return None if not behind else "" if behind[0].nominated else name
+
+    def _of(self, entries: Sequence[Entry]) -> list[Entry]:
+        return [entry for entry in entries if self.counter.of(entry.template)]
+
+
+def _names(counter: Counter, cycle: Cycle) -> Iterator[str]:
+    """The names of all nodes that have pods which *counter* counts, as the cache knows them."""
+    table, cache = cycle.table, cycle.cache
+    for row in np.flatnonzero(counter.rows).tolist():
+        if row not in table.ghosts:
+            yield table.names[row]
+    if len(cache.infos) > cache.node_count:
+        for name, info in cache.infos.items():
+            if info.node is None and any(counter.of(entry.template) for entry in info.pods):
+                yield name
+
+
+def _leaders(pod: Template, nodes: Batch, cycle: Cycle) -> Iterator[tuple[str | None, Mask]]:
+    """The node of the pod's first fellow, with the judged nodes for which it is that one: bool[n]."""
+    fellows = _Fellows.of(pod, cycle)
+    usual = np.ones(nodes.n, np.bool_)
+    if nodes.edits:
+        moved = nodes.touched(fellows.counter.query) if fellows.first is None else nodes.named(fellows.first)
+        exceptions = {int(i): fellows.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
+        for leader in dict.fromkeys(exceptions.values()):
+            at = np.zeros(nodes.n, np.bool_)
+            at[[i for i, other in exceptions.items() if other == leader]] = True
+            yield leader, at
+        usual &= ~moved
+    yield fellows.first, usual

@@ -1,0 +1,38 @@
+"""Does the pod tolerate the node's taints?"""
+
+from __future__ import annotations
+
+from ..api.objects import Taint
+from ..api.tolerations import tolerates
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.rule import Reads
+from ..core.template import Template
+from .reasons import TAINTS_TOLERATIONS_NOT_MATCH
+from .rule import predicate
+
+
+def _untolerated(pod: Template, nodes: Batch, effects: tuple[str, ...]) -> Failures | None:
+    def untolerated(taints: tuple[Taint, ...]) -> bool:
+        return any(taint.effect in effects and not tolerates(pod.spec.tolerations, taint) for taint in taints)
+
+    return Failures.where(TAINTS_TOLERATIONS_NOT_MATCH, nodes.taints.where(untolerated))
+
+
+@predicate("PodToleratesNodeTaints", reads=Reads.NODE, key=lambda pod: pod.spec.tolerations)
+def pod_tolerates_node_taints(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes with a NoSchedule or NoExecute taint that *pod* does not tolerate.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodToleratesNodeTaints.
+    """
+    return _untolerated(pod, nodes, ("NoSchedule", "NoExecute"))
+
+
+@predicate("PodToleratesNodeNoExecuteTaints", reads=Reads.NODE, key=lambda pod: pod.spec.tolerations)
+def pod_tolerates_node_no_execute_taints(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes with a NoExecute taint that *pod* does not tolerate; no release registers it by name.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodToleratesNodeNoExecuteTaints.
+    """
+    return _untolerated(pod, nodes, ("NoExecute",))

@@ -1,0 +1,123 @@
+"""Are the pod's fellows spread evenly enough over the topology domains?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property
+
+import attrs
+import numpy as np
+
+from ..api.labels import selector_matches
+from ..core.batch import Batch, Ints, Mask
+from ..core.census import PodsMatching
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.nodeselectors import required_node_affinity
+from ..core.rule import Reads
+from ..core.spread import (
+    Constraints,
+    Domains,
+    counted_by,
+    domains_by_key,
+    hard_constraints,
+    selector_error,
+    with_all_keys,
+)
+from ..core.template import Template
+from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
+from .rule import predicate
+
+NAME = "EvenPodsSpread"
+NO_METADATA = "metadata not pre-computed for EvenPodsSpreadPredicate"
+
+
+def _key(pod: Template) -> Hashable:
+    constraints = hard_constraints(pod)
+    return constraints and (constraints, pod.group, pod.node_selector, required_node_affinity(pod))
+
+
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN | Reads.CLUSTER, key=_key)
+def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes that lack the topology key of a hard spread constraint of *pod*, or where *pod* would lift its domain's count
+    by more than maxSkew above the emptiest domain.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go EvenPodsSpreadPredicate.
+    """
+    constraints = hard_constraints(pod)
+    if not constraints:
+        return None
+    if not cycle.has_metadata:
+        return Failures.error(NO_METADATA, np.ones(nodes.n, np.bool_))
+    namespaces = frozenset((pod.namespace,))
+    domains: dict[str, Domains] | None = cycle.memo.get((NAME, pod))
+    if domains is None:
+        domains = cycle.memo[NAME, pod] = domains_by_key(pod, constraints, namespaces, cycle.table)
+    return _judge(pod, constraints, nodes, _Skews(namespaces, constraints, nodes, domains))
+
+
+def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews) -> Failures | None:
+    """The first constraint that a node breaks, or that cannot be read, decides about the node."""
+    alive = skews.has_domains()
+    failed = np.zeros(nodes.n, np.bool_)
+    for constraint in constraints:
+        lacking = ~nodes.label(constraint.topology_key).present
+        failed |= alive & lacking
+        alive &= ~lacking
+        text = selector_error(constraint.label_selector)
+        if text is not None:
+            refused = Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed)
+            return Failures.joined([refused, Failures.error(text, alive)])
+        itself = selector_matches(constraint.label_selector, pod.labels)
+        broken = skews.without_the_pod(constraint.topology_key) + int(itself) > constraint.max_skew
+        failed |= alive & broken
+        alive &= ~broken
+    return Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed)
+
+
+@attrs.define(eq=False, slots=False)
+class _Skews:
+    """How far the domain of each node is above the emptiest one, with the batch's own edits followed as upstream's metadata does."""
+
+    namespaces: frozenset[str]
+    constraints: Constraints
+    nodes: Batch
+    domains: dict[str, Domains]
+
+    @cached_property
+    def editable(self) -> Mask:
+        """Where an edit counts: bool[n]."""
+        # Upstream: that is wherever the node has all the keys; the pod's node selector is not looked at again.
+        return with_all_keys(self.constraints, self.nodes)
+
+    def has_domains(self) -> Mask:
+        """Where any domain is known at all; elsewhere every node fits: bool[n]."""
+        if any(domains.least_code >= 0 for domains in self.domains.values()):
+            return np.ones(self.nodes.n, np.bool_)
+        return self._edited(self.constraints) if self.nodes.edits else np.zeros(self.nodes.n, np.bool_)
+
+    def without_the_pod(self, key: str) -> Ints:
+        """The count of each node's domain less the smallest count: int64[n]."""
+        domains, codes = self.domains[key], self.nodes.label(key).codes
+        counts = domains.counts[codes]
+        if not self.nodes.edits:
+            return counts - domains.least
+        mine = tuple(c for c in self.constraints if c.topology_key == key)
+        counts = counts + self._delta(mine) * self.editable
+        # Upstream: an edit makes a domain of a value that was none, and its count may even be negative.
+        known = domains.known[codes] | self._edited(mine)
+        others = np.where(codes == domains.least_code, domains.second, domains.least)
+        return counts - np.where(known, np.minimum(counts, others), others)
+
+    def _delta(self, constraints: Constraints) -> Ints:
+        return sum((self.nodes.delta(query) for query in self._queries(constraints)), np.zeros(self.nodes.n, np.int64))
+
+    def _edited(self, constraints: Constraints) -> Mask:
+        found = np.zeros(self.nodes.n, np.bool_)
+        for query in self._queries(constraints):
+            found |= self.nodes.touched(query)
+        return found & self.editable
+
+    def _queries(self, constraints: Constraints) -> list[PodsMatching]:
+        queries = (counted_by(constraint, self.namespaces) for constraint in constraints)
+        return [query for query in queries if query is not None]

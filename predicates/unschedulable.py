@@ -1,0 +1,31 @@
+"""Is the node closed for new pods?"""
+
+from __future__ import annotations
+
+from ..api.objects import Taint
+from ..api.tolerations import tolerates
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.rule import Reads
+from ..core.template import Template
+from .reasons import NODE_UNSCHEDULABLE
+from .rule import predicate
+
+UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+
+def _tolerates_unschedulable(pod: Template) -> bool:
+    return tolerates(pod.spec.tolerations, UNSCHEDULABLE)
+
+
+@predicate("CheckNodeUnschedulable", reads=Reads.NODE, key=_tolerates_unschedulable)
+def check_node_unschedulable(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes with ``spec.unschedulable``, unless *pod* tolerates the taint that stands for it.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodeUnschedulablePredicate.
+    """
+    # Upstream: the node's own taints are not looked at.
+    if _tolerates_unschedulable(pod):
+        return None
+    return Failures.where(NODE_UNSCHEDULABLE, nodes.unschedulable.present)

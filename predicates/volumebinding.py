@@ -1,0 +1,36 @@
+"""Can the pod's claims be had on the node?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.rule import Reads
+from ..core.template import Template
+from .reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
+from .rule import predicate
+
+_REASONS = ((VOLUME_NODE_CONFLICT,), (VOLUME_BIND_CONFLICT,), (VOLUME_NODE_CONFLICT, VOLUME_BIND_CONFLICT))
+
+
+def _remember(pod: Template, nodes: Batch, cycle: Cycle) -> None:
+    if pod.claims and cycle.binder.enabled:
+        cycle.binder.remember(cycle.pod, pod.claims, nodes)
+
+
+@predicate("CheckVolumeBinding", reads=Reads.NODE | Reads.VOLUMES, key=lambda pod: pod.claims, effect=_remember)
+def check_volume_binding(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes that cannot reach a volume of *pod*'s claims, or where a claim without volume can neither get one nor have one made.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewVolumeBindingPredicate.
+    """
+    if not pod.claims or not cycle.binder.enabled:
+        return None
+    finding = cycle.binder.find(pod.claims, nodes)
+    fine = finding.errors == 0
+    codes = np.where(fine, ~finding.bound + 2 * ~finding.unbound, 0)
+    failures = Failures.coded(codes, _REASONS)
+    errors = [Failures.error(text, finding.errors == code) for code, text in enumerate(finding.texts, 1)]
+    return Failures.joined([failures, *errors])

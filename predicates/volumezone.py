@@ -1,0 +1,96 @@
+"""Are the pod's volumes in the node's zone?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from ..api.objects import PersistentVolume, PersistentVolumeClaim
+from ..core.batch import Batch, Mask
+from ..core.cycle import Cycle
+from ..core.failures import Failures
+from ..core.rule import Reads
+from ..core.template import Template
+from ..core.volumematch import claim_class
+from .reasons import VOLUME_ZONE_CONFLICT
+from .rule import predicate
+
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+REGION = "failure-domain.beta.kubernetes.io/region"
+NO_NAME = "PersistentVolumeClaim had no name"
+
+
+class _NoAnswer(Exception):
+    """The predicate cannot answer, for upstream's reason."""
+
+
+def zones_of(label: str) -> frozenset[str]:
+    """The zones that a volume's label names, separated by ``__``; none where a part is empty, as then the label does not count."""
+    parts = [part.strip() for part in label.split("__")]
+    return frozenset(parts) if all(parts) else frozenset()
+
+
+def _volumes(pod: Template, cycle: Cycle) -> Iterator[PersistentVolume]:
+    """The volumes that *pod*'s claims are bound to, in order; raises :class:`_NoAnswer`."""
+    for key in pod.claims:
+        name = key.partition("/")[2]
+        if not name:
+            raise _NoAnswer(NO_NAME)
+        claim = cycle.listings.claims.get(key)
+        if claim is None:
+            raise _NoAnswer(f'persistentvolumeclaim "{name}" not found')
+        if claim.spec.volume_name:
+            volume = cycle.listings.volumes.get(claim.spec.volume_name)
+            if volume is None:
+                raise _NoAnswer(f'persistentvolume "{claim.spec.volume_name}" not found')
+            yield volume
+        elif not _waits_for_pod(claim, cycle):
+            raise _NoAnswer(cycle.release.volumes.unbound_claim_text.format(f'"{name}"'))
+
+
+def _waits_for_pod(claim: PersistentVolumeClaim, cycle: Cycle) -> bool:
+    if cycle.release.volumes.zone_needs_scheduling_gate and not cycle.enabled("VolumeScheduling"):
+        return False
+    found = cycle.listings.classes.get(claim_class(claim))
+    if found is None:
+        return False
+    if found.volume_binding_mode is None:
+        raise _NoAnswer(f'VolumeBindingMode not set for StorageClass "{found.name}"')
+    return found.volume_binding_mode == "WaitForFirstConsumer"
+
+
+def _elsewhere(volume: PersistentVolume, nodes: Batch) -> Mask:
+    """The nodes that are in none of the volume's zones or in none of its regions: bool[n]."""
+    found = np.zeros(nodes.n, np.bool_)
+    for key in (ZONE, REGION):
+        zones = zones_of(volume.labels.get(key, ""))
+        if zones:
+            # Upstream: a node with only the other of the two labels counts as being in zone "".
+            found |= nodes.label(key).where(partial(_not_among, zones))
+    return found
+
+
+def _not_among(zones: frozenset[str], zone: str | None) -> bool:
+    return zone not in zones
+
+
+@predicate("NoVolumeZoneConflict", reads=Reads.NODE | Reads.VOLUMES, key=lambda pod: pod.claims)
+def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes in another zone or region than the labels of a bound volume of *pod* say; nodes with neither label always fit.
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewVolumeZonePredicate.
+    """
+    if not pod.claims:
+        return None
+    labelled = nodes.label(ZONE).present | nodes.label(REGION).present
+    conflict = np.zeros(nodes.n, np.bool_)
+    try:
+        for volume in _volumes(pod, cycle):
+            conflict |= labelled & _elsewhere(volume, nodes)
+    except _NoAnswer as error:
+        # Upstream: a volume elsewhere ends the check, so that what is wrong with a later claim is not noticed.
+        failures = Failures.where(VOLUME_ZONE_CONFLICT, conflict)
+        return Failures.joined([failures, Failures.error(str(error), labelled & ~conflict)])
+    return Failures.where(VOLUME_ZONE_CONFLICT, conflict)

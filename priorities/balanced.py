@@ -1,0 +1,51 @@
+"""Would cpu, memory and perhaps attached volumes be used alike?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.batch import Batch, Ints, Mask
+from ..core.cycle import Cycle
+from ..core.requests import CPU, MEMORY
+from ..core.rule import Reads, Scores
+from ..core.template import Template
+from .rule import MAX_PRIORITY, priority
+from .shares import nonzero_request, requested_with
+
+Fractions = NDArray[np.float64]
+VOLUMES_GATE = "BalanceAttachedNodeVolumes"
+
+
+@priority("BalancedResourceAllocation", reads=Reads.NODE | Reads.REQUESTS | Reads.EFFECTS, key=nonzero_request)
+def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+    """Prefer nodes on which the fractions of cpu and memory in use differ least; a node that would be full gets 0.
+
+    With gate BalanceAttachedNodeVolumes the volumes that the count predicates of this cycle left behind are a third fraction; without it
+    no effect of another rule is read.
+    Upstream: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go balancedResourceScorer.
+    """
+    cpu, memory = (_fraction(requested_with(pod, nodes, name), nodes.allocatable(name)) for name in (CPU, MEMORY))
+    evenness = 1 - np.abs(cpu - memory)
+    room = (cpu < 1) & (memory < 1)
+    if cycle.enabled(VOLUMES_GATE):
+        evenness, room = _with_volumes(cpu, memory, nodes.transient, evenness, room)
+    return np.where(room, evenness * MAX_PRIORITY, 0).astype(np.int64)
+
+
+def _fraction(requested: Ints, capacity: Ints) -> Fractions:
+    """float64[n]; 1 where there is no capacity."""
+    return np.divide(requested, capacity, out=np.ones(len(requested)), where=capacity != 0)
+
+
+def _with_volumes(cpu: Fractions, memory: Fractions, transient: Ints, evenness: Fractions, room: Mask) -> tuple[Fractions, Mask]:
+    """The same with one minus the variance of the three fractions, on nodes where a count predicate left a limit above 0."""
+    allocatable, requested = transient
+    counted = allocatable > 0
+    volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
+    return np.where(counted, 1 - _variance(cpu, memory, volumes), evenness), room & (volumes < 1)
+
+
+def _variance(cpu: Fractions, memory: Fractions, volumes: Fractions) -> Fractions:
+    mean = (cpu + memory + volumes) / 3
+    return ((cpu - mean) * (cpu - mean) + (memory - mean) * (memory - mean) + (volumes - mean) * (volumes - mean)) / 3

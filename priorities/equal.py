@@ -1,0 +1,20 @@
+"""No preference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.rule import Reads, Scores
+from ..core.template import Template
+from .rule import priority
+
+
+@priority("EqualPriority", reads=Reads.NOTHING, key=lambda pod: None)
+def equal(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+    """Prefer no node to another: every one scores 1.
+
+    Upstream: pkg/scheduler/core/generic_scheduler.go EqualPriorityMap.
+    """
+    return np.ones(nodes.n, np.int64)

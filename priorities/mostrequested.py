@@ -1,0 +1,22 @@
+"""How full would the node be?"""
+
+from __future__ import annotations
+
+from ..core.arithmetic import truncated_div
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.requests import CPU, MEMORY
+from ..core.rule import Reads, Scores
+from ..core.template import Template
+from .rule import MAX_PRIORITY, priority
+from .shares import nonzero_request, requested_with, used_share
+
+
+@priority("MostRequestedPriority", reads=Reads.NODE | Reads.REQUESTS, key=nonzero_request)
+def most_requested(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+    """Prefer nodes that are almost full, so that others can be emptied: the mean of the used shares of cpu and memory, in tenths.
+
+    Upstream: pkg/scheduler/algorithm/priorities/most_requested.go mostResourceScorer.
+    """
+    cpu, memory = (used_share(requested_with(pod, nodes, name), nodes.allocatable(name), MAX_PRIORITY) for name in (CPU, MEMORY))
+    return truncated_div(cpu + memory, 2)

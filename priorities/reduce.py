@@ -1,0 +1,34 @@
+"""From raw scores to 0 to 10: what a priority with a reduce step does with the scores of the nodes that fit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.arithmetic import truncated_div
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.rule import Scores
+from ..core.template import Template
+from .rule import MAX_PRIORITY, Reduce
+
+
+def normalized(raw: Scores, best: int = MAX_PRIORITY, *, reverse: bool = False) -> Scores:
+    """Scale *raw* so that its greatest score becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0: int64[n].
+
+    Where no score is above 0 they stay as they are; with *reverse* every node gets *best*.
+    Upstream: pkg/scheduler/algorithm/priorities/reduce.go NormalizeReduce.
+    """
+    greatest = int(raw.max(initial=0))
+    if greatest == 0:
+        return np.full_like(raw, best) if reverse else raw
+    scaled = truncated_div(raw * best, greatest)
+    return best - scaled if reverse else scaled
+
+
+def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Reduce:
+    """The reduce step that scales to 0 to *best*; see :func:`normalized`."""
+
+    def reduce(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+        return normalized(raw, best, reverse=reverse)
+
+    return reduce

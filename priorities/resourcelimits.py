@@ -1,0 +1,45 @@
+"""Could the node satisfy the pod's limits?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..api.objects import Container
+from ..core.batch import Batch, Mask
+from ..core.cycle import Cycle
+from ..core.requests import CPU, MEMORY, amount, wrapped
+from ..core.rule import Reads, Scores
+from ..core.template import Template
+from .rule import priority
+
+
+def _limit(container: Container, resource: str) -> int:
+    quantity = container.limits.get(resource)
+    return 0 if quantity is None else amount(resource, quantity)
+
+
+def _pod_limit(pod: Template, resource: str) -> int:
+    """The sum over the containers, or the limit of an init container where that is more."""
+    together = wrapped(sum(_limit(container, resource) for container in pod.spec.containers))
+    return max([together, *(_limit(container, resource) for container in pod.spec.init_containers)])
+
+
+def _limits(pod: Template) -> tuple[int, int]:
+    """cpu in millicores and memory in bytes."""
+    return _pod_limit(pod, CPU), _pod_limit(pod, MEMORY)
+
+
+@priority("ResourceLimitsPriority", reads=Reads.NODE, key=_limits)
+def resource_limits(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+    """Prefer, by one point, nodes whose allocatable cpu or memory is as much as *pod*'s limit, whatever runs there.
+
+    Upstream: pkg/scheduler/algorithm/priorities/resource_limits.go ResourceLimitsPriorityMap.
+    """
+    cpu, memory = _limits(pod)
+    return (_satisfies(nodes, CPU, cpu) | _satisfies(nodes, MEMORY, memory)).astype(np.int64)
+
+
+def _satisfies(nodes: Batch, resource: str, limit: int) -> Mask:
+    allocatable = nodes.allocatable(resource)
+    satisfies: Mask = (allocatable != 0) & (limit <= allocatable) & (limit != 0)
+    return satisfies

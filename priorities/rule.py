@@ -1,0 +1,56 @@
+"""How a priority is declared: ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores all nodes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import numpy as np
+
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.rule import Priority, Reads, Scores
+from ..core.template import Template
+
+Score = Callable[[Template, Batch, Cycle], Scores]
+Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]
+EachNode = Callable[[Template, Batch, int, Cycle], int]
+
+
+class _Declare:
+    """The decorator; :meth:`each_node` is its slow and easy form."""
+
+    def __call__(
+        self,
+        name: str,
+        *,
+        reads: Reads,
+        key: Callable[[Template], Hashable] = lambda pod: pod,
+        reduce: Reduce | None = None,
+        whole_list: bool = False,
+    ) -> Callable[[Score], Priority]:
+        """Declare a priority that gives int64[n], one score a node of the batch."""
+        return lambda score: Priority(name=name, score=score, reads=reads, key=key, reduce=reduce, whole_list=whole_list)
+
+    def each_node(
+        self,
+        name: str,
+        *,
+        reads: Reads = Reads.NODE | Reads.REQUESTS | Reads.PORTS | Reads.PODS,
+        key: Callable[[Template], Hashable] = lambda pod: pod,
+        reduce: Reduce | None = None,
+    ) -> Callable[[EachNode], Priority]:
+        """Declare a priority that is asked node by node: ``(pod, nodes, i, cycle)`` -> a whole number."""
+
+        def declare(ask: EachNode) -> Priority:
+            def score(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+                return np.fromiter((ask(pod, nodes, i, cycle) for i in range(nodes.n)), np.int64, nodes.n)
+
+            return Priority(name=name, score=score, reads=reads, key=key, reduce=reduce)
+
+        return declare
+
+
+priority = _Declare()
+
+MAX_PRIORITY = 10
+"""The best score of a priority after its reduce step."""

@@ -1,0 +1,79 @@
+"""Nodes and zones with fewer pods of the same service or controller."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.batch import Batch, Ints
+from ..core.census import PodsMatching
+from ..core.cycle import Cycle
+from ..core.owners import OwnerSelector, owner_selectors
+from ..core.rule import Priority, Reads, Scores
+from ..core.template import Group, Template
+from .rule import MAX_PRIORITY, priority
+
+ZONE_WEIGHT = 2.0 / 3.0
+"""How much of the score the zone has, where the node has a zone."""
+
+
+def fellows(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: bool = False) -> PodsMatching:
+    """The pods of *namespace* that all *selectors* (or any of them) take in, those that are being deleted left out."""
+    combine = any if any_of_them else all
+
+    def matches(group: Group) -> bool:
+        return not group.terminating and combine(selector.matches(group.labels) for selector in selectors)
+
+    return PodsMatching(frozenset((namespace,)), ("fellows", selectors, any_of_them and len(selectors) > 1), matches)
+
+
+def _key(pod: Template) -> Hashable:
+    return pod.namespace, pod.labels
+
+
+def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+    selectors = owner_selectors(pod, cycle.listings)
+    if not selectors:
+        return np.zeros(nodes.n, np.int64)
+    return nodes.counting(fellows(pod.namespace, selectors, any_of_them=cycle.release.spread_matches_any_selector))
+
+
+def reduce_by_zone(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+    """10 where no fellow is, 0 where the most are; two thirds of it by zone, where the node has one.
+
+    Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
+    """
+    score = _emptiness(raw, int(raw.max(initial=0)))
+    zones = nodes.zone.codes
+    if not zones.any():
+        return score.astype(np.int64)
+    by_zone = np.bincount(zones, raw).astype(np.int64)
+    zone_score = _emptiness(by_zone, int(by_zone[1:].max(initial=0)))[zones]
+    both = score * (1.0 - ZONE_WEIGHT) + ZONE_WEIGHT * zone_score
+    return np.where(zones != 0, both, score).astype(np.int64)
+
+
+def _emptiness(counts: Ints, most: int) -> NDArray[np.float64]:
+    if most <= 0:
+        return np.full(len(counts), float(MAX_PRIORITY))
+    return float(MAX_PRIORITY) * ((most - counts) / float(most))
+
+
+@priority("SelectorSpreadPriority", reads=Reads.PODS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone)
+def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+    """Prefer nodes and zones with fewer pods of *pod*'s services, replication controllers, replica sets and stateful sets.
+
+    Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityMap.
+    """
+    return _counts(pod, nodes, cycle)
+
+
+service_spreading = Priority(
+    name="ServiceSpreadingPriority", score=_counts, reads=selector_spread.reads, key=_key, reduce=reduce_by_zone
+)
+"""The older name of SelectorSpreadPriority.
+
+Upstream: though built with services alone, it reads the selectors that SelectorSpreadPriority reads too, controllers' among them.
+"""

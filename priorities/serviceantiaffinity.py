@@ -1,0 +1,39 @@
+"""Values of a node label with fewer pods of the same service."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.owners import first_service_selector
+from ..core.rule import Priority, Reads, Scores
+from ..core.template import Template
+from .rule import MAX_PRIORITY, priority
+from .selectorspread import fellows
+
+
+def service_anti_affinity(name: str, label: str) -> Priority:
+    """The priority *name*, which spreads the pods of a service over the values of node label *label*.
+
+    Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go ServiceAntiAffinity.
+    """
+
+    def reduce(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+        total = int(raw.sum())
+        values = nodes.label(label)
+        if not total:
+            return values.present * np.int64(MAX_PRIORITY)
+        by_value = np.bincount(values.codes, raw).astype(np.int64)
+        share = (total - by_value) / float(total)
+        return (float(MAX_PRIORITY) * share).astype(np.int64)[values.codes] * values.present
+
+    @priority(name, reads=Reads.PODS | Reads.LISTINGS, key=lambda pod: (pod.namespace, pod.labels), reduce=reduce)
+    def service_anti_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+        """Prefer nodes whose value of the label has fewer pods of *pod*'s first service; without the label a node scores 0."""
+        selector = first_service_selector(pod, cycle.listings)
+        if selector is None:
+            return np.zeros(nodes.n, np.int64)
+        return nodes.counting(fellows(pod.namespace, frozenset((selector,))))
+
+    return service_anti_affinity

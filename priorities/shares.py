@@ -1,0 +1,39 @@
+"""How full a node would be with the pod on it, resource by resource, counting defaults for absent requests.
+
+Upstream: pkg/scheduler/algorithm/priorities/resource_allocation.go.
+"""
+
+from __future__ import annotations
+
+from ..core.arithmetic import Ints, truncated_div
+from ..core.batch import Batch
+from ..core.requests import CPU, MEMORY
+from ..core.template import Template
+
+
+def nonzero_request(pod: Template) -> tuple[int, int]:
+    """cpu in millicores and memory in bytes that *pod* counts for scores: pods with equal ones share scores."""
+    return pod.nonzero
+
+
+def request(pod: Template, resource: str) -> int:
+    """What *pod* adds of *resource* to a node, as scores count it."""
+    if resource in (CPU, MEMORY):
+        return pod.nonzero[(CPU, MEMORY).index(resource)]
+    return pod.requests.get(resource, 0)
+
+
+def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
+    """The requested sum of *resource* on each node with *pod* on it: int64[n]."""
+    held = nodes.nonzero(resource) if resource in (CPU, MEMORY) else nodes.requested(resource)
+    return held + request(pod, resource)
+
+
+def free_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
+    """How much of *capacity* stays free, in parts of *scale*: int64[n]; 0 where there is none or too much is requested."""
+    return truncated_div((capacity - requested) * scale, capacity) * (requested <= capacity)
+
+
+def used_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
+    """How much of *capacity* is requested, in parts of *scale*: int64[n]; 0 where there is none or too much is requested."""
+    return truncated_div(requested * scale, capacity) * (requested <= capacity)

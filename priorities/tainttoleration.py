@@ -1,0 +1,35 @@
+"""Would the node rather not have the pod?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..api.objects import Taint, Toleration
+from ..api.tolerations import tolerates
+from ..core.batch import Batch
+from ..core.cycle import Cycle
+from ..core.rule import Reads, Scores
+from ..core.template import Template
+from .reduce import normalize_reduce
+from .rule import priority
+
+PREFER_NO_SCHEDULE = "PreferNoSchedule"
+
+
+def _tolerations(pod: Template) -> tuple[Toleration, ...]:
+    """The tolerations of *pod* that may cover a PreferNoSchedule taint."""
+    return tuple(toleration for toleration in pod.spec.tolerations if toleration.effect in ("", PREFER_NO_SCHEDULE))
+
+
+@priority("TaintTolerationPriority", reads=Reads.NODE, key=_tolerations, reduce=normalize_reduce(reverse=True))
+def taint_toleration(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+    """Prefer nodes with few PreferNoSchedule taints that *pod* does not tolerate; the raw score is their number.
+
+    Upstream: pkg/scheduler/algorithm/priorities/taint_toleration.go ComputeTaintTolerationPriorityMap.
+    """
+    tolerations = _tolerations(pod)
+
+    def untolerated(taints: tuple[Taint, ...]) -> int:
+        return sum(taint.effect == PREFER_NO_SCHEDULE and not tolerates(tolerations, taint) for taint in taints)
+
+    return nodes.taints.where(untolerated, np.int64)

@@ -1,0 +1,51 @@
+"""Tables as aligned text, in the manner of ``kubectl``: made to be read, and to be cut up by other programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import IO
+
+GAP = "   "
+
+Cell = object
+
+
+def format_table(headers: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Lines of aligned cells under *headers* in capitals; columns of numbers are aligned at their right, None is shown as ``-``.
+
+    >>> print(format_table(["node", "score"], [["a", 7], ["node-2", 10]]))
+    NODE     SCORE
+    a            7
+    node-2      10
+    """
+    body = [list(row) for row in rows]
+    written = [[header.upper() for header in headers], *([shown(cell) for cell in row] for row in body)]
+    widths = [max(len(row[column]) for row in written) for column in range(len(headers))]
+    right = [bool(body) and all(_is_number(row[column]) for row in body) for column in range(len(headers))]
+    return "\n".join(_line(row, widths, right) for row in written)
+
+
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[Cell]], stream: IO[str] | None = None) -> None:
+    """Write :func:`format_table` to *stream*, standard output unless told otherwise."""
+    (stream or sys.stdout).write(format_table(headers, rows) + "\n")
+
+
+def shown(cell: Cell) -> str:
+    """A cell's text.
+
+    >>> shown(None), shown(1.25), shown(7)
+    ('-', '1.2', '7')
+    """
+    if cell is None or cell == "":
+        return "-"
+    return f"{cell:.1f}" if isinstance(cell, float) else str(cell)
+
+
+def _is_number(cell: Cell) -> bool:
+    return cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool))
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = (cell.rjust(width) if to_right else cell.ljust(width) for cell, width, to_right in zip(cells, widths, right, strict=True))
+    return GAP.join(padded).rstrip()

@@ -1,0 +1,1 @@
+"""What users run: simulations of a cluster, explanations, conformance cases, traces."""

@@ -1,0 +1,236 @@
+"""Run conformance cases: scheduling problems together with what the original Go scheduler decided."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ..algorithmprovider import resolve
+from ..algorithmprovider.releases import RELEASES
+from ..api.decode import decode
+from ..api.objects import KubeObject, Pod
+from ..core.engine import Engine
+from ..core.feed import Feed
+from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
+from .run import Run
+
+Json = dict[str, Any]
+WITHOUT = ("policy", "preemption", "events")
+_BEGINNINGS = re.compile(r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )")
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Family:
+    """A file of cases and, where there is one, the file of answers beside it."""
+
+    release: str
+    name: str
+    cases: Path
+    answers: Path | None
+
+
+def find_families(paths: Iterable[Path]) -> list[Family]:
+    """The families in *paths*: files ``*.cases.jsonl[.gz]`` or directories of them, looked through to any depth."""
+    found: list[Family] = []
+    for path in paths:
+        if not path.exists():
+            raise ManifestError(f"{path}: no such file or directory")
+        files = sorted(f for f in path.rglob("*.jsonl*") if ".cases." in f.name) if path.is_dir() else [path]
+        if not files:
+            raise ManifestError(f"{path}: no *.cases.jsonl or *.cases.jsonl.gz in it")
+        found += [_family(file) for file in files]
+    return found
+
+
+def _family(cases: Path) -> Family:
+    names = [cases.name.replace(".cases.", ".answers.")]
+    names.append(names[0].removesuffix(".gz") if names[0].endswith(".gz") else names[0] + ".gz")
+    answers = next((a for name in names if name != cases.name and (a := cases.with_name(name)).exists()), None)
+    return Family(cases.parent.name, cases.name.split(".")[0], cases, answers)
+
+
+def read_lines(path: Path) -> Iterator[Json]:
+    """The objects of a JSON Lines file, gzipped or not."""
+    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+    with opened as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                if line.strip():
+                    yield json.loads(line)
+            except json.JSONDecodeError as error:
+                raise ManifestError(f"{path}, line {number}, column {error.colno}: not JSON: {error.msg}") from None
+
+
+# --- what a case needs ----------------------------------------------------------------------------------------------
+
+
+def needs(case: Json, answer: Json | None) -> set[str]:
+    """Which of ``policy``, ``preemption`` and ``events`` a case needs."""
+    found = set()
+    if (case.get("config") or {}).get("policy") is not None:
+        found.add("policy")
+    if case.get("nominated") or any(cycle.get("preemption") is not None for cycle in (answer or {}).get("cycles", ())):
+        found.add("preemption")
+    if any("event" in item for item in case.get("pending", ())):
+        found.add("events")
+    return found
+
+
+# --- one case -------------------------------------------------------------------------------------------------------
+
+
+def answer_case(case: Json, options: Mapping[str, Any] | None = None) -> Json:
+    """Our answer to *case*, in the form of FORMAT.md. *options* go to ``resolve``, over the case's own."""
+    try:
+        run = Run(build(case, options or {}))
+    except PolicyError as error:
+        return {"name": case["name"], "error": str(error)}
+    return {"name": case["name"], "cycles": list(play(run, case))}
+
+
+def build(case: Json, options: Mapping[str, Any]) -> Engine:
+    """A scheduler for *case* that was told of its objects."""
+    config = case.get("config") or {}
+    release = RELEASES.get(case["version"])
+    if release is None:
+        raise UnknownNameError(f"{case['name']}: version: got {case['version']!r}, wanted one of {', '.join(RELEASES)}")
+    wanted: Json = {
+        "gates": config.get("featureGates") or {},
+        "policy": config.get("policy"),
+        "provider": config.get("provider") or "DefaultProvider",
+        "hard_pod_affinity_weight": config.get("hardPodAffinitySymmetricWeight", 1),
+        "percentage": config.get("percentageOfNodesToScore", 0),
+        "preemption": config.get("preemption", True),
+        "equivalence_cache": config.get("equivalenceCache", False),
+    }
+    engine = Engine(resolve(release, **(wanted | dict(options))))
+    feed = Feed(engine)
+    for number, document in enumerate(case.get("objects", ()), 1):
+        item = decode(document, f"{case['name']}, object {number}", strict=False)
+        if item is not None and not (isinstance(item, Pod) and item.is_terminal):
+            feed.put(item)
+    return engine
+
+
+def play(run: Run, case: Json) -> Iterator[Json]:
+    """The cycles of *case*: its pods and events in order, then one retry for each pod that preempted."""
+    items: list[tuple[str, KubeObject]] = []
+    for number, document in enumerate(case.get("pending", ()), 1):
+        inner = document.get("object") if "event" in document else document
+        item = decode(inner, f"{case['name']}, pending {number}", strict=False)
+        if item is not None:
+            items.append((document.get("event", "schedule"), item))
+    nominated = case.get("nominated") or {}
+    pods = {item.key: item for verb, item in items if verb == "schedule" and isinstance(item, Pod)}
+    for key, name in nominated.items():
+        run.nominate(pods[key], name)
+    for verb, item in items:
+        if verb == "schedule" and isinstance(item, Pod):
+            yield run.cycle(item).record(details=True)
+        elif verb == "delete":
+            run.feed.delete(item)
+        elif verb == "add" or run.feed.exists(item):
+            run.feed.put(item)
+    for pod in run.take_retries():
+        yield run.cycle(pod, retry=True).record(details=True)
+
+
+# --- comparison -----------------------------------------------------------------------------------------------------
+
+
+def differences(ours: Json, theirs: Json) -> list[str]:
+    """Where two answers differ, as ``path: got ..., wanted ...``; empty where they are identical."""
+    if "error" in theirs or "error" in ours:
+        got, wanted = (_BEGINNINGS.sub("", str(side.get("error"))) for side in (ours, theirs))
+        return [] if got == wanted else [f"error: got {got!r}, wanted {wanted!r}"]
+    got_cycles, wanted_cycles = ours.get("cycles", []), theirs.get("cycles", [])
+    found = [] if len(got_cycles) == len(wanted_cycles) else [f"cycles: got {len(got_cycles)}, wanted {len(wanted_cycles)}"]
+    for number, (got, wanted) in enumerate(zip(got_cycles, wanted_cycles, strict=False)):
+        found += _cycle_differences(f"cycles[{number}] ({wanted.get('pod')})", got, wanted)
+    return found
+
+
+def _cycle_differences(where: str, ours: Json, theirs: Json) -> list[str]:
+    found = []
+    for field in ("pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption"):
+        got, wanted = ours.get(field), theirs.get(field)
+        if got != wanted:
+            found += _deeper(f"{where}.{field}", got, wanted)
+    return found
+
+
+def _deeper(where: str, got: Any, wanted: Any) -> list[str]:
+    if isinstance(got, dict) and isinstance(wanted, dict):
+        keys = [*wanted, *(key for key in got if key not in wanted)]
+        return [line for key in keys if got.get(key) != wanted.get(key) for line in _deeper(f"{where}[{key}]", got.get(key), wanted.get(key))]
+    return [f"{where}: got {json.dumps(got)}, wanted {json.dumps(wanted)}"]
+
+
+# --- whole families -------------------------------------------------------------------------------------------------
+
+
+@attrs.define
+class FamilyReport:
+    """What came of one family."""
+
+    release: str
+    family: str
+    cases: int = 0
+    cycles: int = 0
+    identical: int = 0
+    left_out: int = 0
+    different: dict[str, list[str]] = attrs.field(factory=dict)
+    """Case -> its differences."""
+
+    def record(self) -> Json:
+        """As plain data."""
+        return {
+            "release": self.release, "family": self.family, "cases": self.cases, "cycles": self.cycles,
+            "identical": self.identical, "leftOut": self.left_out, "different": list(self.different),
+        }  # fmt: skip
+
+
+def check_family(
+    family: Family,
+    without: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    on_case: Callable[[Json, Json, Json], None] = lambda case, ours, theirs: None,
+) -> FamilyReport:
+    """Run every case of *family* and compare; *on_case* sees (case, ours, theirs) of each case that differs."""
+    report = FamilyReport(family.release, family.name)
+    if family.answers is None:
+        raise ManifestError(f"{family.cases}: no answers beside it: wanted {family.cases.name.replace('.cases.', '.answers.')}")
+    answers = {answer["name"]: answer for answer in read_lines(family.answers)}
+    for case in read_lines(family.cases):
+        report.cases += 1
+        theirs = answers.get(case["name"])
+        if needs(case, theirs) & set(without):
+            report.left_out += 1
+            continue
+        ours, found = _compared(case, theirs, options)
+        report.cycles += len(ours.get("cycles", ()))
+        if found:
+            report.different[case["name"]] = found
+            on_case(case, ours, theirs or {})
+        else:
+            report.identical += 1
+    return report
+
+
+def _compared(case: Json, theirs: Json | None, options: Mapping[str, Any] | None) -> tuple[Json, list[str]]:
+    try:
+        ours = answer_case(case, options)
+    except KubeclassicError as error:
+        return {}, [f"refused: {error}"]
+    except Exception as error:  # a crash is a difference to report, not the end of the run
+        return {}, [f"{type(error).__name__}: {error}"]
+    return ours, ["no answer to compare with"] if theirs is None else differences(ours, theirs)

@@ -1,0 +1,142 @@
+"""Reads the openb trace of Alibaba's GPU clusters (cluster-trace-gpu-v2023) as manifests of nodes and pods."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ..exceptions import ManifestError
+
+GPU_COUNT = "alibabacloud.com/gpu-count"
+GPU_MILLI = "alibabacloud.com/gpu-milli"
+GPU_MODEL = "alibabacloud.com/gpu-card-model"
+NAMESPACE = "openb"
+WHOLE_GPU = 1000
+PODS_PER_NODE = "110"
+
+NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
+POD_COLUMNS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "creation_time")
+"""Of these the first five must be there; later ones are read where they stand."""
+
+Manifest = dict[str, Any]
+
+
+def manifests(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) -> Manifest:
+    """The nodes and pods of the trace as one ``v1`` ``List``: nodes as they stand, pods by creation time, then name.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column.
+    """
+    items = [_node(row) for row in _unique(_rows(Path(nodes), NODE_COLUMNS, required=3), "sn")]
+    found = _unique(_rows(Path(pods), POD_COLUMNS, required=5), "name")
+    ordered = sorted(found, key=lambda row: (row.number("creation_time"), row.name("name")))
+    return {"apiVersion": "v1", "kind": "List", "items": [*items, *(_pod(row) for row in ordered)]}
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Row:
+    values: Mapping[str, str]
+    where: str
+
+    def text(self, column: str) -> str:
+        """The value of *column*, empty where the row ends before it."""
+        return self.values.get(column, "").strip()
+
+    def name(self, column: str) -> str:
+        """The value of *column*, which must be there."""
+        found = self.text(column)
+        if not found:
+            raise ManifestError(f"{self.where}: {column}: got nothing, wanted a name")
+        return found
+
+    def number(self, column: str) -> int:
+        """The value of *column*, 0 where it is empty."""
+        found = self.text(column)
+        if not (found.isascii() and (found or "0").isdigit()):
+            raise ManifestError(f'{self.where}: {column}: got "{found}", wanted a whole number')
+        return int(found or 0)
+
+
+def _rows(path: Path, columns: tuple[str, ...], required: int) -> Iterator[_Row]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            yield from _read(csv.reader(file), str(path), columns, required)
+    except OSError as error:
+        raise ManifestError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
+    except UnicodeDecodeError:
+        raise ManifestError(f"{path}: got bytes that are no text, wanted CSV in UTF-8") from None
+    except csv.Error as error:
+        raise ManifestError(f"{path}: broken CSV: {error}") from None
+
+
+def _read(lines: Any, path: str, columns: tuple[str, ...], required: int) -> Iterator[_Row]:
+    header = [column.strip() for column in next(lines, [])]
+    if missing := [column for column in columns[:required] if column not in header]:
+        raise ManifestError(f"{path}, line 1: got columns {','.join(header) or 'none'}, wanted {','.join(missing)} too")
+    for values in lines:
+        where = f"{path}, line {lines.line_num}"
+        if len(values) > len(header):
+            raise ManifestError(f"{where}: got {len(values)} values, wanted {len(header)} at most")
+        if any(values):
+            yield _complete(_Row(dict(zip(header, values, strict=False)), where), columns[:required])
+
+
+def _complete(row: _Row, required: tuple[str, ...]) -> _Row:
+    for column in required:
+        if not row.text(column):
+            raise ManifestError(f"{row.where}: {column}: got nothing, wanted a value")
+    return row
+
+
+def _unique(rows: Iterator[_Row], column: str) -> Iterator[_Row]:
+    seen: set[str] = set()
+    for row in rows:
+        name = row.name(column)
+        if name in seen:
+            raise ManifestError(f'{row.where}: {column}: got "{name}" again, wanted each name once')
+        seen.add(name)
+        yield row
+
+
+# --- manifests ------------------------------------------------------------------------------------------------------
+
+
+def _node(row: _Row) -> Manifest:
+    name, gpus, model = row.name("sn"), row.number("gpu"), row.text("model")
+    allocatable = {**_amounts(row), "pods": PODS_PER_NODE}
+    if gpus:
+        allocatable |= {GPU_COUNT: str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
+    labels = {"kubernetes.io/hostname": name} | ({GPU_MODEL: model} if model else {})
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "status": {"allocatable": allocatable, "capacity": allocatable, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+def _pod(row: _Row) -> Manifest:
+    amounts = _amounts(row)
+    if gpus := row.number("num_gpu"):
+        amounts[GPU_MILLI] = str(gpus * min(row.number("gpu_milli"), WHOLE_GPU))
+    spec: Manifest = {"containers": [{"name": "main", "resources": {"requests": amounts, "limits": amounts}}], "priority": 0}
+    if models := row.text("gpu_spec"):
+        spec["affinity"] = {"nodeAffinity": _one_of(models.split("|"))}
+    metadata = {"name": row.name("name"), "namespace": NAMESPACE}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def _amounts(row: _Row) -> dict[str, str]:
+    return {"cpu": f"{row.number('cpu_milli')}m", "memory": f"{row.number('memory_mib')}Mi"}
+
+
+def _one_of(models: list[str]) -> Manifest:
+    expression = {"key": GPU_MODEL, "operator": "In", "values": models}
+    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
