@@ -1,0 +1,49 @@
+"""What all tests share: the package, from a bare checkout too, the helpers as ``tests.*``, and the folder of the larger data."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", ROOT.parent / "shared"))
+
+
+def _alias_checkout() -> None:
+    """Make the root of the repository importable as ``kubeclassic`` where the package is not installed."""
+    if importlib.util.find_spec("kubeclassic") is None:
+        spec = importlib.util.spec_from_file_location("kubeclassic", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules["kubeclassic"] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+
+
+def _alias_tests() -> None:
+    """Make the helpers beside the tests importable as ``tests.build`` and so on, whatever else is called ``tests``."""
+    package = ModuleType("tests")
+    package.__path__ = [str(ROOT / "tests")]
+    sys.modules["tests"] = package
+
+
+_alias_checkout()
+_alias_tests()
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's root."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of the larger data, ``KUBECLASSIC_SHARED`` (default ``../shared``); a test that needs it is skipped only where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip(f"the larger data is absent: no folder {SHARED} (KUBECLASSIC_SHARED names it)")
+    return SHARED

@@ -1,0 +1,137 @@
+"""What a predicate answers: codes into sequences of reasons, and how several answers become one."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.core.failures import Failures, Reason
+
+FULL, FAR, LATE = Reason("full"), Reason("far", resolvable=False), Reason("late")
+Outcome = tuple[Reason, ...] | str | None
+
+
+def mask(text: str) -> np.ndarray:
+    """``"x.x"`` is [True, False, True]."""
+    return np.array([character == "x" for character in text])
+
+
+def outcomes(failures: Failures | None, n: int) -> list[Outcome]:
+    """The reasons or the error's text of each of *n* nodes, () where it fits."""
+    if failures is None:
+        return [()] * n
+    return [failures.error_text(i) or failures.reasons(i) for i in range(n)]
+
+
+class TestWhere:
+    def test_names_the_nodes_of_the_mask(self) -> None:
+        """The reason stands against the nodes of the mask and no others."""
+        assert outcomes(Failures.where(FULL, mask("x.x")), 3) == [(FULL,), (), (FULL,)]
+
+    def test_takes_several_reasons(self) -> None:
+        """Several reasons stand in the order given."""
+        assert outcomes(Failures.where((FULL, FAR), mask(".x")), 2) == [(), (FULL, FAR)]
+
+    def test_is_none_without_a_node(self) -> None:
+        """A mask without nodes is no objection."""
+        assert Failures.where(FULL, mask("...")) is None
+
+
+class TestAllOf:
+    def test_keeps_the_order_given(self) -> None:
+        """A node that two masks name gets both reasons, in the order of the masks."""
+        found = Failures.all_of([(LATE, mask("xx.")), (FULL, mask("x.x"))])
+        assert outcomes(found, 3) == [(LATE, FULL), (LATE,), (FULL,)]
+
+    def test_a_reason_may_repeat(self) -> None:
+        """A reason that is given twice stands twice."""
+        assert outcomes(Failures.all_of([(FULL, mask("x")), (FULL, mask("x"))]), 1) == [(FULL, FULL)]
+
+    def test_is_none_without_a_node(self) -> None:
+        """Nothing found, nothing to object."""
+        assert Failures.all_of([]) is None
+        assert Failures.all_of([(FULL, mask("..")), (LATE, mask(".."))]) is None
+
+
+class TestCoded:
+    def test_codes_pick_sequences(self) -> None:
+        """Code k stands for the k-th sequence, 0 for none."""
+        found = Failures.coded(np.array([2, 0, 1]), [(FULL,), (FAR, LATE)])
+        assert outcomes(found, 3) == [(FAR, LATE), (), (FULL,)]
+
+    def test_is_none_where_all_fit(self) -> None:
+        """Zeros alone are no objection."""
+        assert Failures.coded(np.zeros(3, np.int64), [(FULL,)]) is None
+
+
+class TestErrors:
+    def test_an_error_is_not_a_misfit(self) -> None:
+        """Where a predicate cannot answer there is a text and no reason, and the node does not pass."""
+        found = Failures.error("node not found", mask(".x"))
+        assert found is not None
+        assert found.error_text(0) is None
+        assert found.error_text(1) == "node not found"
+        assert found.reasons(1) == ()
+        assert found.passed.tolist() == [True, False]
+
+    def test_is_none_without_a_node(self) -> None:
+        """An error nowhere is no error."""
+        assert Failures.error("node not found", mask("..")) is None
+
+
+class TestOfRows:
+    def test_one_outcome_a_node(self) -> None:
+        """None and () fit, a text is an error, a tuple are the reasons."""
+        given_outcomes: list[Outcome] = [None, (), "broken", (FULL, FAR), (FULL,)]
+        assert outcomes(Failures.of_rows(given_outcomes), 5) == [(), (), "broken", (FULL, FAR), (FULL,)]
+
+    def test_is_none_where_all_fit(self) -> None:
+        """Where all nodes fit there is nothing to object."""
+        assert Failures.of_rows([None, ()]) is None
+
+
+class TestTake:
+    def test_takes_nodes_in_the_order_asked(self) -> None:
+        """The answer for some nodes is in the order in which they are asked for, errors included."""
+        found = Failures.of_rows([(FULL,), None, "broken"])
+        assert found is not None
+        assert outcomes(found.take(np.array([2, 0, 1])), 3) == ["broken", (FULL,), ()]
+
+
+class TestJoined:
+    def test_appends_reasons(self) -> None:
+        """The parts' reasons follow one another."""
+        parts = [Failures.where(FULL, mask("xx.")), None, Failures.where(FAR, mask(".xx"))]
+        assert outcomes(Failures.joined(parts), 3) == [(FULL,), (FULL, FAR), (FAR,)]
+
+    def test_the_first_error_ends_a_nodes_list(self) -> None:
+        """Once a part errs on a node neither earlier nor later parts count there."""
+        parts = [Failures.where(FULL, mask("xx")), Failures.error("broken", mask("x.")), Failures.error("worse", mask("xx"))]
+        assert outcomes(Failures.joined(parts), 2) == ["broken", "worse"]
+
+    def test_one_part_is_itself(self) -> None:
+        """A single objection is handed on as it is."""
+        part = Failures.where(FULL, mask("x"))
+        assert Failures.joined([None, part]) is part
+        assert Failures.joined([None, None]) is None
+
+    @given(st.data())
+    def test_is_what_a_loop_over_nodes_finds(self, data: st.DataObject) -> None:
+        """Joining arrays gives each node what appending its parts' reasons one by one gives."""
+        n = data.draw(st.integers(1, 6))
+        outcome = st.one_of(
+            st.none(), st.sampled_from(["broken", "worse"]), st.lists(st.sampled_from([FULL, FAR, LATE]), max_size=2).map(tuple)
+        )
+        rows = data.draw(st.lists(st.lists(outcome, min_size=n, max_size=n), max_size=4))
+        joined = Failures.joined([Failures.of_rows(row) for row in rows])
+        assert outcomes(joined, n) == [_appended([row[i] for row in rows]) for i in range(n)]
+
+
+def _appended(parts: list[Outcome]) -> Outcome:
+    reasons: tuple[Reason, ...] = ()
+    for part in parts:
+        if isinstance(part, str):
+            return part
+        reasons += part or ()
+    return reasons

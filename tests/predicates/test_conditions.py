@@ -1,0 +1,59 @@
+"""CheckNodeCondition: conditions in the node's own order."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic.predicates.conditions import check_node_condition
+from tests.build import ask, node, pod
+
+NOT_READY, NO_NETWORK = "node(s) were not ready", "node(s) had unavailable network"
+OUT_OF_DISK, UNSCHEDULABLE = "node(s) were out of disk space", "node(s) were unschedulable"
+
+
+def reasons(*conditions: tuple[str, str], unschedulable: bool = False, release: str = "1.16") -> list[str] | str:
+    """What stands against a node with these (type, status)."""
+    made = node("n", conditions=[{"type": kind, "status": status} for kind, status in conditions], unschedulable=unschedulable)
+    return ask(check_node_condition, pod("p"), made, release=release)["n"]
+
+
+class TestCheckNodeCondition:
+    @pytest.mark.parametrize("status", ["False", "Unknown", ""])
+    def test_ready_must_be_true(self, status: str) -> None:
+        """Any other status is not ready."""
+        assert reasons(("Ready", status)) == [NOT_READY]
+        assert reasons(("Ready", "True")) == []
+
+    @pytest.mark.parametrize("status", ["True", "Unknown", ""])
+    def test_the_network_must_not_be_unavailable(self, status: str) -> None:
+        """Any status but False of NetworkUnavailable is an objection."""
+        assert reasons(("NetworkUnavailable", status)) == [NO_NETWORK]
+        assert reasons(("NetworkUnavailable", "False")) == []
+
+    def test_a_missing_condition_is_no_objection(self) -> None:
+        """A node without conditions fits, without Ready too."""
+        assert reasons() == []
+
+    def test_other_conditions_do_not_matter(self) -> None:
+        """Pressure is the business of other rules."""
+        assert reasons(("MemoryPressure", "True"), ("DiskPressure", "True")) == []
+
+    @pytest.mark.parametrize(("release", "expected"), [("1.12", [OUT_OF_DISK]), ("1.13", [OUT_OF_DISK]), ("1.14", []), ("1.16", [])])
+    def test_out_of_disk(self, release: str, expected: list[str]) -> None:
+        """Up to 1.13 a node that is not certainly in disk space fails; later releases do not look."""
+        assert reasons(("OutOfDisk", "Unknown"), release=release) == expected
+        assert reasons(("OutOfDisk", "False"), release=release) == []
+
+    def test_all_reasons_in_the_nodes_own_order(self) -> None:
+        """Reasons follow the order of the node's conditions, unschedulable comes last."""
+        assert reasons(("Ready", "False"), ("NetworkUnavailable", "True"), unschedulable=True) == [NOT_READY, NO_NETWORK, UNSCHEDULABLE]
+        assert reasons(("NetworkUnavailable", "True"), ("Ready", "False"), unschedulable=True) == [NO_NETWORK, NOT_READY, UNSCHEDULABLE]
+
+    def test_a_condition_that_stands_twice_counts_twice(self) -> None:
+        """Each failing condition gives a reason, be it of a type that was there before."""
+        assert reasons(("Ready", "False"), ("Ready", "Unknown")) == [NOT_READY, NOT_READY]
+
+    def test_unschedulable_whatever_the_pod_tolerates(self) -> None:
+        """Tolerations do not help."""
+        incoming = pod("p", tolerations=[{"operator": "Exists"}])
+        assert ask(check_node_condition, incoming, node("n", unschedulable=True), node("m")) == {"n": [UNSCHEDULABLE], "m": []}

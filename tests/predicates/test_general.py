@@ -1,0 +1,44 @@
+"""GeneralPredicates: four rules, all of whose reasons count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.core.rule import Reads
+from kubeclassic.predicates.general import PARTS, general_predicates
+from tests.build import ask, engine, node, pod
+
+CPU, PLACES = "Insufficient cpu", "Insufficient pods"
+NAME = "node(s) didn't match the requested hostname"
+PORTS = "node(s) didn't have free ports for the requested pod ports"
+SELECTOR = "node(s) didn't match node selector"
+CONTAINERS: list[dict[str, Any]] = [{"name": "c", "resources": {"requests": {"cpu": "2"}}, "ports": [{"hostPort": 80}]}]
+
+
+class TestGeneralPredicates:
+    def test_no_part_stops_the_next(self) -> None:
+        """All four rules are asked; their reasons stand in this order: resources, name, ports, selector."""
+        incoming = pod("p", on="m", containers=CONTAINERS, nodeSelector={"a": "b"})
+        objects = node("n", cpu="1", pods="1"), pod("old", on="n", containers=CONTAINERS)
+        assert ask(general_predicates, incoming, *objects) == {"n": [PLACES, CPU, NAME, PORTS, SELECTOR]}
+
+    def test_each_node_has_its_own_reasons(self) -> None:
+        """A node is told what is wrong with it and no more."""
+        incoming = pod("p", containers=CONTAINERS, nodeSelector={"a": "b"})
+        nodes = node("n", cpu="1", labels={"a": "b"}), node("m"), node("o", labels={"a": "b"}), node("q", cpu="1")
+        assert ask(general_predicates, incoming, *nodes) == {"n": [CPU], "m": [SELECTOR], "o": [], "q": [CPU, SELECTOR]}
+
+    def test_reads_what_its_parts_read(self) -> None:
+        """What makes a part's answer stale makes the whole stale."""
+        together = Reads.NOTHING
+        for part in PARTS:
+            together |= part.reads
+        assert general_predicates.reads == together
+
+    @pytest.mark.parametrize("other", [{"on": "n"}, {"requests": {"cpu": "1"}}, {"nodeSelector": {"a": "b"}}, {"containers": CONTAINERS}])
+    def test_the_key_covers_every_part(self, other: dict[str, Any]) -> None:
+        """Pods that differ in what one part reads have different keys."""
+        begin = engine(node("n")).begin
+        assert general_predicates.key(begin(pod("p")).template) != general_predicates.key(begin(pod("p", **other)).template)

@@ -1,0 +1,120 @@
+"""PodFitsHostPorts: which host ports clash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.predicates.hostports import pod_fits_host_ports, pod_fits_ports
+from tests.build import answers, ask, engine, node, overlay, pod
+from tests.reference.hostports import clashes
+
+REASON = "node(s) didn't have free ports for the requested pod ports"
+Port = tuple[str, str, int]
+
+
+def with_ports(name: str, *ports: Port, on: str = "") -> Pod:
+    """A pod with these (address, protocol, number), one container each."""
+    containers = [
+        {"name": f"c{i}", "ports": [{"hostIP": address, "protocol": protocol, "hostPort": number}]}
+        for i, (address, protocol, number) in enumerate(ports)
+    ]
+    return pod(name, on=on, containers=containers)
+
+
+def clash(wanted: Port, used: Port) -> bool:
+    """Whether a node where *used* is in use turns down a pod that wants *wanted*."""
+    found = ask(pod_fits_host_ports, with_ports("p", wanted), node("n"), with_ports("old", used, on="n"))["n"]
+    assert found in ([], [REASON])
+    return bool(found)
+
+
+class TestPodFitsHostPorts:
+    @pytest.mark.parametrize(
+        ("wanted", "used", "expected"),
+        [
+            (("", "TCP", 80), ("", "TCP", 80), True),
+            (("", "TCP", 80), ("", "TCP", 81), False),
+            (("", "TCP", 80), ("", "UDP", 80), False),
+            (("", "", 80), ("", "TCP", 80), True),
+            (("127.0.0.1", "TCP", 80), ("127.0.0.2", "TCP", 80), False),
+            (("127.0.0.1", "TCP", 80), ("127.0.0.1", "TCP", 80), True),
+            (("127.0.0.1", "TCP", 80), ("0.0.0.0", "TCP", 80), True),
+            (("0.0.0.0", "TCP", 80), ("127.0.0.1", "TCP", 80), True),
+            (("127.0.0.1", "TCP", 80), ("", "TCP", 80), True),
+        ],
+    )
+    def test_two_ports(self, wanted: Port, used: Port, expected: bool) -> None:
+        """Equal protocol and number clash where the addresses are equal or one is 0.0.0.0; these are the default address and TCP."""
+        assert clash(wanted, used) is expected
+
+    def test_the_second_any_address_is_an_address_like_any_other(self) -> None:
+        """``::`` clashes with itself and with 0.0.0.0, not with every address."""
+        assert not clash(("::", "TCP", 80), ("127.0.0.1", "TCP", 80))
+        assert clash(("::", "TCP", 80), ("::", "TCP", 80))
+        assert clash(("::", "TCP", 80), ("0.0.0.0", "TCP", 80))
+
+    def test_one_of_several_ports_is_enough(self) -> None:
+        """A pod of several ports fails on a node where one of them is taken, with one reason."""
+        incoming = with_ports("p", ("", "TCP", 1), ("127.0.0.1", "TCP", 2), ("", "TCP", 3))
+        objects = node("n"), node("m"), with_ports("old", ("", "TCP", 2), ("", "TCP", 3), on="n")
+        assert ask(pod_fits_host_ports, incoming, *objects) == {"n": [REASON], "m": []}
+
+    def test_a_pods_own_ports_do_not_clash(self) -> None:
+        """A pod that asks twice for one port fits where nobody else has it."""
+        assert ask(pod_fits_host_ports, with_ports("p", ("", "TCP", 1), ("127.0.0.1", "TCP", 1)), node("n")) == {"n": []}
+
+    def test_ports_without_a_host_port_do_not_count(self) -> None:
+        """A host port of 0 or less is none."""
+        assert not clash(("", "TCP", 0), ("", "TCP", 0))
+        assert not clash(("", "TCP", -1), ("", "TCP", -1))
+
+    def test_init_containers_have_none(self) -> None:
+        """The ports of init containers are neither asked for nor in use."""
+        ports = [{"name": "i", "ports": [{"hostPort": 80}]}]
+        objects = node("n"), node("m"), with_ports("old", ("", "TCP", 80), on="n"), pod("late", on="m", initContainers=ports)
+        assert ask(pod_fits_host_ports, pod("p", initContainers=ports), *objects) == {"n": [], "m": []}
+        assert ask(pod_fits_host_ports, with_ports("p", ("", "TCP", 80)), *objects) == {"n": [REASON], "m": []}
+
+    def test_removing_one_of_two_users_frees_the_port(self) -> None:
+        """Ports in use are a set: where two pods have one, the first that goes frees it."""
+        used = "", "TCP", 80
+        cycle = engine(node("n"), with_ports("a", used, on="n"), with_ports("b", used, on="n")).begin(with_ports("p", used))
+        what_if = overlay(cycle, "n")
+        assert answers(pod_fits_host_ports, cycle, what_if) == {"n": [REASON]}
+        what_if.remove(what_if.pods(0)[0], 0)
+        assert answers(pod_fits_host_ports, cycle, what_if) == {"n": []}
+
+    def test_an_overlay_brings_ports_that_the_table_never_saw(self) -> None:
+        """A pod put on a what-if copy takes its port there, though no node has it in use."""
+        cycle = engine(node("n"), node("m")).begin(with_ports("p", ("", "TCP", 80)))
+        what_if = overlay(cycle, "n", "m")
+        late = engine(node("n"), with_ports("late", ("127.0.0.1", "TCP", 80), on="n")).begin(pod("q"))
+        what_if.add(late.table.pods[late.table.row_of["n"]][0], 1)
+        assert answers(pod_fits_host_ports, cycle, what_if) == {"n": [], "m": [REASON]}
+
+    def test_has_an_older_name(self) -> None:
+        """PodFitsPorts is the same rule."""
+        assert (pod_fits_ports.name, pod_fits_host_ports.name) == ("PodFitsPorts", "PodFitsHostPorts")
+        assert pod_fits_ports.check is pod_fits_host_ports.check
+
+
+PORTS: st.SearchStrategy[Any] = st.lists(
+    st.tuples(st.sampled_from(["", "0.0.0.0", "127.0.0.1", "::"]), st.sampled_from(["", "TCP", "UDP"]), st.sampled_from([0, 80, 81])),
+    max_size=3,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(wanted=PORTS, used=st.lists(st.lists(PORTS, max_size=2), min_size=1, max_size=4))
+def test_is_what_a_loop_over_nodes_finds(wanted: list[Port], used: list[list[list[Port]]]) -> None:
+    """On random clusters the postings give each node the answer that comparing all its ports gives."""
+    incoming = with_ports("p", *wanted)
+    pods = {f"n{i}": [with_ports(f"old{i}{j}", *ports, on=f"n{i}") for j, ports in enumerate(lists)] for i, lists in enumerate(used)}
+    objects = [item for name, existing in pods.items() for item in (node(name), *existing)]
+    expected = {name: [REASON] if clashes(incoming, existing) else [] for name, existing in pods.items()}
+    assert ask(pod_fits_host_ports, incoming, *objects) == expected

@@ -1,0 +1,220 @@
+"""MatchNodeSelector: nodeSelector and required node affinity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubeclassic.api.labels import SelectorError
+from kubeclassic.api.objects import NodeSelector, NodeSelectorTerm, Pod, Requirement
+from kubeclassic.core.batch import Batch
+from kubeclassic.core.nodeselectors import expressions_mask, node_selector_mask
+from kubeclassic.predicates.nodeselector import pod_match_node_selector
+from tests.build import ask, engine, node, pod
+from tests.reference.nodeselector import matches
+
+REASON = "node(s) didn't match node selector"
+Json = dict[str, Any]
+LABELS: dict[str, Json] = {"n0": {"zone": "a", "gen": "3"}, "n1": {"zone": "b", "gen": "10"}, "n2": {"gen": "x"}, "n3": {"zone": ""}}
+NODES = [node(name, labels=labels) for name, labels in LABELS.items()]
+
+
+def expression(key: str, operator: str, *values: str) -> Json:
+    return {"key": key, "operator": operator, "values": list(values)}
+
+
+def requiring(*terms: Json) -> Pod:
+    """A pod whose node affinity requires one of *terms*."""
+    return pod("p", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": list(terms)}}})
+
+
+def matching(incoming: Pod) -> list[str]:
+    """The nodes of ``NODES`` that fit."""
+    found = ask(pod_match_node_selector, incoming, *NODES)
+    assert all(reasons in ([], [REASON]) for reasons in found.values())
+    return [name for name, reasons in found.items() if not reasons]
+
+
+def matching_term(*expressions: Json, fields: list[Json] | None = None) -> list[str]:
+    return matching(requiring({"matchExpressions": list(expressions), "matchFields": fields or []}))
+
+
+ALL = [*LABELS]
+
+
+class TestNodeSelector:
+    def test_all_pairs_must_hold(self) -> None:
+        """A node needs every label of the nodeSelector, with its value."""
+        assert matching(pod("p", nodeSelector={"zone": "a", "gen": "3"})) == ["n0"]
+        assert matching(pod("p", nodeSelector={"zone": "a", "gen": "10"})) == []
+
+    def test_an_empty_value_is_a_value(self) -> None:
+        """A label with an empty value is not the absence of the label."""
+        assert matching(pod("p", nodeSelector={"zone": ""})) == ["n3"]
+
+    def test_an_absent_or_empty_selector_matches_all(self) -> None:
+        """A pod that asks for nothing fits everywhere."""
+        assert matching(pod("p")) == matching(pod("p", nodeSelector={})) == ALL
+
+    @pytest.mark.parametrize("pair", [("zone", "-"), ("zone", "x" * 64), ("not a key", "a"), ("a/b/c", "a")])
+    def test_one_invalid_pair_makes_the_whole_selector_match_everything(self, pair: tuple[str, str]) -> None:
+        """A key or value that is no valid label switches the whole nodeSelector off, its valid pairs too."""
+        assert matching(pod("p", nodeSelector=dict([pair], gen="3"))) == ALL
+
+    def test_a_key_that_no_node_has(self) -> None:
+        """Nodes without the label fail."""
+        assert matching(pod("p", nodeSelector={"nowhere": "a"})) == []
+
+
+class TestRequiredNodeAffinity:
+    @pytest.mark.parametrize(
+        ("asked", "expected"),
+        [
+            (expression("zone", "In", "a", "b", "q"), ["n0", "n1"]),
+            (expression("zone", "In", "q"), []),
+            (expression("zone", "In", ""), ["n3"]),
+            (expression("zone", "NotIn", "a"), ["n1", "n2", "n3"]),
+            (expression("zone", "NotIn", "q"), ALL),
+            (expression("zone", "Exists"), ["n0", "n1", "n3"]),
+            (expression("zone", "DoesNotExist"), ["n2"]),
+            (expression("gen", "Gt", "3"), ["n1"]),
+            (expression("gen", "Lt", "10"), ["n0"]),
+            (expression("nowhere", "Lt", "10"), []),
+            (expression("nowhere", "NotIn", "a"), ALL),
+            (expression("nowhere", "DoesNotExist"), ALL),
+        ],
+    )
+    def test_operators(self, asked: Json, expected: list[str]) -> None:
+        """In and Exists need the label, NotIn and DoesNotExist do not, Gt and Lt compare whole numbers."""
+        assert matching_term(asked) == expected
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            expression("zone", "In"),
+            expression("zone", "NotIn"),
+            expression("zone", "Exists", "a"),
+            expression("zone", "DoesNotExist", "a"),
+            expression("gen", "Gt", "1", "2"),
+            expression("gen", "Gt", "one"),
+            expression("gen", "Gt", "-1"),
+            expression("zone", "NotIn", "no value!"),
+            expression("no key!", "DoesNotExist"),
+            expression("zone", "Like", "a"),
+        ],
+    )
+    def test_an_invalid_expression_makes_its_term_match_nothing(self, asked: Json) -> None:
+        """An invalid expression is no error: its term matches no node, and the other terms still may."""
+        assert matching_term(asked) == []
+        assert matching(requiring({"matchExpressions": [asked]}, {"matchExpressions": [expression("zone", "In", "a")]})) == ["n0"]
+
+    def test_expressions_of_a_term_must_all_hold(self) -> None:
+        """Within a term everything must hold."""
+        assert matching_term(expression("zone", "Exists"), expression("gen", "Exists")) == ["n0", "n1"]
+
+    def test_one_term_is_enough(self) -> None:
+        """Any one of the terms lets the node pass."""
+        terms = [{"matchExpressions": [expression("zone", "In", zone)]} for zone in "ab"]
+        assert matching(requiring(*terms)) == ["n0", "n1"]
+
+    def test_a_term_without_expressions_matches_nothing(self) -> None:
+        """An empty term matches no node, and so does an empty list of terms."""
+        assert matching(requiring({})) == []
+        assert matching(requiring()) == []
+
+    def test_preferred_terms_turn_nobody_down(self) -> None:
+        """Node affinity that requires nothing matches all nodes."""
+        preferred = {"weight": 1, "preference": {"matchExpressions": [expression("zone", "In", "q")]}}
+        assert matching(pod("p", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preferred]}})) == ALL
+
+    def test_selector_and_affinity_must_both_hold(self) -> None:
+        """A node must satisfy the nodeSelector and the affinity."""
+        affinity = {"nodeSelectorTerms": [{"matchExpressions": [expression("gen", "Exists")]}]}
+        incoming = pod(
+            "p", nodeSelector={"zone": "a"}, affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": affinity}}
+        )
+        assert matching(incoming) == ["n0"]
+
+
+class TestMatchFields:
+    def test_by_name(self) -> None:
+        """``metadata.name`` picks a node, or all but one."""
+        assert matching_term(fields=[expression("metadata.name", "In", "n2")]) == ["n2"]
+        assert matching_term(fields=[expression("metadata.name", "NotIn", "n2")]) == ["n0", "n1", "n3"]
+        assert matching_term(fields=[expression("metadata.name", "In", "nobody")]) == []
+
+    def test_fields_and_labels_must_both_hold(self) -> None:
+        """A term's fields and expressions are one conjunction."""
+        assert matching_term(expression("zone", "Exists"), fields=[expression("metadata.name", "NotIn", "n0")]) == ["n1", "n3"]
+
+    @pytest.mark.parametrize(
+        "field",
+        [expression("metadata.name", "In", "n0", "n1"), expression("metadata.name", "In"), expression("metadata.name", "Exists")],
+    )
+    def test_anything_but_one_value_matches_nothing(self, field: Json) -> None:
+        """A field takes In or NotIn with exactly one value; else its term matches no node."""
+        assert matching_term(fields=[field]) == []
+
+    def test_an_unknown_field_is_empty(self) -> None:
+        """A field that is not known has the empty text for a value on every node."""
+        assert matching_term(fields=[expression("spec.name", "In", "n0")]) == []
+        assert matching_term(fields=[expression("spec.name", "In", "")]) == ALL
+        assert matching_term(fields=[expression("spec.name", "NotIn", "n0")]) == ALL
+
+
+class TestMasks:
+    """The masks that other rules build on."""
+
+    def test_fields_can_be_empty(self) -> None:
+        """Without fields a node's name counts as empty, as for the node affinity of volumes."""
+        nodes = Batch(engine(*NODES).begin(pod("p")).table)
+        selector = NodeSelector(
+            node_selector_terms=(NodeSelectorTerm(match_fields=(Requirement(key="metadata.name", operator="In", values=("n0",)),)),)
+        )
+        assert node_selector_mask(selector, nodes)[: len(NODES)].any()
+        assert not node_selector_mask(selector, nodes, fields=False).any()
+
+    def test_expressions_alone(self) -> None:
+        """No expressions match no node; an invalid one is an error with upstream's text."""
+        nodes = Batch(engine(*NODES).begin(pod("p")).table, np.array([1, 0]))
+        assert expressions_mask((Requirement(key="zone", operator="In", values=("a",)),), nodes).tolist() == [False, True]
+        assert not expressions_mask((), nodes).any()
+        with pytest.raises(SelectorError, match='"Like" is not a valid node selector operator'):
+            expressions_mask((Requirement(key="zone", operator="Like", values=("a",)),), nodes)
+
+
+KEYS = st.sampled_from(["zone", "gen", "nowhere", "bad key"])
+VALUES = st.sampled_from(["a", "b", "", "3", "10", "x", "-1", "9" * 19, "9" * 20])
+OPERATORS = st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Like"])
+
+
+@st.composite
+def expressions(draw: st.DrawFn) -> Json:
+    """Mostly valid ones: as many values as the operator takes."""
+    operator = draw(OPERATORS)
+    most = 0 if operator in ("Exists", "DoesNotExist") else 1 if operator in ("Gt", "Lt") else 3
+    return expression(draw(KEYS), operator, *draw(st.lists(VALUES, min_size=min(most, 1), max_size=draw(st.sampled_from([most, 2])) or 0)))
+
+
+FIELDS = st.builds(expression, st.sampled_from(["metadata.name", "other"]), OPERATORS, st.sampled_from(["n0", "n1", ""]))
+TERMS = st.fixed_dictionaries({"matchExpressions": st.lists(expressions(), max_size=3), "matchFields": st.lists(FIELDS, max_size=1)})
+SELECTORS = st.one_of(st.none(), st.dictionaries(KEYS, VALUES, max_size=2))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    labels=st.lists(st.dictionaries(st.sampled_from(["zone", "gen"]), VALUES), min_size=1, max_size=5),
+    terms=st.lists(TERMS, max_size=3),
+    selector=SELECTORS,
+)
+def test_is_what_a_loop_over_nodes_finds(labels: list[dict[str, str]], terms: list[Json], selector: dict[str, str] | None) -> None:
+    """On random clusters the masks give each node the answer that reading its labels one by one gives."""
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}} if terms else {}
+    incoming = pod("p", nodeSelector=selector, affinity={"nodeAffinity": required})
+    nodes = [node(f"n{i}", labels=each) for i, each in enumerate(labels)]
+    wanted = {made.name: [] if matches(incoming, made) else [REASON] for made in nodes}
+    assert ask(pod_match_node_selector, incoming, *nodes) == wanted

@@ -1,0 +1,203 @@
+"""PodFitsResources: places, then cpu, memory, ephemeral storage, then scalars."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import Node, Pod
+from kubeclassic.core.batch import Batch
+from kubeclassic.predicates.resources import pod_fits_resources
+from tests.build import answers, ask, engine, node, overlay, pod
+from tests.reference.resources import short_of
+
+RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
+GPU, HUGE = "example.com/gpu", "hugepages-2Mi"
+
+
+def short(incoming: Pod, *objects: Any, **options: Any) -> list[str]:
+    """What the node ``n`` is short of."""
+    reasons = ask(pod_fits_resources, incoming, *objects, **options)["n"]
+    assert isinstance(reasons, list)
+    return [reason.removeprefix("Insufficient ") for reason in reasons]
+
+
+def init(**requests: str) -> list[dict[str, Any]]:
+    """One init container."""
+    return [{"name": "i", "resources": {"requests": requests}}]
+
+
+class TestPodFitsResources:
+    def test_a_pod_may_take_exactly_what_is_left(self) -> None:
+        """A request that fills the node to the last millicore fits; one more does not."""
+        objects = node("n", cpu="2"), pod("old", on="n", requests={"cpu": "1500m"})
+        assert short(pod("p", requests={"cpu": "500m"}), *objects) == []
+        assert short(pod("p", requests={"cpu": "501m"}), *objects) == ["cpu"]
+
+    def test_reasons_come_in_a_fixed_order(self) -> None:
+        """Pods, cpu, memory, ephemeral storage, then scalars in ascending order of name."""
+        requests = {HUGE: "2Mi", GPU: "1", "memory": "1", "cpu": "1", "ephemeral-storage": "1", "attachable-volumes-x": "1"}
+        full = node("n", cpu="0", memory="0", pods="0")
+        assert short(pod("p", requests=requests), full) == [
+            *("pods", "cpu", "memory", "ephemeral-storage"),
+            *("attachable-volumes-x", GPU, HUGE),
+        ]
+
+    def test_places_count_for_every_pod(self) -> None:
+        """A pod that requests nothing still needs a place."""
+        objects = node("n", pods="1"), pod("old", on="n")
+        assert short(pod("p"), *objects) == ["pods"]
+
+    def test_a_node_without_places_takes_nothing(self) -> None:
+        """Allocatable without ``pods`` is no place at all."""
+        assert short(pod("p"), node("n", pods="0")) == ["pods"]
+
+    def test_a_pod_that_requests_nothing_fits_an_overcommitted_node(self) -> None:
+        """Without any request only the places decide."""
+        objects = node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})
+        assert short(pod("p"), *objects) == []
+        assert short(pod("p", requests={"cpu": "0", "memory": "0"}), *objects) == []
+
+    def test_any_request_is_held_against_all_native_resources(self) -> None:
+        """As soon as anything is requested a node that is overcommitted in cpu fails a pod that asks for memory alone."""
+        objects = node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})
+        assert short(pod("p", requests={"memory": "1"}), *objects) == ["cpu"]
+
+    def test_a_scalar_of_zero_is_a_request(self) -> None:
+        """A scalar of 0 counts as requested, and so makes an overcommitted node fail."""
+        objects = node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})
+        assert short(pod("p", requests={GPU: "0"}), *objects) == ["cpu"]
+
+    def test_a_scalar_that_the_node_lacks_is_zero_there(self) -> None:
+        """A node without the resource has none of it, which is enough for a request of 0."""
+        assert short(pod("p", requests={GPU: "1"}), node("n")) == [GPU]
+        assert short(pod("p", requests={GPU: "0"}), node("n")) == []
+
+    def test_unknown_names_do_not_count(self) -> None:
+        """A request for a name that is neither native nor scalar is no request."""
+        assert short(pod("p", requests={"storage": "1", "foo": "1", "pods": "500"}), node("n")) == []
+
+    def test_amounts_are_rounded_up_for_each_container(self) -> None:
+        """A tenth of a millicore in each of two containers makes two millicores."""
+        containers = [{"name": name, "resources": {"requests": {"cpu": "100u"}}} for name in "ab"]
+        assert short(pod("p", containers=containers), node("n", cpu="1m")) == ["cpu"]
+        assert short(pod("p", containers=containers), node("n", cpu="2m")) == []
+
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_the_incoming_pods_init_containers_count(self, release: str) -> None:
+        """The largest init container counts where it asks for more than all containers together."""
+        incoming = pod("p", requests={"cpu": "1"}, initContainers=init(cpu="3"))
+        assert short(incoming, node("n", cpu="2"), release=release) == ["cpu"]
+
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_terminating_pods_still_take_room(self, release: str) -> None:
+        """A pod that is being deleted counts until it is gone."""
+        leaving = pod("old", on="n", requests={"cpu": "1"}, metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
+        assert short(pod("p", requests={"cpu": "1"}), node("n", cpu="1"), leaving, release=release) == ["cpu"]
+
+    def test_a_what_if_copy_counts_its_own_pods(self) -> None:
+        """On an overlay the pods that were taken off have freed their room, and those put on take theirs."""
+        cycle = engine(node("n", cpu="1"), node("m", cpu="1"), pod("old", on="n", requests={"cpu": "1"})).begin(
+            pod("p", requests={"cpu": "1"})
+        )
+        what_if = overlay(cycle, "n", "m")
+        entry = what_if.pods(0)[0]
+        what_if.remove(entry, 0)
+        what_if.add(entry, 1)
+        assert answers(pod_fits_resources, cycle, what_if) == {"n": [], "m": ["Insufficient cpu"]}
+
+
+class TestIgnoredResources:
+    """An extender that manages a resource with ignoredByScheduler answers for it alone."""
+
+    @staticmethod
+    def ask(requests: dict[str, str], *ignored: str, has_metadata: bool = True) -> list[str] | str:
+        cycle = engine(node("n")).begin(pod("p", requests=requests))
+        cycle.algorithm = attrs.evolve(cycle.algorithm, ignored_resources=frozenset(ignored))
+        cycle.has_metadata = has_metadata
+        return answers(pod_fits_resources, cycle, Batch(cycle.table))["n"]
+
+    def test_an_ignored_extended_resource_is_not_checked(self) -> None:
+        """Only the others are."""
+        assert self.ask({GPU: "1", "example.com/fpga": "1"}, GPU) == ["Insufficient example.com/fpga"]
+
+    def test_only_extended_resources_can_be_ignored(self) -> None:
+        """Huge pages and names of kubernetes.io are checked all the same."""
+        assert self.ask({HUGE: "2Mi", "x.kubernetes.io/y": "1"}, HUGE, "x.kubernetes.io/y") == [
+            "Insufficient hugepages-2Mi",
+            "Insufficient x.kubernetes.io/y",
+        ]
+
+    def test_an_ignored_resource_is_a_request_still(self) -> None:
+        """A pod that requests nothing but an ignored resource is held against cpu."""
+        cycle = engine(node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})).begin(pod("p", requests={GPU: "1"}))
+        cycle.algorithm = attrs.evolve(cycle.algorithm, ignored_resources=frozenset({GPU}))
+        assert answers(pod_fits_resources, cycle, Batch(cycle.table))["n"] == ["Insufficient cpu"]
+
+    def test_nothing_is_ignored_without_metadata(self) -> None:
+        """What extenders manage stands in the predicate metadata; where there is none nothing is ignored."""
+        assert self.ask({GPU: "1"}, GPU, has_metadata=False) == [f"Insufficient {GPU}"]
+
+
+class TestKey:
+    """Pods that request the same share an answer; pods that do not, must not."""
+
+    def test_tells_an_explicit_zero_scalar_from_none(self) -> None:
+        """A scalar of 0 is a request, so its key differs from that of no request."""
+        begin = engine(node("n")).begin
+        keys = {pod_fits_resources.key(begin(pod("p", requests=requests)).template) for requests in ({}, {GPU: "0"}, {GPU: "1"})}
+        assert len(keys) == 3
+
+    def test_does_not_look_at_labels(self) -> None:
+        """Two pods that differ in nothing but labels share a key."""
+        begin = engine(node("n")).begin
+        keys = {pod_fits_resources.key(begin(pod("p", requests={"cpu": "1"}, labels={"a": value})).template) for value in "xy"}
+        assert len(keys) == 1
+
+
+QUANTITIES = {
+    "cpu": st.sampled_from(["0", "1m", "500m", "1", "1500m", "0.1m"]),
+    "memory": st.sampled_from(["0", "1", "100m", "1Gi", "2Gi"]),
+    "ephemeral-storage": st.sampled_from(["0", "1Gi", "3Gi"]),
+    GPU: st.sampled_from(["0", "1", "2", "1500m"]),
+    HUGE: st.sampled_from(["0", "2Mi", "4Mi"]),
+    "foo": st.just("1"),
+}
+REQUESTS = st.fixed_dictionaries({}, optional=QUANTITIES)
+CONTAINERS = st.lists(REQUESTS, max_size=2)
+
+
+@st.composite
+def pods(draw: st.DrawFn, name: str, on: str = "") -> Pod:
+    """A pod with up to two containers and two init containers."""
+
+    def containers(requests: list[dict[str, str]]) -> list[dict[str, Any]]:
+        return [{"name": string.ascii_letters[i], "resources": {"requests": each}} for i, each in enumerate(requests)]
+
+    return pod(name, on=on, containers=containers(draw(CONTAINERS)), initContainers=containers(draw(CONTAINERS)))
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> dict[str, tuple[Node, list[Pod]]]:
+    """Up to four nodes with up to three pods each."""
+    found = {}
+    for i in range(draw(st.integers(1, 4))):
+        sizes = {"cpu": draw(st.sampled_from(["0", "1", "2"])), "memory": draw(st.sampled_from(["0", "1Gi", "4Gi"]))}
+        extra = draw(st.fixed_dictionaries({}, optional={key: QUANTITIES[key] for key in ("ephemeral-storage", GPU, HUGE)}))
+        made = node(f"n{i}", pods=draw(st.sampled_from(["0", "2", "10"])), allocatable=extra, **sizes)
+        found[made.name] = made, [draw(pods(f"old{i}{j}", on=made.name)) for j in range(draw(st.integers(0, 3)))]
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(cluster=clusters(), incoming=pods("p"), release=st.sampled_from(("1.12", "1.15")))
+def test_is_what_a_loop_over_nodes_finds(cluster: dict[str, tuple[Node, list[Pod]]], incoming: Pod, release: str) -> None:
+    """On random clusters the arrays give each node the reasons that a plain loop over its pods gives."""
+    objects = [item for made, existing in cluster.values() for item in (made, *existing)]
+    wanted = {name: [f"Insufficient {what}" for what in short_of(incoming, made, existing)] for name, (made, existing) in cluster.items()}
+    assert ask(pod_fits_resources, incoming, *objects, release=release) == wanted

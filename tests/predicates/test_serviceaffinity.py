@@ -1,0 +1,141 @@
+"""CheckServiceAffinity: pods of a service keep to equal node labels, by example and against a plain loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.batch import Batch
+from kubeclassic.predicates.serviceaffinity import service_affinity
+
+from tests.build import answers, ask, engine, node, obj, overlay, pod
+from tests.reference.owners import Fellows
+
+MISFIT = ["node(s) didn't match service affinity"]
+RULE = service_affinity("CheckServiceAffinity", ["region"])
+SERVICE: Any = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+A, B, C = (node(name, labels={"region": region}) for name, region in (("a", "east"), ("b", "west"), ("c", "east")))
+
+
+def newcomer(**more: Any) -> Pod:
+    """The pod that is to be scheduled, one of ``app: a``."""
+    return pod("new", labels={"app": "a"}, **more)
+
+
+def fellow(name: str, on: str = "", **more: Any) -> Pod:
+    """A pod of ``app: a``."""
+    return pod(name, on=on, **{"labels": {"app": "a"}, **more})
+
+
+class TestLabels:
+    def test_the_node_of_the_first_fellow_decides(self) -> None:
+        """A pod of a service goes where the labels are those of the first fellow's node."""
+        assert ask(RULE, newcomer(), A, B, C, SERVICE, fellow("1", "a")) == {"a": [], "b": MISFIT, "c": []}
+
+    def test_first_is_by_name_of_node(self) -> None:
+        """Fellows are taken in ascending order of node name, whichever came first."""
+        assert ask(RULE, newcomer(), B, A, C, SERVICE, fellow("1", "b"), fellow("2", "a")) == {"a": [], "b": MISFIT, "c": []}
+
+    def test_a_fellow_has_all_labels_of_the_pod(self) -> None:
+        """Only pods of the namespace that have all of the pod's labels are fellows, whatever the service selects."""
+        new = pod("new", labels={"app": "a", "tier": "t"})
+        both = fellow("2", "b", labels={"app": "a", "tier": "t"})
+        objects = [A, B, C, SERVICE, fellow("1", "a"), both, fellow("3", "a", namespace="far")]
+        assert ask(RULE, new, *objects) == {"a": MISFIT, "b": [], "c": MISFIT}
+
+    def test_the_node_selector_goes_first(self) -> None:
+        """A label that the node selector names is taken from there."""
+        assert ask(RULE, newcomer(nodeSelector={"region": "west"}), A, B, SERVICE, fellow("1", "a")) == {"a": MISFIT, "b": []}
+
+    def test_without_a_service_fellows_do_not_matter(self) -> None:
+        """A pod of no service goes anywhere."""
+        assert ask(RULE, newcomer(), A, B, fellow("1", "a")) == {"a": [], "b": []}
+
+    def test_a_label_that_the_leading_node_lacks_is_free(self) -> None:
+        """Nothing is asked of a label that the first fellow's node does not have."""
+        assert ask(RULE, newcomer(), node("0"), A, B, SERVICE, fellow("1", "0")) == {"0": [], "a": [], "b": []}
+
+    def test_an_invalid_value_asks_for_nothing(self) -> None:
+        """A value that is no valid label makes every node fit."""
+        assert ask(RULE, newcomer(nodeSelector={"region": "no good"}), A, B) == {"a": [], "b": []}
+
+    def test_a_missing_node_is_an_error(self) -> None:
+        """Where the first fellow's node is not known the predicate cannot answer."""
+        for release in ("1.12", "1.16"):
+            found = ask(RULE, newcomer(), B, SERVICE, fellow("1", "a"), release=release)
+            assert found == {"b": 'node "a" not found'}
+
+
+class TestWhatIf:
+    def test_a_removed_fellow_leads_no_more(self) -> None:
+        """When the fellow is taken off the judged node the next one decides."""
+        cycle = engine(A, B, SERVICE, fellow("1", "a"), fellow("2", "b")).begin(newcomer())
+        trial = overlay(cycle, "a", "b")
+        assert answers(RULE, cycle, trial) == {"a": [], "b": MISFIT}
+        trial.remove(trial.pods(0)[0], 0)
+        assert answers(RULE, cycle, trial) == {"a": MISFIT, "b": MISFIT}
+
+    def test_a_fellow_put_back_stands_at_the_end(self) -> None:
+        """A fellow that is put back comes behind those of other nodes; without metadata it has its old place."""
+        cycle = engine(A, B, SERVICE, fellow("1", "a"), fellow("2", "b")).begin(newcomer())
+        trial = overlay(cycle, "a")
+        entry = trial.pods(0)[0]
+        trial.remove(entry, 0)
+        trial.add(entry, 0)
+        assert answers(RULE, cycle, trial) == {"a": MISFIT}
+        cycle.has_metadata = False
+        assert answers(RULE, cycle, trial) == {"a": []}
+
+    def test_a_nominated_fellow_in_front_is_an_error(self) -> None:
+        """A nominated fellow has no node yet, so when it is the first the predicate cannot answer."""
+        cycle = engine(A, B, SERVICE).begin(newcomer())
+        trial = overlay(cycle, "a", "b")
+        trial.add(cycle.nominated_entry(fellow("1")), 0)
+        assert answers(RULE, cycle, trial) == {"a": 'node "" not found', "b": []}
+
+
+# --- against a plain loop -------------------------------------------------------------------------------------------
+
+PLACES = st.lists(st.fixed_dictionaries({}, optional={"region": st.sampled_from(["e", "w"]), "rack": st.sampled_from("12")}), min_size=1, max_size=4)
+PODS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), max_size=6)
+EDITS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["put back", "nominate", "remove"]), st.sampled_from("ab")), max_size=8)
+
+
+@given(PLACES, PODS, EDITS, st.sampled_from([None, {"rack": "1"}]), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_as_a_plain_loop_has_it(places: Any, pods: Any, edits: Any, selector: Any, has_service: bool) -> None:
+    """Whatever is put on and taken off a node, the answer is that of upstream's list of fellows followed step by step."""
+    nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(places)}
+    bound = [pod(f"p{i}", on=f"n{at % len(nodes)}", labels={"app": app}) for i, (at, app) in enumerate(pods)]
+    new = newcomer(nodeSelector=selector)
+    cycle = engine(*nodes.values(), *bound, *([SERVICE] if has_service else [])).begin(new)
+    placed = [(n, [p for p in bound if p.spec.node_name == n.name]) for n in nodes.values()]
+    lists = {name: Fellows(new, placed) for name in nodes}
+    rule = service_affinity("CheckServiceAffinity", ["region", "rack"])
+    trial = overlay(cycle)
+    taken: dict[int, list[Any]] = {}
+
+    def expected() -> dict[str, Any]:
+        fits = {name: lists[name].fits(n, ["region", "rack"], has_service) for name, n in nodes.items()}
+        return {name: said if isinstance(said, str) else [] if said else MISFIT for name, said in fits.items()}
+
+    assert answers(rule, cycle, Batch(cycle.table)) == expected()
+    for number, (place, what, app) in enumerate(edits):
+        at = place % trial.n
+        if what == "remove" and trial.pods(at):
+            entry = trial.pods(at)[0]
+            trial.remove(entry, at)
+            lists[trial.name(at)].change(entry.pod, -1)
+            if not entry.nominated:
+                taken.setdefault(at, []).append(entry)
+        elif what == "put back" and taken.get(at):
+            entry = taken[at].pop()
+            trial.add(entry, at)
+            lists[trial.name(at)].change(entry.pod, 1)
+        elif what == "nominate":
+            entry = cycle.nominated_entry(pod(f"e{number}", labels={"app": app}))
+            trial.add(entry, at)
+            lists[trial.name(at)].change(entry.pod, 1)
+        assert answers(rule, cycle, trial) == expected()

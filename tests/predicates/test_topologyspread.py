@@ -1,0 +1,190 @@
+"""EvenPodsSpread: hard spread constraints, by example and against a plain loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kubeclassic.api.objects import Node, Pod
+from kubeclassic.core.batch import Batch
+from kubeclassic.core.spread import metadata_fails
+from kubeclassic.predicates.topologyspread import even_pods_spread
+
+from tests.build import answers, ask, engine, node, overlay, pod
+from tests.reference.topologyspread import Books
+
+MISFIT = ["node(s) didn't match pod topology spread constraints"]
+GATES = {"EvenPodsSpread": True}
+INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+
+
+def constraint(key: str = "zone", skew: int = 1, selector: Any = None, when: str = "DoNotSchedule") -> dict[str, Any]:
+    """A spread constraint over pods with ``app: a``, if no other *selector* is given."""
+    wanted = {"matchLabels": {"app": "a"}} if selector is None else selector
+    return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": wanted}
+
+
+def incoming(*constraints: dict[str, Any], **more: Any) -> Pod:
+    """The pod that is to be scheduled, one of ``app: a``."""
+    return pod("new", labels={"app": "a"}, topologySpreadConstraints=list(constraints), **more)
+
+
+def fellow(name: str, on: str, **more: Any) -> Pod:
+    """A bound pod of ``app: a``."""
+    return pod(name, on=on, labels={"app": "a"}, **more)
+
+
+def spread(new: Pod, *objects: Any) -> set[str]:
+    """The nodes on which the rule lets *new*."""
+    found = ask(even_pods_spread, new, *objects, gates=GATES)
+    assert all(reasons in ([], MISFIT) for reasons in found.values())
+    return {name for name, reasons in found.items() if not reasons}
+
+
+A, B = node("a", labels={"zone": "x", "rack": "1"}), node("b", labels={"zone": "y", "rack": "1"})
+
+
+class TestSkew:
+    def test_the_fuller_domain_is_turned_down(self) -> None:
+        """One pod in zone x and none in y: another in x would be one too many for maxSkew 1."""
+        assert spread(incoming(constraint()), A, B, fellow("f", "a")) == {"b"}
+
+    def test_max_skew_is_allowed(self) -> None:
+        """A difference of exactly maxSkew is allowed."""
+        assert spread(incoming(constraint(skew=2)), A, B, fellow("f", "a")) == {"a", "b"}
+
+    def test_a_pod_that_does_not_match_itself_adds_nothing(self) -> None:
+        """A pod whose own labels the selector does not match counts 0 where it goes."""
+        new = pod("new", labels={"app": "other"}, topologySpreadConstraints=[constraint()])
+        assert spread(new, A, B, fellow("f", "a")) == {"a", "b"}
+
+    def test_only_the_pods_of_the_namespace_count(self) -> None:
+        """Pods of other namespaces do not count."""
+        assert spread(incoming(constraint()), A, B, fellow("f", "a", namespace="far")) == {"a", "b"}
+
+    def test_terminating_pods_count(self) -> None:
+        """Pods that are being deleted count."""
+        leaving = fellow("f", "a", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
+        assert spread(incoming(constraint()), A, B, leaving) == {"b"}
+
+    def test_soft_constraints_turn_nothing_down(self) -> None:
+        """A constraint with ScheduleAnyway is the priority's business."""
+        assert spread(incoming(constraint(when="ScheduleAnyway")), A, B, fellow("f", "a")) == {"a", "b"}
+
+    def test_an_absent_selector_counts_nothing(self) -> None:
+        """Without labelSelector no pod counts, not even the new one."""
+        bare = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+        assert spread(incoming(bare), A, B, fellow("f", "a"), fellow("g", "a")) == {"a", "b"}
+
+
+class TestDomains:
+    def test_a_node_without_the_key_is_turned_down(self) -> None:
+        """A node without the topology key does not fit."""
+        assert spread(incoming(constraint()), A, node("c")) == {"a"}
+
+    def test_without_any_domain_every_node_fits(self) -> None:
+        """Where no node has the keys and passes the node selector, every node fits."""
+        assert spread(incoming(constraint("nowhere")), A, B) == {"a", "b"}
+
+    def test_constraints_of_one_key_share_their_counts(self) -> None:
+        """Two constraints of one key add into the same pair, so one pod counts twice there."""
+        new = incoming(constraint(skew=2), constraint(skew=2))
+        assert spread(new, A, B, fellow("f", "a")) == {"b"}
+
+    def test_every_key_is_needed_to_make_a_domain(self) -> None:
+        """A node that lacks one of the keys makes no domain for the others."""
+        lone = node("lone", labels={"zone": "z"})
+        assert spread(incoming(constraint(), constraint("rack", skew=9)), A, lone, fellow("f", "a")) == {"a"}
+
+    def test_nodes_that_the_selector_refuses_make_no_domain(self) -> None:
+        """Domains come from nodes that the pod's node selector allows; elsewhere a value counts 0."""
+        new = incoming(constraint(), nodeSelector={"rack": "1"})
+        c = node("c", labels={"zone": "z", "rack": "2"})
+        assert spread(new, A, c, fellow("f", "a"), fellow("g", "c"), fellow("h", "c")) == {"a", "c"}
+
+
+class TestMetadata:
+    def test_without_metadata_it_is_an_error(self) -> None:
+        """Without predicate metadata a pod with hard constraints is an error on every node."""
+        cycle = engine(A, B, gates=GATES).begin(incoming(constraint()))
+        cycle.has_metadata = False
+        text = "metadata not pre-computed for EvenPodsSpreadPredicate"
+        assert answers(even_pods_spread, cycle, Batch(cycle.table)) == {"a": text, "b": text}
+
+    def test_an_invalid_selector_fails_the_metadata_where_it_meets_a_pod(self) -> None:
+        """An invalid selector fails the metadata as soon as a node that makes a domain has a pod of the namespace."""
+        new = incoming(constraint(selector=INVALID))
+        for existing, fails in ((pod("p", on="a"), True), (pod("p", on="a", namespace="far"), False)):
+            cycle = engine(A, existing, gates=GATES).begin(new)
+            assert metadata_fails(cycle.template, cycle.table) is fails
+
+    def test_an_invalid_selector_that_meets_no_pod_is_an_error(self) -> None:
+        """With metadata, an invalid selector is an error on the nodes that get as far as that constraint."""
+        new = incoming(constraint(), constraint("rack", selector=INVALID))
+        found = ask(even_pods_spread, new, A, node("c"), gates=GATES)
+        assert found == {"a": '"Near" is not a valid pod selector operator', "c": MISFIT}
+
+
+class TestWhatIf:
+    def test_a_removed_pod_makes_room(self) -> None:
+        """A pod taken off the judged node no longer counts."""
+        cycle = engine(A, B, fellow("f", "a"), gates=GATES).begin(incoming(constraint()))
+        trial = overlay(cycle, "a")
+        trial.remove(trial.pods(0)[0], 0)
+        assert answers(even_pods_spread, cycle, trial) == {"a": []}
+
+    def test_a_nominated_pod_counts(self) -> None:
+        """A pod that is only nominated to the judged node counts."""
+        cycle = engine(A, B, gates=GATES).begin(incoming(constraint()))
+        trial = overlay(cycle, "a")
+        trial.add(cycle.nominated_entry(fellow("f", "")), 0)
+        assert answers(even_pods_spread, cycle, trial) == {"a": MISFIT}
+
+    def test_an_edit_makes_a_domain_of_a_refused_node(self) -> None:
+        """A pod taken off a node that the node selector refuses leaves its value with a count of -1, which is then the smallest."""
+        c = node("c", labels={"zone": "z", "rack": "2"})
+        new = incoming(constraint(), nodeSelector={"rack": "1"})
+        cycle = engine(A, c, fellow("f", "c"), gates=GATES).begin(new)
+        trial = overlay(cycle, "c")
+        trial.remove(trial.pods(0)[0], 0)
+        assert answers(even_pods_spread, cycle, trial) == {"c": []}
+
+
+# --- against a plain loop -------------------------------------------------------------------------------------------
+
+NODES = st.lists(st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1", "2"])}), min_size=1, max_size=6)
+PODS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from("ab"), st.sampled_from(["default", "far"])), max_size=12)
+SELECTORS = st.sampled_from([{}, {"matchLabels": {"app": "a"}}, {"matchExpressions": [{"key": "app", "operator": "Exists"}]}])
+CONSTRAINTS = st.lists(st.builds(constraint, st.sampled_from(["zone", "rack"]), st.integers(0, 2), SELECTORS), min_size=1, max_size=3)
+EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.sampled_from("ab")), max_size=8)
+
+
+@given(NODES, PODS, CONSTRAINTS, EDITS, st.sampled_from([None, {"rack": "1"}, {"zone": "x"}]))
+@settings(max_examples=150, deadline=None)
+def test_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any) -> None:
+    """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
+    nodes = [node(f"n{i}", labels=found) for i, found in enumerate(labels)]
+    bound = [pod(f"p{i}", on=f"n{at % len(nodes)}", labels={"app": app}, namespace=ns) for i, (at, app, ns) in enumerate(pods)]
+    new = incoming(*constraints, nodeSelector=selector)
+    cycle = engine(*nodes, *bound, gates=GATES).begin(new)
+    placed = [(n, [p for p in bound if p.spec.node_name == n.name]) for n in nodes]
+    assert answers(even_pods_spread, cycle, Batch(cycle.table)) == {n.name: [] if Books(new, placed).fits(n) else MISFIT for n in nodes}
+    trial = overlay(cycle)
+    books = {n.name: Books(new, placed) for n in nodes}
+    for number, (at, comes, app) in enumerate(edits):
+        _edit(cycle, trial, at % trial.n, comes, pod(f"e{number}", labels={"app": app}), nodes, books)
+        assert answers(even_pods_spread, cycle, trial) == {n.name: [] if books[n.name].fits(n) else MISFIT for n in nodes}
+
+
+def _edit(cycle: Any, trial: Any, at: int, comes: bool, extra: Pod, nodes: list[Node], books: dict[str, Books]) -> None:
+    """Put *extra* on a node, or take the first of its pods off."""
+    name = trial.name(at)
+    target = next(n for n in nodes if n.name == name)
+    if comes:
+        trial.add(cycle.nominated_entry(extra), at)
+        books[name].change(extra, target, 1)
+    elif trial.pods(at):
+        entry = trial.pods(at)[0]
+        trial.remove(entry, at)
+        books[name].change(entry.pod, target, -1)
