@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class KubeclassicError(Exception):
     """The base of every error that is the input's fault and not the program's."""
@@ -29,3 +32,13 @@ class CacheError(KubeclassicError):
 
 class ExtenderError(KubeclassicError):
     """A call to an HTTP extender failed."""
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """``; did you mean "a" or "b"?`` for the *names* that are near *name*, else nothing.
+
+    >>> did_you_mean("DefaultProvidor", ["ClusterAutoscalerProvider", "DefaultProvider"])
+    '; did you mean "DefaultProvider"?'
+    """
+    near = [f'"{found}"' for found in get_close_matches(name, list(dict.fromkeys(names)), n=3)]
+    return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -1,1 +1,10 @@
-"""algorithmprovider"""
+"""Which rules run, in which release, with which weights: releases, gates, providers and Policies."""
+
+from __future__ import annotations
+
+from .catalogue import CATALOGUE, Catalogue
+from .policy import Policy, read_policy
+from .providers import resolve
+from .releases import DEFAULT_RELEASE, RELEASES
+
+__all__ = ["CATALOGUE", "DEFAULT_RELEASE", "RELEASES", "Catalogue", "Policy", "read_policy", "resolve"]

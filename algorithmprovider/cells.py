@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..api.labels import SelectorError
+
 Ints = NDArray[np.int64]
 
 REGION_LABEL = "failure-domain.beta.kubernetes.io/region"
@@ -65,6 +67,16 @@ def rounded_mean_of_positive(scores: Ints, weights: Ints) -> Ints:
     mean = total / np.where(weight == 0, 1, weight)
     rounded = np.trunc(mean) + np.where(np.abs(mean - np.trunc(mean)) >= 0.5, np.sign(mean), 0)
     return np.where(weight == 0, 0, rounded).astype(np.int64)
+
+
+def without_key(error: SelectorError) -> str:
+    """The text of an invalid selector, without the key of a bad value."""
+    return error.without_key
+
+
+def with_key(error: SelectorError) -> str:
+    """The text of an invalid selector, with the key of a bad value."""
+    return str(error)
 
 
 def beta_zone_key(labels: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """The releases: everything in which they differ is in this file, and no other file compares version numbers.
 
 Where a difference is behaviour, the cell holds the function that behaves so, named after what it does (``cells.py``). Each release is
-written as what it changes over the one before, so that this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14.
+written as what it changes over the one before, so this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import attrs
 
 from ..core import requests
 from ..core.release import GateEffect, PreemptionCells, QueueCells, Release, VolumeCells
+from ..exceptions import UnknownNameError
 from . import cells, gatelists
 
 PRESSURE = ("CheckNodeMemoryPressure", "CheckNodePIDPressure", "CheckNodeDiskPressure")
@@ -153,7 +154,8 @@ V1_12 = Release(
     spread_matches_any_selector=True,
     ratio_mean=cells.truncated_mean,
     ratio_reads_resources=False,
-    interpod_lists_by="lister",
+    selector_text=cells.without_key,
+    interpod_counts_by_name=True,
     volumes=VolumeCells(
         counts_unresolved_claims=True,
         node_needed_for_counts=False,
@@ -265,6 +267,8 @@ V1_15 = attrs.evolve(
             "affinity": "Cannot schedule pod {pod} onto node {node}, because of PodAffinity: {error}",
         }
     ),
+    interpod_counts_by_name=False,
+    selector_text=cells.with_key,
     volumes=attrs.evolve(
         V1_14.volumes,
         csi_reads_unbound_claims=True,
@@ -292,7 +296,6 @@ V1_16 = attrs.evolve(
     nodeless_breaks_metadata=False,
     ratio_mean=cells.rounded_mean_of_positive,
     ratio_reads_resources=True,
-    interpod_lists_by="cache",
     volumes=attrs.evolve(
         V1_15.volumes,
         counts_unresolved_claims=False,
@@ -314,3 +317,17 @@ RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, 
 """The releases by version, oldest first."""
 
 DEFAULT_RELEASE = V1_16.version
+
+
+def find_release(name: str) -> Release:
+    """The release called *name*: ``1.16``, ``v1.16`` or, with any patch level, ``1.16.14``.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for any other.
+
+    >>> find_release("v1.15.3").version
+    '1.15'
+    """
+    version = ".".join(name.removeprefix("v").split(".")[:2])
+    if version not in RELEASES:
+        raise UnknownNameError(f'release: got "{name}", wanted {", ".join(RELEASES)}')
+    return RELEASES[version]

@@ -1,1 +1,75 @@
-"""cli"""
+"""The command line: ``kubeclassic``, one thin file a subcommand."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from ..exceptions import KubeclassicError
+from .completion import completion
+from .conform import conform
+from .explain import explain
+from .importing import importing
+from .policy import policy
+from .releases import releases
+from .simulate import simulate
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(package_name="kubeclassic")
+def cli() -> None:
+    """The classic Kubernetes scheduler, releases 1.12 to 1.16: where pods would go, and why.
+
+    \b
+    kubeclassic simulate cluster.yaml              where do the waiting pods go?
+    kubeclassic explain cluster.yaml shop/web-0    why does this one go there, or nowhere?
+    kubeclassic releases --diff 1.15 1.16          what changed?
+    """
+
+
+for command in (simulate, explain, conform, importing, releases, policy, completion):
+    cli.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave the process: 0 and 1 are a command's answers, 2 is bad input, told in one line."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; answers the exit status."""
+    try:
+        return _status(cli.main(arguments, prog_name="kubeclassic", standalone_mode=False))
+    except SystemExit as left:
+        return _status(left.code)
+    except click.UsageError as error:
+        return _refuse(f"{error.format_message().rstrip('.')}{_hint(error)}")
+    except (KubeclassicError, click.ClickException) as error:
+        return _refuse(str(error))
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Who reads standard output has had enough; nothing more may be written to it, at the interpreter's end either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    except OSError as error:
+        return _refuse(str(error))
+
+
+def _status(code: object) -> int:
+    return code if isinstance(code, int) else 0
+
+
+def _hint(error: click.UsageError) -> str:
+    return f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+
+
+def _refuse(text: str) -> int:
+    click.echo(f"kubeclassic: {' '.join(text.split())}", err=True)
+    return BAD_INPUT

@@ -112,7 +112,7 @@ class Engine:
             decision.is_fit_error, decision.error = True, self._fit_error(found, kept)
         else:
             self._choose(cycle, kept, decision)
-        decision.details = kept if details and (decision.host is not None or decision.is_fit_error) else None
+        decision.details = kept if details else None
         return decision
 
     def _details(self, found: Search) -> Details:
@@ -133,7 +133,7 @@ class Engine:
             try:
                 kept.ranking = prioritize(cycle, rows)
             except ScoreError as error:
-                decision.error = str(error)
+                kept.ranking, decision.error = None, str(error)
                 return
             best, moves = self.pick_host(kept.ranking.totals, self.picks)
             self.picks += moves

@@ -67,8 +67,11 @@ class Failures:
         return cls(codes.astype(np.int64), dict(enumerate(sequences, 1)))
 
     @classmethod
-    def of_rows(cls, outcomes: Sequence[Reasons | str | None]) -> Failures | None:
-        """One outcome a node: None or () fits, a text is an error, else the node's reasons."""
+    def of_rows(cls, outcomes: Sequence[Reasons | str | None], picks: Codes | None = None) -> Failures | None:
+        """One outcome a node: None or () fits, a text is an error, else the node's reasons.
+
+        With *picks*: int[n] node i has ``outcomes[picks[i]]``.
+        """
         sequences: dict[Reasons, int] = {}
         texts: dict[str, int] = {}
         codes = np.zeros(len(outcomes), np.int64)
@@ -80,7 +83,8 @@ class Failures:
                 codes[i] = sequences.setdefault(outcome, len(sequences) + 1)
         if not sequences and not texts:
             return None
-        return cls(codes, {code: reasons for reasons, code in sequences.items()}, errors if texts else None, tuple(texts))
+        found = cls(codes, {code: reasons for reasons, code in sequences.items()}, errors if texts else None, tuple(texts))
+        return found if picks is None else found.take(picks)
 
     @classmethod
     def joined(cls, parts: Sequence[Failures | None]) -> Failures | None:
@@ -88,21 +92,11 @@ class Failures:
         found = [part for part in parts if part is not None]
         if len(found) <= 1:
             return found[0] if found else None
-        rows = [np.stack([part.codes for part in found]), np.stack([part.errors_or_zero for part in found])]
-        touched = np.flatnonzero(rows[0].any(axis=0) | rows[1].any(axis=0))
-        keys, inverse = np.unique(np.concatenate(rows)[:, touched].T, axis=0, return_inverse=True)
-        outcomes = [_join(found, key) for key in keys]
-        all_outcomes: list[Reasons | str | None] = [*outcomes]
-        small = cls.of_rows(all_outcomes)
-        if small is None:
-            return None
-        codes = np.zeros(rows[0].shape[1], np.int64)
-        codes[touched] = small.codes[inverse.reshape(-1)]
-        errors = None
-        if small.errors is not None:
-            errors = np.zeros(len(codes), np.int64)
-            errors[touched] = small.errors[inverse.reshape(-1)]
-        return cls(codes, small.sequences, errors, small.texts)
+        outcomes: list[Reasons | str] = [()]
+        numbers = np.zeros(len(found[0].codes), np.int64)
+        for part in found:
+            numbers, outcomes = _then(numbers, outcomes, part)
+        return cls.of_rows(outcomes, numbers)
 
     @property
     def errors_or_zero(self) -> Codes:
@@ -130,11 +124,25 @@ class Failures:
         return Failures(self.codes[rows], self.sequences, None if self.errors is None else self.errors[rows], self.texts)
 
 
-def _join(parts: Sequence[Failures], key: NDArray[np.int64]) -> Reasons | str:
-    reasons: Reasons = ()
-    for part, code, error in zip(parts, key[: len(parts)], key[len(parts) :], strict=True):
-        if error:
-            return part.texts[int(error) - 1]
-        if code:
-            reasons += part.sequences[int(code)]
-    return reasons
+def _then(numbers: Codes, outcomes: Sequence[Reasons | str], part: Failures) -> tuple[Codes, list[Reasons | str]]:
+    """What *part* adds to each node's outcome: ``numbers`` picks from ``outcomes`` what the parts before it found."""
+    answers = part.codes if part.errors is None else np.where(part.errors > 0, -part.errors, part.codes)
+    low = int(answers.min())
+    width = int(answers.max()) - low + 1
+    pairs, numbers = _distinct(numbers * width + (answers - low))
+    return numbers, [_followed(outcomes[pair // width], part, pair % width + low) for pair in pairs.tolist()]
+
+
+def _distinct(numbers: Codes) -> tuple[Codes, Codes]:
+    """The distinct values of *numbers*, none negative, and each entry's index among them."""
+    if int(numbers.max()) > 4 * len(numbers):
+        values, indexes = np.unique(numbers, return_inverse=True)
+        return values, indexes.reshape(-1)
+    present = np.bincount(numbers) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[numbers]
+
+
+def _followed(before: Reasons | str, part: Failures, answer: int) -> Reasons | str:
+    if isinstance(before, str) or not answer:
+        return before
+    return part.texts[-answer - 1] if answer < 0 else before + part.sequences[answer]

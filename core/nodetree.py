@@ -156,6 +156,9 @@ class VisitingOrder:
         self.taken += count
 
     def _catch_up(self) -> None:
+        if not self.taken:
+            self._rest = None
+            return
         rest, full = self.rest_and_round()
         steps = self.taken
         if full and steps > len(rest) + len(full):

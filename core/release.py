@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 if TYPE_CHECKING:
+    from ..api.labels import SelectorError
     from ..api.objects import Pod
     from .requests import Requests
 
@@ -199,8 +200,10 @@ class Release:
     """How RequestedToCapacityRatioPriority combines per-resource scores: (int64[R, n], weights[R]) -> int64[n]."""
     ratio_reads_resources: bool
     """requestedToCapacityRatioArguments may name resources."""
-    interpod_lists_by: str
-    """``lister`` or ``cache``: where InterPodAffinityPriority looks nodes up."""
+    selector_text: Callable[[SelectorError], str]
+    """The text of a selector that is not valid."""
+    interpod_counts_by_name: bool
+    """InterPodAffinityPriority adds up by node name, so that a node that stands twice among the feasible counts twice over."""
     volumes: VolumeCells
     preemption: PreemptionCells
     queue: QueueCells

@@ -63,8 +63,9 @@ def _add(total: Requests, quantities: Mapping[str, Quantity]) -> None:
 
 def _raise_to(total: Requests, quantities: Mapping[str, Quantity]) -> None:
     for name, quantity in quantities.items():
-        if is_counted(name):
-            total[name] = max(total.get(name, 0), amount(name, quantity))
+        # Upstream: a zero of an init container names no scalar, where one of a container does.
+        if is_counted(name) and (number := amount(name, quantity)) > total.get(name, 0):
+            total[name] = number
 
 
 def of_containers(pod: Pod, gates: Gates) -> Requests:

@@ -77,7 +77,11 @@ class Priority:
 
 
 class RuleError(Exception):
-    """A priority cannot be computed; the cycle fails with this text."""
+    """A priority cannot be computed; the cycle fails with this text, once for each feasible node or, with *once*, a single time."""
+
+    def __init__(self, text: str, *, once: bool = False) -> None:
+        super().__init__(text)
+        self.once = once
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -47,7 +47,7 @@ def prioritize(cycle: Cycle, feasible: Rows) -> Ranking:
             totals += _score(cycle, priority, nodes, ranking) * weight
         except RuleError as error:
             # Upstream: a map function is asked node by node, and each node's error is kept.
-            errors += [str(error)] * (1 if priority.whole_list else nodes.n)
+            errors += [str(error)] * (1 if priority.whole_list or error.once else nodes.n)
     if errors:
         raise ScoreError(cycle.release.error_joiner(sorted(errors)))
     for extender in cycle.extenders:

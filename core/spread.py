@@ -89,12 +89,12 @@ class Domains:
     def of(cls, counts: Ints, known: Mask) -> Domains:
         """The domains of these counts."""
         codes = np.flatnonzero(known)
-        found = counts[codes]
         if not len(codes):
             return cls(counts, known, NO_MINIMUM, -1, NO_MINIMUM)
+        found = counts[codes]
         at = int(found.argmin())
-        others = np.delete(found, at)
-        return cls(counts, known, int(found[at]), int(codes[at]), int(others.min()) if len(others) else NO_MINIMUM)
+        least, found[at] = int(found[at]), NO_MINIMUM
+        return cls(counts, known, least, int(codes[at]), int(found.min()))
 
 
 def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:

@@ -249,7 +249,8 @@ class NodeTable:
     def _count(self, row: int, entry: Entry, sign: int) -> None:
         template = entry.template
         for name, number in template.footprint.items():
-            self.requested[self.resource(name), row] += sign * number
+            index = self.resource(name)  # may make the arrays anew
+            self.requested[index, row] += sign * number
         self.nonzero[0, row] += sign * template.nonzero_footprint[0]
         self.nonzero[1, row] += sign * template.nonzero_footprint[1]
         self.pod_count[row] += sign

@@ -1,1 +1,55 @@
-"""predicates"""
+"""Predicates: the questions that a node has to pass, one file a question. ``CATALOGUE`` is all of upstream's, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ..core.rule import Predicate
+from .conditions import check_node_condition
+from .csivolumes import max_csi_volume_count
+from .disks import no_disk_conflict
+from .general import general_predicates
+from .hostname import pod_fits_host
+from .hostports import pod_fits_host_ports, pod_fits_ports
+from .interpodaffinity import match_inter_pod_affinity
+from .nodeselector import pod_match_node_selector
+from .pressure import check_node_disk_pressure, check_node_memory_pressure, check_node_pid_pressure
+from .resources import pod_fits_resources
+from .taints import pod_tolerates_node_no_execute_taints, pod_tolerates_node_taints
+from .topologyspread import even_pods_spread
+from .unschedulable import check_node_unschedulable
+from .volumebinding import check_volume_binding
+from .volumecounts import max_azure_disk_volume_count, max_cinder_volume_count, max_ebs_volume_count, max_gce_pd_volume_count
+from .volumezone import no_volume_zone_conflict
+
+__all__ = ["CATALOGUE"]
+
+CATALOGUE: Mapping[str, Predicate] = MappingProxyType(
+    {
+        "CheckNodeCondition": check_node_condition,
+        "CheckNodeUnschedulable": check_node_unschedulable,
+        "GeneralPredicates": general_predicates,
+        "HostName": pod_fits_host,
+        "PodFitsHostPorts": pod_fits_host_ports,
+        "PodFitsPorts": pod_fits_ports,
+        "MatchNodeSelector": pod_match_node_selector,
+        "PodFitsResources": pod_fits_resources,
+        "NoDiskConflict": no_disk_conflict,
+        "PodToleratesNodeTaints": pod_tolerates_node_taints,
+        "PodToleratesNodeNoExecuteTaints": pod_tolerates_node_no_execute_taints,
+        "MaxEBSVolumeCount": max_ebs_volume_count,
+        "MaxGCEPDVolumeCount": max_gce_pd_volume_count,
+        "MaxCSIVolumeCountPred": max_csi_volume_count,
+        "MaxAzureDiskVolumeCount": max_azure_disk_volume_count,
+        "MaxCinderVolumeCount": max_cinder_volume_count,
+        "CheckVolumeBinding": check_volume_binding,
+        "NoVolumeZoneConflict": no_volume_zone_conflict,
+        "CheckNodeMemoryPressure": check_node_memory_pressure,
+        "CheckNodePIDPressure": check_node_pid_pressure,
+        "CheckNodeDiskPressure": check_node_disk_pressure,
+        "EvenPodsSpread": even_pods_spread,
+        "MatchInterPodAffinity": match_inter_pod_affinity,
+    }
+)
+"""Upstream's predicates by the names under which releases register them."""

@@ -31,7 +31,7 @@ def _key(pod: Template) -> Hashable:
 
 @predicate(NAME, reads=Reads.NODE | Reads.DOMAIN | Reads.CLUSTER, key=_key)
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes where a pod in the node's domain refuses *pod*, where *pod* misses a pod that it requires, or where one is that it refuses.
+    """Turn down nodes in whose domains a pod refuses *pod*, a pod that *pod* requires is missing, or one that it refuses is there.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go InterPodAffinityMatches.
     """

@@ -28,8 +28,6 @@ NO_LIMIT = -(2**63)
 _NITRO = re.compile(r"^[cmr]5.*|t3|z1d")
 
 
-
-
 @attrs.frozen(kw_only=True)
 class DiskType:
     """A kind of cloud disk; ``id_of`` gives a disk's id, None for a volume of another kind."""

@@ -36,15 +36,15 @@ def node_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     total = np.zeros(nodes.n, np.int64)
     for term in _preferred(pod):
         if term.weight != 0:
-            total += term.weight * _matching(term, nodes)
+            total += term.weight * _matching(term, nodes, cycle)
     # Upstream: the sum is kept in 32 bits.
     return total.astype(np.int32).astype(np.int64)
 
 
-def _matching(term: PreferredSchedulingTerm, nodes: Batch) -> Scores:
+def _matching(term: PreferredSchedulingTerm, nodes: Batch, cycle: Cycle) -> Scores:
     """1 where the term matches, else 0: int64[n]."""
     # Upstream: matchFields are not looked at; a term without matchExpressions matches no node.
     try:
         return expressions_mask(term.preference.match_expressions, nodes).astype(np.int64)
     except SelectorError as error:
-        raise RuleError(str(error)) from error
+        raise RuleError(cycle.release.selector_text(error)) from error

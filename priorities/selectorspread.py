@@ -7,13 +7,15 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.batch import Batch, Ints
+from ..core.batch import Batch, Ints, Mask
 from ..core.census import PodsMatching
 from ..core.cycle import Cycle
 from ..core.owners import OwnerSelector, owner_selectors
 from ..core.rule import Priority, Reads, Scores
 from ..core.template import Group, Template
 from .rule import MAX_PRIORITY, priority
+
+Floats = NDArray[np.float64]
 
 ZONE_WEIGHT = 2.0 / 3.0
 """How much of the score the zone has, where the node has a zone."""
@@ -45,19 +47,25 @@ def reduce_by_zone(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Sc
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
     """
-    score = _emptiness(raw, int(raw.max(initial=0)))
-    zones = nodes.zone.codes
-    if not zones.any():
-        return score.astype(np.int64)
-    by_zone = np.bincount(zones, raw).astype(np.int64)
-    zone_score = _emptiness(by_zone, int(by_zone[1:].max(initial=0)))[zones]
-    both = score * (1.0 - ZONE_WEIGHT) + ZONE_WEIGHT * zone_score
-    return np.where(zones != 0, both, score).astype(np.int64)
+    zones, size, most = nodes.zone.codes, len(nodes.zone.values), int(raw.max(initial=0))
+    by_zone = np.bincount(zones, raw, size).astype(np.int64)
+    in_zone = _emptiness(by_zone, int(by_zone[1:].max(initial=0)))
+    if (most + 1) * size > nodes.n:
+        return _combined(_emptiness(raw, most), in_zone[zones], zones != 0)
+    # Few counts and few zones: one score for each pair of them, and a look-up for each node.
+    every_count, every_zone = np.arange(most + 1)[:, None], np.arange(size)
+    return _combined(_emptiness(every_count, most), in_zone, every_zone != 0).ravel()[raw * size + zones]
 
 
-def _emptiness(counts: Ints, most: int) -> NDArray[np.float64]:
+def _combined(on_node: Floats, in_zone: Floats, zoned: Mask) -> Scores:
+    found: Scores = np.where(zoned, on_node * (1.0 - ZONE_WEIGHT) + ZONE_WEIGHT * in_zone, on_node).astype(np.int64)
+    return found
+
+
+def _emptiness(counts: Ints, most: int) -> Floats:
+    """10 for none, 0 for the most."""
     if most <= 0:
-        return np.full(len(counts), float(MAX_PRIORITY))
+        return np.full(counts.shape, float(MAX_PRIORITY))
     return float(MAX_PRIORITY) * ((most - counts) / float(most))
 
 

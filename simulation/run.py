@@ -55,7 +55,8 @@ class Run:
 
     def _wait(self, decision: Decision, waiting: str, retry: bool) -> None:
         pod, plan = decision.pod, decision.preemption
-        if waiting and not self.engine.nominations.node_of(pod):
+        if waiting:
+            # Upstream: a pod that failed enters the queue again, and with it the end of its node's list of nominated pods.
             self.engine.nominations.add(pod, waiting)
         if plan is not None:
             self._evict(pod, plan)
@@ -64,6 +65,7 @@ class Run:
 
     def _evict(self, pod: Pod, plan: Preemption) -> None:
         if plan.node is not None:
+            self.engine.nominations.remove(pod)
             self._set_nomination(pod, plan.node)
             self.engine.nominations.add(self._pods[pod.key], plan.node)
             for victim in plan.victims:

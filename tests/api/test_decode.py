@@ -57,7 +57,9 @@ class TestPod:
             host_network=True,
             scheduling_gates=("g",),
             topology_spread_constraints=(
-                o.TopologySpreadConstraint(max_skew=1, topology_key="zone", when_unsatisfiable="DoNotSchedule", label_selector=o.LabelSelector()),
+                o.TopologySpreadConstraint(
+                    max_skew=1, topology_key="zone", when_unsatisfiable="DoNotSchedule", label_selector=o.LabelSelector()
+                ),
             ),
         )
 
@@ -67,7 +69,10 @@ class TestPod:
         decoded = container(name="c", image="i", resources={"requests": {"cpu": 1.5}, "limits": {"memory": "1Gi"}}, ports=ports)
         assert decoded.requests == {"cpu": Quantity.of("1500m")}
         assert decoded.limits == {"memory": Quantity.of(2**30)}
-        assert decoded.ports == (o.ContainerPort(container_port=80, host_port=8080, host_ip="1.2.3.4", protocol="UDP"), o.ContainerPort(container_port=81))
+        assert decoded.ports == (
+            o.ContainerPort(container_port=80, host_port=8080, host_ip="1.2.3.4", protocol="UDP"),
+            o.ContainerPort(container_port=81),
+        )
 
     @pytest.mark.parametrize(
         ("volume", "wanted"),
@@ -76,8 +81,14 @@ class TestPod:
             ({"persistentVolumeClaim": {}}, o.Volume(name="v", persistent_volume_claim="")),
             ({"persistentVolumeClaim": None, "emptyDir": {}}, o.Volume(name="v")),
             ({"ephemeral": {"volumeClaimTemplate": {}}}, o.Volume(name="v", ephemeral=True)),
-            ({"gcePersistentDisk": {"pdName": "d", "readOnly": True}}, o.Volume(name="v", gce_persistent_disk=o.GCEPersistentDisk(pd_name="d", read_only=True))),
-            ({"awsElasticBlockStore": {"volumeID": "d"}}, o.Volume(name="v", aws_elastic_block_store=o.AWSElasticBlockStore(volume_id="d"))),
+            (
+                {"gcePersistentDisk": {"pdName": "d", "readOnly": True}},
+                o.Volume(name="v", gce_persistent_disk=o.GCEPersistentDisk(pd_name="d", read_only=True)),
+            ),
+            (
+                {"awsElasticBlockStore": {"volumeID": "d"}},
+                o.Volume(name="v", aws_elastic_block_store=o.AWSElasticBlockStore(volume_id="d")),
+            ),
             ({"iscsi": {"iqn": "q", "targetPortal": "t", "lun": 2}}, o.Volume(name="v", iscsi=o.ISCSI(iqn="q", target_portal="t", lun=2))),
             ({"rbd": {"monitors": ["m"], "pool": "p", "image": "i"}}, o.Volume(name="v", rbd=o.RBD(monitors=("m",), pool="p", image="i"))),
             ({"azureDisk": {"diskName": "d", "diskURI": "u"}}, o.Volume(name="v", azure_disk=o.AzureDisk(disk_name="d", disk_uri="u"))),
@@ -91,7 +102,10 @@ class TestPod:
 
     def test_affinity(self) -> None:
         """Node and pod affinities come out with their terms, weights and selectors."""
-        node_term = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["1"]}], "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}
+        node_term = {
+            "matchExpressions": [{"key": "a", "operator": "In", "values": ["1"]}],
+            "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}],
+        }
         pod_term = {"labelSelector": {"matchLabels": {"a": "1"}}, "namespaces": ["x"], "topologyKey": "zone"}
         decoded = pod(
             affinity={
@@ -108,7 +122,9 @@ class TestPod:
             ),
         )
         term = o.PodAffinityTerm(label_selector=o.LabelSelector(match_labels=o.Map(a="1")), namespaces=("x",), topology_key="zone")
-        assert decoded.node_affinity == o.NodeAffinity(required=o.NodeSelector(node_selector_terms=terms), preferred=(o.PreferredSchedulingTerm(weight=3),))
+        assert decoded.node_affinity == o.NodeAffinity(
+            required=o.NodeSelector(node_selector_terms=terms), preferred=(o.PreferredSchedulingTerm(weight=3),)
+        )
         assert decoded.pod_affinity == o.PodAffinity(required=(term,))
         assert decoded.pod_anti_affinity is not None
         weighted = decoded.pod_anti_affinity.preferred[0]
@@ -116,7 +132,11 @@ class TestPod:
 
     def test_equal_parts_are_shared(self) -> None:
         """Equal label maps, requests, affinities, tolerations and containers are one object each."""
-        spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], "affinity": {"podAffinity": {}}, "tolerations": [{"key": "k"}]}
+        spec = {
+            "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
+            "affinity": {"podAffinity": {}},
+            "tolerations": [{"key": "k"}],
+        }
         one, other = (decode({"kind": "Pod", "metadata": {"labels": {"a": "1", "b": "2"}}, "spec": dict(spec)}) for _ in range(2))
         assert isinstance(one, o.Pod)
         assert isinstance(other, o.Pod)
@@ -138,7 +158,9 @@ class TestNullAndEmpty:
         assert pod(nodeSelector=None, affinity=None).spec == o.PodSpec()
         assert pod(nodeSelector={}).spec.node_selector == {}
         assert pod(affinity={}).spec.affinity == o.Affinity()
-        assert pod(affinity={"nodeAffinity": {AFFINITY: {}}}).spec.affinity == o.Affinity(node_affinity=o.NodeAffinity(required=o.NodeSelector()))
+        assert pod(affinity={"nodeAffinity": {AFFINITY: {}}}).spec.affinity == o.Affinity(
+            node_affinity=o.NodeAffinity(required=o.NodeSelector())
+        )
 
     def test_null_lists_are_empty(self) -> None:
         """Lists that are null are empty."""
@@ -168,9 +190,15 @@ class TestOtherKinds:
         ("document", "wanted"),
         [
             (
-                {"kind": "Node", "spec": {"unschedulable": True, "taints": [{"key": "k", "effect": "NoSchedule"}], "providerID": "p"},
-                 "status": {"capacity": {"pods": "110"}, "images": [{"names": ["a", "b"], "sizeBytes": 7}, {"names": None}],
-                            "conditions": [{"type": "Ready", "status": "True"}]}},
+                {
+                    "kind": "Node",
+                    "spec": {"unschedulable": True, "taints": [{"key": "k", "effect": "NoSchedule"}], "providerID": "p"},
+                    "status": {
+                        "capacity": {"pods": "110"},
+                        "images": [{"names": ["a", "b"], "sizeBytes": 7}, {"names": None}],
+                        "conditions": [{"type": "Ready", "status": "True"}],
+                    },
+                },
                 o.Node(
                     spec=o.NodeSpec(unschedulable=True, taints=(o.Taint(key="k", effect="NoSchedule"),), provider_id="p"),
                     status=o.NodeStatus(
@@ -181,8 +209,17 @@ class TestOtherKinds:
                 ),
             ),
             (
-                {"kind": "PersistentVolume", "spec": {"capacity": {"storage": "1Gi"}, "csi": {"driver": "d", "volumeHandle": "h"}, "volumeMode": "Block",
-                 "claimRef": {"namespace": "x", "name": "c", "uid": "u"}, "nodeAffinity": {"required": {}}}, "status": {"phase": "Bound"}},
+                {
+                    "kind": "PersistentVolume",
+                    "spec": {
+                        "capacity": {"storage": "1Gi"},
+                        "csi": {"driver": "d", "volumeHandle": "h"},
+                        "volumeMode": "Block",
+                        "claimRef": {"namespace": "x", "name": "c", "uid": "u"},
+                        "nodeAffinity": {"required": {}},
+                    },
+                    "status": {"phase": "Bound"},
+                },
                 o.PersistentVolume(
                     spec=o.PersistentVolumeSpec(
                         source=o.VolumeSource(csi=o.CSI(driver="d", volume_handle="h")),
@@ -195,19 +232,33 @@ class TestOtherKinds:
                 ),
             ),
             (
-                {"kind": "PersistentVolumeClaim", "spec": {"volumeName": "v", "resources": {"requests": {"storage": 5}}, "accessModes": ["ReadWriteOnce"]}},
+                {
+                    "kind": "PersistentVolumeClaim",
+                    "spec": {"volumeName": "v", "resources": {"requests": {"storage": 5}}, "accessModes": ["ReadWriteOnce"]},
+                },
                 o.PersistentVolumeClaim(
-                    spec=o.PersistentVolumeClaimSpec(volume_name="v", requests=o.Map(storage=Quantity.of(5)), access_modes=("ReadWriteOnce",))
+                    spec=o.PersistentVolumeClaimSpec(
+                        volume_name="v", requests=o.Map(storage=Quantity.of(5)), access_modes=("ReadWriteOnce",)
+                    )
                 ),
             ),
             (
-                {"kind": "StorageClass", "provisioner": "p", "volumeBindingMode": None, "allowedTopologies": [{"matchLabelExpressions": [{"key": "z", "values": ["a"]}]}]},
+                {
+                    "kind": "StorageClass",
+                    "provisioner": "p",
+                    "volumeBindingMode": None,
+                    "allowedTopologies": [{"matchLabelExpressions": [{"key": "z", "values": ["a"]}]}],
+                },
                 o.StorageClass(
-                    provisioner="p", allowed_topologies=(o.TopologySelectorTerm(match_label_expressions=(o.Requirement(key="z", values=("a",)),)),)
+                    provisioner="p",
+                    allowed_topologies=(o.TopologySelectorTerm(match_label_expressions=(o.Requirement(key="z", values=("a",)),)),),
                 ),
             ),
             (
-                {"kind": "CSINode", "spec": {"drivers": [{"name": "d", "nodeID": "i", "topologyKeys": None, "allocatable": {"count": 3}}, {"name": "e"}]}},
+                {
+                    "kind": "CSINode",
+                    "spec": {"drivers": [{"name": "d", "nodeID": "i", "topologyKeys": None, "allocatable": {"count": 3}}, {"name": "e"}]},
+                },
                 o.CSINode(drivers=(o.CSINodeDriver(name="d", node_id="i", count=3), o.CSINodeDriver(name="e"))),
             ),
             ({"kind": "CSIDriver", "spec": {"storageCapacity": True}}, o.CSIDriver(storage_capacity=True)),
@@ -216,7 +267,11 @@ class TestOtherKinds:
                 o.CSIStorageCapacity(storage_class_name="s", node_topology=o.LabelSelector(), capacity=Quantity.of("1Gi")),
             ),
             (
-                {"kind": "PodDisruptionBudget", "spec": {"selector": {}}, "status": {"disruptionsAllowed": 2, "disruptedPods": {"a": "2020-01-01T00:00:00Z"}}},
+                {
+                    "kind": "PodDisruptionBudget",
+                    "spec": {"selector": {}},
+                    "status": {"disruptionsAllowed": 2, "disruptedPods": {"a": "2020-01-01T00:00:00Z"}},
+                },
                 o.PodDisruptionBudget(selector=o.LabelSelector(), disruptions_allowed=2, disrupted_pods=("a",)),
             ),
             ({"kind": "PriorityClass", "value": -5, "globalDefault": True}, o.PriorityClass(value=-5, global_default=True)),
@@ -249,7 +304,10 @@ class TestErrors:
                 {"kind": "Node", "metadata": {"name": "worker-7"}, "spec": {"taints": [{"effect": "NoSched"}]}},
                 'Node worker-7: spec.taints[0].effect: got "NoSched", wanted NoSchedule, PreferNoSchedule or NoExecute',
             ),
-            ({"kind": "Node", "spec": {"taints": [{"effect": "NoExecute"}, {"effect": 5}]}}, "Node: spec.taints[1].effect: got 5, wanted NoSchedule, "),
+            (
+                {"kind": "Node", "spec": {"taints": [{"effect": "NoExecute"}, {"effect": 5}]}},
+                "Node: spec.taints[1].effect: got 5, wanted NoSchedule, ",
+            ),
             ({"kind": "Node", "spec": {"taints": {"effect": 5}}}, "Node: spec.taints: got an object, wanted a list"),
             ({"kind": "Node", "spec": []}, "Node: spec: got an empty list, wanted an object"),
             ({"kind": "Node", "spec": {"unschedulable": "yes"}}, 'Node: spec.unschedulable: got "yes", wanted true or false'),

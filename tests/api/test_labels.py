@@ -27,7 +27,10 @@ from kubeclassic.api.objects import LabelSelector, Map, NodeSelector, NodeSelect
 NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 CHARACTERS = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 BAD_NAME = f"name part must {CHARACTERS} (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{NAME}')"
-BAD_VALUE = f"a valid label must be an empty string or {CHARACTERS} (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({NAME})?')"
+BAD_VALUE = (
+    f"a valid label must be an empty string or {CHARACTERS} "
+    f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({NAME})?')"
+)
 
 
 def asks(key: str, operator: str, *values: str) -> Requirement:
@@ -182,7 +185,11 @@ class TestNodeSelector:
     def test_expressions_and_fields_must_both_hold(self) -> None:
         """A term with expressions and fields asks for both."""
         term = NodeSelectorTerm(match_expressions=(asks("a", "Exists"),), match_fields=(asks("metadata.name", "In", "n"),))
-        assert [node_term_matches(term, labels, name) for labels, name in (({"a": ""}, "n"), ({}, "n"), ({"a": ""}, "m"))] == [True, False, False]
+        assert [node_term_matches(term, labels, name) for labels, name in (({"a": ""}, "n"), ({}, "n"), ({"a": ""}, "m"))] == [
+            True,
+            False,
+            False,
+        ]
 
 
 class TestTopology:
@@ -218,7 +225,9 @@ class TestSyntax:
         """Each fault of a key is told in upstream's words."""
         assert list(is_valid_label_key(key)) == faults
 
-    @pytest.mark.parametrize(("key", "beginning"), [("a/b/c", "a qualified name must consist"), ("UP/a", "prefix part a DNS-1123 subdomain must")])
+    @pytest.mark.parametrize(
+        ("key", "beginning"), [("a/b/c", "a qualified name must consist"), ("UP/a", "prefix part a DNS-1123 subdomain must")]
+    )
     def test_bad_prefixes(self, key: str, beginning: str) -> None:
         """A second slash and a prefix that is no DNS subdomain are faults."""
         assert is_valid_label_key(key)[0].startswith(beginning)

@@ -73,6 +73,12 @@ class TestPodFitsResources:
         objects = node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})
         assert short(pod("p", requests={GPU: "0"}), *objects) == ["cpu"]
 
+    def test_a_scalar_of_zero_in_an_init_container_is_no_request(self) -> None:
+        """A scalar of 0 counts as requested in a container, and not in an init container."""
+        objects = node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})
+        assert short(pod("p", initContainers=init(**{GPU: "0"})), *objects) == []
+        assert short(pod("p", initContainers=init(**{GPU: "1"})), *objects) == ["cpu", GPU]
+
     def test_a_scalar_that_the_node_lacks_is_zero_there(self) -> None:
         """A node without the resource has none of it, which is enough for a request of 0."""
         assert short(pod("p", requests={GPU: "1"}), node("n")) == [GPU]

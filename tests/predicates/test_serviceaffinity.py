@@ -8,6 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.batch import Batch
+from kubeclassic.core.cycle import Cycle
+from kubeclassic.core.overlay import Overlay
+from kubeclassic.core.template import Entry
 from kubeclassic.predicates.serviceaffinity import service_affinity
 
 from tests.build import answers, ask, engine, node, obj, overlay, pod
@@ -98,7 +101,8 @@ class TestWhatIf:
 
 # --- against a plain loop -------------------------------------------------------------------------------------------
 
-PLACES = st.lists(st.fixed_dictionaries({}, optional={"region": st.sampled_from(["e", "w"]), "rack": st.sampled_from("12")}), min_size=1, max_size=4)
+LABELS = st.fixed_dictionaries({}, optional={"region": st.sampled_from(["e", "w"]), "rack": st.sampled_from("12")})
+PLACES = st.lists(LABELS, min_size=1, max_size=4)
 PODS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), max_size=6)
 EDITS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["put back", "nominate", "remove"]), st.sampled_from("ab")), max_size=8)
 
@@ -115,7 +119,7 @@ def test_as_a_plain_loop_has_it(places: Any, pods: Any, edits: Any, selector: An
     lists = {name: Fellows(new, placed) for name in nodes}
     rule = service_affinity("CheckServiceAffinity", ["region", "rack"])
     trial = overlay(cycle)
-    taken: dict[int, list[Any]] = {}
+    taken: dict[int, list[Entry]] = {}
 
     def expected() -> dict[str, Any]:
         fits = {name: lists[name].fits(n, ["region", "rack"], has_service) for name, n in nodes.items()}
@@ -124,18 +128,22 @@ def test_as_a_plain_loop_has_it(places: Any, pods: Any, edits: Any, selector: An
     assert answers(rule, cycle, Batch(cycle.table)) == expected()
     for number, (place, what, app) in enumerate(edits):
         at = place % trial.n
-        if what == "remove" and trial.pods(at):
-            entry = trial.pods(at)[0]
-            trial.remove(entry, at)
-            lists[trial.name(at)].change(entry.pod, -1)
-            if not entry.nominated:
-                taken.setdefault(at, []).append(entry)
-        elif what == "put back" and taken.get(at):
-            entry = taken[at].pop()
-            trial.add(entry, at)
-            lists[trial.name(at)].change(entry.pod, 1)
-        elif what == "nominate":
-            entry = cycle.nominated_entry(pod(f"e{number}", labels={"app": app}))
-            trial.add(entry, at)
-            lists[trial.name(at)].change(entry.pod, 1)
+        entry, sign = _edit(cycle, trial, at, what, pod(f"e{number}", labels={"app": app}), taken.setdefault(at, []))
+        if entry is not None:
+            lists[trial.name(at)].change(entry.pod, sign)
         assert answers(rule, cycle, trial) == expected()
+
+
+def _edit(cycle: Cycle, trial: Overlay, at: int, what: str, extra: Pod, taken: list[Entry]) -> tuple[Entry | None, int]:
+    """Do *what* on node *at*, where that is possible: answers the pod, and whether it came (1) or went (-1)."""
+    if what == "remove" and trial.pods(at):
+        entry = trial.pods(at)[0]
+        trial.remove(entry, at)
+        if not entry.nominated:
+            taken.append(entry)
+        return entry, -1
+    if what == "nominate" or (what == "put back" and taken):
+        entry = cycle.nominated_entry(extra) if what == "nominate" else taken.pop()
+        trial.add(entry, at)
+        return entry, 1
+    return None, 0

@@ -8,6 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.batch import Batch
+from kubeclassic.core.cycle import Cycle
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.overlay import Overlay
 from kubeclassic.core.spread import metadata_fails
 from kubeclassic.predicates.topologyspread import even_pods_spread
 
@@ -103,6 +106,14 @@ class TestDomains:
         c = node("c", labels={"zone": "z", "rack": "2"})
         assert spread(new, A, c, fellow("f", "a"), fellow("g", "c"), fellow("h", "c")) == {"a", "c"}
 
+    def test_a_deleted_node_whose_pods_remain_still_makes_a_domain(self) -> None:
+        """A node that is gone keeps its domain as long as its pods remain, empty ones included."""
+        made = engine(A, B, fellow("f", "a"), pod("other", on="b"), gates=GATES)
+        made.begin(incoming(constraint()))
+        Feed(made).delete(B)
+        cycle = made.begin(incoming(constraint()))
+        assert answers(even_pods_spread, cycle, Batch(cycle.table))["a"] == MISFIT
+
 
 class TestMetadata:
     def test_without_metadata_it_is_an_error(self) -> None:
@@ -153,7 +164,8 @@ class TestWhatIf:
 
 # --- against a plain loop -------------------------------------------------------------------------------------------
 
-NODES = st.lists(st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1", "2"])}), min_size=1, max_size=6)
+LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1", "2"])})
+NODES = st.lists(LABELS, min_size=1, max_size=6)
 PODS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from("ab"), st.sampled_from(["default", "far"])), max_size=12)
 SELECTORS = st.sampled_from([{}, {"matchLabels": {"app": "a"}}, {"matchExpressions": [{"key": "app", "operator": "Exists"}]}])
 CONSTRAINTS = st.lists(st.builds(constraint, st.sampled_from(["zone", "rack"]), st.integers(0, 2), SELECTORS), min_size=1, max_size=3)
@@ -177,7 +189,7 @@ def test_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits:
         assert answers(even_pods_spread, cycle, trial) == {n.name: [] if books[n.name].fits(n) else MISFIT for n in nodes}
 
 
-def _edit(cycle: Any, trial: Any, at: int, comes: bool, extra: Pod, nodes: list[Node], books: dict[str, Books]) -> None:
+def _edit(cycle: Cycle, trial: Overlay, at: int, comes: bool, extra: Pod, nodes: list[Node], books: dict[str, Books]) -> None:
     """Put *extra* on a node, or take the first of its pods off."""
     name = trial.name(at)
     target = next(n for n in nodes if n.name == name)

@@ -103,7 +103,8 @@ class TestServiceAntiAffinity:
 # --- against plain loops --------------------------------------------------------------------------------------------
 
 LABELS = st.fixed_dictionaries({}, optional={"app": st.sampled_from("ab"), "tier": st.sampled_from("tu")})
-PLACES = st.lists(st.fixed_dictionaries({}, optional={ZONE: st.sampled_from("xyz"), "rack": st.sampled_from(["", "1"])}), min_size=1, max_size=6)
+PLACE = st.fixed_dictionaries({}, optional={ZONE: st.sampled_from("xyz"), "rack": st.sampled_from(["", "1"])})
+PLACES = st.lists(PLACE, min_size=1, max_size=6)
 PODS = st.lists(st.tuples(st.integers(0, 5), LABELS, st.sampled_from(["default", "default", "far"])), max_size=12)
 PAIRS = st.one_of(st.none(), LABELS)
 SETS = st.one_of(st.none(), LABELS.map(lambda pairs: {"matchLabels": pairs}))
@@ -116,7 +117,7 @@ OWNERS = st.lists(
 )
 
 
-@given(PLACES, PODS, OWNERS, LABELS, st.sampled_from([OLD, NEW]), st.lists(st.integers(0, 5), min_size=1, max_size=8))
+@given(PLACES, PODS, OWNERS, LABELS, st.sampled_from([OLD, NEW]), st.lists(st.integers(0, 5), min_size=1, max_size=40))
 @settings(max_examples=150, deadline=None)
 def test_as_plain_loops_have_it(places: Any, pods: Any, kinds: Any, labels: Any, release: str, feasible: Any) -> None:
     """The scores are those of plain loops, for feasible lists in which a node may stand twice."""

@@ -61,7 +61,7 @@ class TestEvenPodsSpreadPriority:
         """An invalid selector ends the cycle where a pod stands in a candidate's domain, and else goes unnoticed."""
         new = incoming(constraint(selector=INVALID))
         assert scored(even_pods_spread, new, A, B, pod("p", on="bare"), BARE, gates=GATES) == {"a": 10, "b": 10, "bare": 0}
-        with pytest.raises(RuleError, match='^"Near" is not a valid pod selector operator$'):
+        with pytest.raises(RuleError, match=r'^"Near" is not a valid pod selector operator$'):
             scored(even_pods_spread, new, A, B, pod("p", on="a"), gates=GATES)
 
     def test_sums_wrap_at_32_bits(self) -> None:
@@ -73,7 +73,8 @@ class TestEvenPodsSpreadPriority:
         assert found.tolist() == [int(10.0 * (1 / spread)), int(10.0 * ((total - 1 + 2**32) / spread))]
 
 
-NODES = st.lists(st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1"])}), min_size=1, max_size=6)
+LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1"])})
+NODES = st.lists(LABELS, min_size=1, max_size=6)
 PODS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from("ab"), st.sampled_from(["default", "far"])), max_size=12)
 SELECTORS = st.sampled_from([{}, {"matchLabels": {"app": "a"}}, {"matchExpressions": [{"key": "app", "operator": "Exists"}]}])
 CONSTRAINTS = st.lists(st.builds(constraint, st.sampled_from(["zone", "rack"]), SELECTORS), min_size=1, max_size=3)

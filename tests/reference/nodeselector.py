@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from kubeclassic.api.objects import Node, NodeSelectorTerm, Pod, Requirement
 
@@ -12,7 +13,7 @@ _DOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-
 
 def matches(pod: Pod, node: Node) -> bool:
     """Whether *node* satisfies *pod*'s nodeSelector and its required node affinity."""
-    pairs = pod.spec.node_selector or {}
+    pairs: Mapping[str, str] = pod.spec.node_selector or {}
     if all(_is_key(key) and _is_value(value) for key, value in pairs.items()):
         for key, value in pairs.items():
             if node.labels.get(key) != value:

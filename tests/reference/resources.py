@@ -43,7 +43,8 @@ def _requests(pod: Pod, *, init_containers: bool) -> dict[str, int]:
             total[name] = total.get(name, 0) + number
     for container in pod.spec.init_containers if init_containers else ():
         for name, number in _of_container(container).items():
-            total[name] = max(total.get(name, 0), number)
+            if number > total.get(name, 0):
+                total[name] = number
     return total
 
 

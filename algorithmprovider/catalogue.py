@@ -1,0 +1,60 @@
+"""The catalogue: every rule that there is, upstream's and a user's own, by name. A release says which names may be used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TypeVar
+
+import attrs
+
+from ..core.rule import Predicate, Priority
+from ..exceptions import PolicyError
+from ..predicates import CATALOGUE as PREDICATES
+from ..priorities import CATALOGUE as PRIORITIES
+
+V = TypeVar("V")
+VALID_NAME = re.compile(r"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])\Z")
+
+
+def check_name(name: str) -> None:
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` where *name* may not be a rule's: two characters or more, none of ``_ . /``."""
+    if not VALID_NAME.match(name):
+        raise PolicyError(f'Algorithm name {name} does not match the name validation regexp "^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$".')
+
+
+@attrs.frozen
+class Catalogue:
+    """Predicates and priorities by name; a value, which :meth:`with_` does not change.
+
+    ``added_predicates`` and ``added_priorities`` (with their weights) are a user's own, in the order in which they were added.
+    """
+
+    predicates: Mapping[str, Predicate] = MappingProxyType({})
+    priorities: Mapping[str, Priority] = MappingProxyType({})
+    added_predicates: tuple[str, ...] = ()
+    added_priorities: Mapping[str, int] = MappingProxyType({})
+
+    def with_(self, rule: Predicate | Priority, weight: int = 1) -> Catalogue:
+        """A catalogue that has *rule* too, which becomes part of every provider's set; a Policy may name it as well.
+
+        A predicate runs after upstream's ordering, behind those that were added before it; a priority counts with *weight*.
+        Raises :class:`~kubeclassic.exceptions.PolicyError` for a name that is taken or that upstream would not register.
+        """
+        check_name(rule.name)
+        if rule.name in self.predicates or rule.name in self.priorities:
+            raise PolicyError(f'rule: got "{rule.name}", which there is already, wanted a name of its own')
+        if isinstance(rule, Predicate):
+            added = (*self.added_predicates, rule.name)
+            return attrs.evolve(self, predicates=_and(self.predicates, rule.name, rule), added_predicates=added)
+        weights = _and(self.added_priorities, rule.name, weight)
+        return attrs.evolve(self, priorities=_and(self.priorities, rule.name, rule), added_priorities=weights)
+
+
+def _and(items: Mapping[str, V], name: str, value: V) -> Mapping[str, V]:
+    return MappingProxyType({**items, name: value})
+
+
+CATALOGUE = Catalogue(PREDICATES, PRIORITIES)
+"""Upstream's own rules."""

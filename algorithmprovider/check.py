@@ -1,0 +1,166 @@
+"""What a Policy comes to on a release: what runs, in which order, with which weights, and what is accepted but never runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from ..api.fields import entries
+from ..core.release import Gates, Release
+from ..exceptions import PolicyError
+from .catalogue import CATALOGUE, Catalogue
+from .extenders import ExtenderConfig, in_calling_order
+from .gates import resolved_gates
+from .policy import Policy, PriorityEntry, read_policy, unknown_keys
+from .providers import Selection, in_running_order, select
+from .registry import DEFAULT_PROVIDER, Registry
+
+ALIASES = {"PodFitsPorts": "PodFitsHostPorts"}
+SHORTEST_TIMEOUT = 0.001
+REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
+
+
+@attrs.frozen
+class Report:
+    """What a configuration comes to; with ``refused`` the release does not start with it, and nothing runs."""
+
+    release: str
+    refused: str | None = None
+    predicates: tuple[tuple[str, str], ...] = ()
+    """(name, where it comes from), in running order."""
+    never_run: tuple[str, ...] = ()
+    priorities: tuple[tuple[str, int], ...] = ()
+    """(name, weight), sorted by name."""
+    extenders: tuple[ExtenderConfig, ...] = ()
+    """In calling order."""
+    check_all: bool = False
+    hard_pod_affinity_weight: int = 1
+    warnings: tuple[str, ...] = ()
+
+    def record(self) -> dict[str, Any]:
+        """The report as JSON."""
+        return {
+            "release": self.release,
+            "refused": self.refused,
+            "predicates": [{"name": name, "from": origin} for name, origin in self.predicates],
+            "neverRun": list(self.never_run),
+            "priorities": [{"name": name, "weight": weight} for name, weight in self.priorities],
+            "extenders": [extender.url_prefix for extender in self.extenders],
+            "alwaysCheckAllPredicates": self.check_all,
+            "hardPodAffinitySymmetricWeight": self.hard_pod_affinity_weight,
+            "warnings": list(self.warnings),
+        }
+
+
+def check(
+    policy: Mapping[str, Any],
+    release: Release,
+    gates: Mapping[str, bool] | str | None = None,
+    catalogue: Catalogue = CATALOGUE,
+) -> Report:
+    """What *policy* (its JSON form) comes to on *release*; a refusal is part of the report.
+
+    Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`: these are not the Policy's fault.
+    """
+    known = resolved_gates(release, gates)
+    registry = Registry.of(release, known, catalogue)
+    before = frozenset(registry.predicates)
+    try:
+        written = read_policy(policy)
+        chosen = select(registry, written, DEFAULT_PROVIDER, 1)
+    except PolicyError as error:
+        return Report(release.version, str(error), warnings=tuple(_hints(str(error), release, known)))
+    running = [rule.name for rule in in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates))]
+    never = tuple(name for name in chosen.predicates if name not in running)
+    return Report(
+        release=release.version,
+        predicates=tuple((name, _origin(name, written, registry)) for name in running),
+        never_run=never,
+        priorities=tuple((rule.name, weight) for rule, weight in chosen.priorities),
+        extenders=in_calling_order(written.extenders, release.ignorable_extenders_last),
+        check_all=written.always_check_all,
+        hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
+        warnings=tuple(_warnings(policy, written, chosen, running, never, before)),
+    )
+
+
+def _origin(name: str, policy: Policy, registry: Registry) -> str:
+    named = {entry.name: entry for entry in policy.predicates or ()}
+    if name in named:
+        return "Policy" if named[name].argument is None else "Policy, with an argument"
+    return "mandatory" if name in registry.mandatory else DEFAULT_PROVIDER
+
+
+def _hints(refused: str, release: Release, gates: Gates) -> Iterator[str]:
+    """Why a name that upstream has is not found."""
+    name = refused.rpartition(" ")[2]
+    for effect in release.gate_effects:
+        if "not found for" in refused and name in (*effect.unregisters, *effect.registers, effect.registers_priority):
+            yield f"{name} is not registered while gate {effect.gate} is {'on' if gates[effect.gate] else 'off'}"
+
+
+# --- warnings -------------------------------------------------------------------------------------------------------
+
+
+def _warnings(
+    document: Mapping[str, Any], policy: Policy, chosen: Selection, running: list[str], never: tuple[str, ...], before: frozenset[str]
+) -> Iterator[str]:
+    yield from (f"{path}: unknown key, passed over" for path in unknown_keys(entries(document)))
+    if not (policy.kind and policy.api_version):
+        yield "kind and apiVersion: one is absent, wanted kind Policy and apiVersion v1; upstream may read the whole Policy as empty"
+    yield from (_never(name, policy) for name in never)
+    yield from _about_predicates(policy, running, before)
+    yield from _about_priorities(policy, chosen)
+    yield from _about_extenders(policy)
+
+
+def _never(name: str, policy: Policy) -> str:
+    entry = next(entry for entry in policy.predicates or () if entry.name == name)
+    if name in ALIASES:
+        return f"predicate {name}: accepted, but never runs: it is an old name; use {ALIASES[name]}"
+    if entry.argument is None:
+        return f"predicate {name}: accepted, but never runs: it is not in the release's ordering"
+    usual = "CheckNodeLabelPresence" if entry.argument.service_affinity is None else "CheckServiceAffinity"
+    return f"predicate {name}: accepted, but never runs: only names of the release's ordering do; call it {usual}"
+
+
+def _about_predicates(policy: Policy, running: list[str], before: frozenset[str]) -> Iterator[str]:
+    listed = policy.predicates or ()
+    for name, times in Counter(entry.name for entry in listed).items():
+        if times > 1:
+            yield f"predicate {name}: named {times} times; the last one with an argument counts, and it runs once"
+    for entry in listed:
+        if entry.argument is not None and entry.name in before:
+            yield f"predicate {entry.name}: its argument replaces upstream's predicate of that name"
+    if not any(name in running for name in REQUESTS_CHECKED_BY):
+        yield f"neither {' nor '.join(REQUESTS_CHECKED_BY)} runs: nobody looks at what pods request"
+
+
+def _about_priorities(policy: Policy, chosen: Selection) -> Iterator[str]:
+    for name, times in Counter(entry.name for entry in policy.priorities or ()).items():
+        if times > 1:
+            yield f"priority {name}: named {times} times; the last weight counts"
+    for entry in policy.priorities or ():
+        yield from _about_ratio(entry, chosen.registry.release.ratio_reads_resources)
+    if not chosen.priorities and not policy.extenders:
+        yield "no priorities and no extenders: every node scores 1"
+
+
+def _about_ratio(entry: PriorityEntry, reads_resources: bool) -> Iterator[str]:
+    arguments = entry.argument.ratio if entry.argument is not None else None
+    if arguments is None:
+        return
+    if arguments.resources and not reads_resources:
+        yield f"priority {entry.name}: this release passes over its resources and looks at cpu and memory"
+    for resource in arguments.resources:
+        if reads_resources and resource.weight < 0:
+            yield f"priority {entry.name}: resource {resource.name}: got weight {resource.weight}, wanted 1 or more; upstream only logs it"
+
+
+def _about_extenders(policy: Policy) -> Iterator[str]:
+    for extender in policy.extenders:
+        if extender.timeout < SHORTEST_TIMEOUT:
+            yield f"extender {extender.url_prefix}: httpTimeout is {extender.timeout:.9f} s: it is a whole number of nanoseconds"

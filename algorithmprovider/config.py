@@ -1,0 +1,251 @@
+"""What kube-scheduler is started with: a component configuration, and the Policy that it points to, in a file or a ConfigMap.
+
+Upstream: pkg/scheduler/apis/config (v1alpha1, its defaults and validation), initPolicyFromFile and initPolicyFromConfigMap in
+pkg/scheduler/scheduler.go.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+
+from ..api.documents import Document, PathLike, read_documents
+from ..api.fields import Mismatch, Reader, Table, entries, flag, member, record, shown, text, whole
+from ..core.release import Release
+from ..core.rule import Algorithm
+from ..exceptions import KubeclassicError, ManifestError, PolicyError
+from .catalogue import CATALOGUE, Catalogue
+from .cells import listed
+from .policy import Policy, read_policy
+from .providers import resolve
+from .registry import DEFAULT_PROVIDER
+
+KIND = "KubeSchedulerConfiguration"
+API_VERSIONS = ("kubescheduler.config.k8s.io/v1alpha1", "componentconfig/v1alpha1")
+POLICY_KEY = "policy.cfg"
+"""Where a ConfigMap holds its Policy."""
+
+
+# --- Policies in files ----------------------------------------------------------------------------------------------
+
+
+def policy_document(path: PathLike, stdin: IO[Any] | None = None) -> Document:
+    """The Policy in the file *path* (``-``: *stdin*), JSON or YAML, by itself or in a ConfigMap under ``policy.cfg``; not decoded yet.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError`, with file and place, where there is none.
+    """
+    try:
+        found = [document for document in read_documents(path, stdin) if document.data.get("kind", "Policy") in ("Policy", "ConfigMap")]
+    except ManifestError as error:
+        raise PolicyError(f"invalid policy: {error}") from None
+    if len(found) != 1:
+        raise PolicyError(f"invalid policy: {path}: got {len(found)} documents that may be a Policy, wanted one Policy or one ConfigMap")
+    return _inside(found[0]) if found[0].data.get("kind") == "ConfigMap" else found[0]
+
+
+def _inside(config_map: Document) -> Document:
+    data = config_map.data.get("data")
+    content = data.get(POLICY_KEY) if isinstance(data, Mapping) else None
+    if not isinstance(content, str):
+        raise PolicyError(f'{config_map.where}: missing policy config map value at key "{POLICY_KEY}"')
+    where = f"{config_map.where}, data[{POLICY_KEY}]"
+    try:
+        documents = list(read_documents("-", io.StringIO(content)))
+    except ManifestError as error:
+        raise PolicyError(f"invalid policy: {str(error).replace('standard input', where, 1)}") from None
+    if len(documents) != 1:
+        raise PolicyError(f"invalid policy: {where}: got {len(documents)} documents, wanted one Policy")
+    return Document(documents[0].data, where)
+
+
+def load_policy(path: PathLike, stdin: IO[Any] | None = None) -> Policy:
+    """The Policy in the file *path*, as :func:`policy_document` finds it."""
+    return decode_policy(policy_document(path, stdin))
+
+
+def decode_policy(document: Document) -> Policy:
+    """The Policy that *document* holds; errors say where."""
+    try:
+        return read_policy(document.data)
+    except PolicyError as error:
+        raise PolicyError(f"{document.where}: {error}") from None
+
+
+# --- the component configuration ------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class ConfigMapSource:
+    """The ConfigMap that holds the Policy."""
+
+    namespace: str = "kube-system"
+    name: str = ""
+
+
+@attrs.frozen
+class PolicySource:
+    """Where the Policy is: in a file, else in a ConfigMap."""
+
+    file: str | None = None
+    config_map: ConfigMapSource | None = None
+
+
+@attrs.frozen
+class AlgorithmSource:
+    """A provider's name, or where the Policy is; a provider wins over a Policy."""
+
+    provider: str | None = None
+    policy: PolicySource | None = None
+
+
+@attrs.frozen
+class KubeSchedulerConfiguration:
+    """What the algorithm depends on of a component configuration, as it was written: nothing is defaulted yet."""
+
+    kind: str = KIND
+    api_version: str = API_VERSIONS[0]
+    scheduler_name: str = "default-scheduler"
+    source: AlgorithmSource = AlgorithmSource()
+    hard_pod_affinity_weight: int = 0
+    percentage: int = 0
+    disable_preemption: bool = False
+    bind_timeout: int = 600
+    """Seconds."""
+    gates: Mapping[str, bool] = attrs.field(factory=dict)
+    """featureGates; upstream takes them from its flag ``--feature-gates`` only."""
+    folder: Path = Path()
+    """What relative paths of Policy files start from."""
+
+    def with_defaults(self, release: Release) -> KubeSchedulerConfiguration:
+        """What the configuration API of *release* makes of zeros and absent fields."""
+        source = self.source
+        if source.policy is None and not source.provider:
+            source = AlgorithmSource(provider=DEFAULT_PROVIDER)
+        return attrs.evolve(
+            self,
+            source=source,
+            scheduler_name=self.scheduler_name or "default-scheduler",
+            hard_pod_affinity_weight=self.hard_pod_affinity_weight or 1,
+            percentage=self.percentage or release.default_percentage,
+        )
+
+    def policy(self, config_maps: Mapping[tuple[str, str], Mapping[str, Any]] | None = None) -> Policy | None:
+        """The Policy that the configuration points to, None where a provider is named.
+
+        *config_maps*: manifests of ConfigMaps by namespace and name. Raises :class:`~kubeclassic.exceptions.PolicyError`.
+        """
+        source = self.source.policy
+        if self.source.provider is not None or source is None:
+            return None
+        if source.file is not None:
+            if not (self.folder / source.file).is_file():
+                raise PolicyError(f"missing policy config file {source.file}")
+            return load_policy(self.folder / source.file)
+        if source.config_map is None:
+            raise PolicyError("algorithmSource.policy: got no source, wanted file or configMap")
+        return decode_policy(_inside(_config_map(source.config_map, config_maps or {})))
+
+    def resolve(
+        self,
+        release: Release,
+        *,
+        config_maps: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
+        catalogue: Catalogue = CATALOGUE,
+    ) -> Algorithm:
+        """The algorithm that *release* runs when started with this configuration, its defaults included."""
+        config = self.with_defaults(release)
+        config.validate()
+        return resolve(
+            release,
+            gates=config.gates,
+            policy=config.policy(config_maps),
+            provider=config.source.provider or DEFAULT_PROVIDER,
+            catalogue=catalogue,
+            hard_pod_affinity_weight=config.hard_pod_affinity_weight,
+            percentage=config.percentage,
+            preemption=not config.disable_preemption,
+        )
+
+    def validate(self) -> None:
+        """Raise :class:`~kubeclassic.exceptions.PolicyError` for numbers out of range, all of them in one text."""
+        found = list(self._faults())
+        if found:
+            raise PolicyError(listed(found))
+
+    def _faults(self) -> Iterator[str]:
+        for name, value in (
+            ("hardPodAffinitySymmetricWeight", self.hard_pod_affinity_weight),
+            ("percentageOfNodesToScore", self.percentage),
+        ):
+            if not 0 <= value <= 100:
+                yield f"{name}: Invalid value: {value}: not in valid range 0-100"
+
+
+def _config_map(source: ConfigMapSource, config_maps: Mapping[tuple[str, str], Mapping[str, Any]]) -> Document:
+    found = config_maps.get((source.namespace, source.name))
+    if found is None:
+        missing = f'configmaps "{source.name}" not found'
+        raise PolicyError(f"couldn't get policy config map {source.namespace}/{source.name}: {missing}")
+    return Document(found, f"ConfigMap {source.namespace}/{source.name}")
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def _switches(value: Any) -> dict[str, bool]:
+    return {name: flag(setting) for name, setting in entries(value).items()}
+
+
+def _or_default(value: Any) -> str:
+    return text(value) or "kube-system"
+
+
+_MAP: Table = {"namespace": ("namespace", _or_default), "name": ("name", text)}
+_POLICY: Table = {
+    "file": ("file", member("path", text, "")),
+    "configMap": ("config_map", record(ConfigMapSource, _MAP)),
+}
+_SOURCE: Table = {"provider": ("provider", text), "policy": ("policy", record(PolicySource, _POLICY))}
+_CONFIG: Table = {
+    "kind": ("kind", text),
+    "apiVersion": ("api_version", text),
+    "schedulerName": ("scheduler_name", text),
+    "algorithmSource": ("source", record(AlgorithmSource, _SOURCE)),
+    "hardPodAffinitySymmetricWeight": ("hard_pod_affinity_weight", whole),
+    "percentageOfNodesToScore": ("percentage", whole),
+    "disablePreemption": ("disable_preemption", flag),
+    "bindTimeoutSeconds": ("bind_timeout", whole),
+    "featureGates": ("gates", _switches),
+}
+_READ: Reader[KubeSchedulerConfiguration] = record(KubeSchedulerConfiguration, _CONFIG)
+
+
+def read_configuration(document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()) -> KubeSchedulerConfiguration:
+    """The component configuration that *document* (its JSON form) describes; unknown keys are passed over.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError` with *where* and the path to what is not as wanted.
+    """
+    try:
+        config = _READ(entries(document))
+    except Mismatch as mismatch:
+        raise PolicyError(f"{where}: {mismatch}") from None
+    if config.kind != KIND:
+        raise PolicyError(f"{where}: kind: got {shown(config.kind)}, wanted {KIND}")
+    if config.api_version not in API_VERSIONS:
+        raise PolicyError(f"{where}: apiVersion: got {shown(config.api_version)}, wanted {' or '.join(API_VERSIONS)}")
+    return attrs.evolve(config, folder=folder)
+
+
+def load_configuration(path: PathLike) -> KubeSchedulerConfiguration:
+    """The component configuration in the file *path*, JSON or YAML; relative paths in it start from the file's folder."""
+    try:
+        documents = list(read_documents(path))
+    except KubeclassicError as error:
+        raise PolicyError(str(error)) from None
+    if len(documents) != 1:
+        raise PolicyError(f"{path}: got {len(documents)} documents, wanted one {KIND}")
+    return read_configuration(documents[0].data, documents[0].where, Path(path).parent)

@@ -1,0 +1,161 @@
+"""The configuration of an HTTP extender: what a Policy says of it; ``live`` makes the calls.
+
+Upstream: ExtenderConfig in pkg/scheduler/api/v1/types.go.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from ..api.fields import Mismatch, Reader, Table, V, entries, flag, list_of, record, text, whole
+from ..api.label_syntax import is_valid_label_key
+from ..core.requests import is_extended_resource
+
+NANOSECONDS = 10**9
+DEFAULT_TIMEOUT = 5.0
+
+
+@attrs.frozen
+class ManagedResource:
+    """An extended resource that an extender looks after."""
+
+    name: str = ""
+    ignored_by_scheduler: bool = False
+    """PodFitsResources leaves it to the extender."""
+
+
+@attrs.frozen
+class TlsConfig:
+    """How to speak HTTPS with an extender: files, or their contents, which win."""
+
+    insecure: bool = False
+    server_name: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+    ca_file: str = ""
+    cert_data: bytes = b""
+    key_data: bytes = attrs.field(default=b"", repr=False)
+    ca_data: bytes = b""
+
+
+@attrs.frozen
+class ExtenderConfig:
+    """One extender: where it is and which calls it takes; an empty verb is a call that it does not take."""
+
+    url_prefix: str = ""
+    filter_verb: str = ""
+    preempt_verb: str = ""
+    prioritize_verb: str = ""
+    weight: int = 0
+    bind_verb: str = ""
+    enable_https: bool = False
+    tls: TlsConfig | None = None
+    timeout: float = DEFAULT_TIMEOUT
+    """Seconds."""
+    node_cache_capable: bool = False
+    """Names of nodes are sent, not nodes."""
+    managed_resources: tuple[ManagedResource, ...] = ()
+    """Pods that ask for none of these do not concern it; none given: every pod does."""
+    ignorable: bool = False
+    """A call that fails is passed over."""
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def _seconds(value: Any) -> float:
+    # Upstream: a duration is a whole number of nanoseconds, and 0 stands for five seconds.
+    return whole(value) / NANOSECONDS or DEFAULT_TIMEOUT
+
+
+def _bytes(value: Any) -> bytes:
+    try:
+        return base64.b64decode(text(value), validate=True)
+    except binascii.Error:
+        raise Mismatch(value, "bytes in base64") from None
+
+
+def _any_case(read: Reader[V], table: Table) -> Reader[V]:
+    """*read*, for an object whose keys may be written in any case."""
+    # Upstream: objects of extenders alone are read so, as old Policies have BindVerb and the capitalised fields of TLSConfig.
+    spelled = {name.lower(): name for name in table}
+
+    def read_any_case(value: Any) -> V:
+        exact = {key: item for key, item in entries(value).items() if key in table}
+        return read({spelled.get(str(key).lower(), key): item for key, item in entries(value).items()} | exact)
+
+    return read_any_case
+
+
+_RESOURCE: Table = {"name": ("name", text), "ignoredByScheduler": ("ignored_by_scheduler", flag)}
+_TLS: Table = {
+    "insecure": ("insecure", flag),
+    "serverName": ("server_name", text),
+    "certFile": ("cert_file", text),
+    "keyFile": ("key_file", text),
+    "caFile": ("ca_file", text),
+    "certData": ("cert_data", _bytes),
+    "keyData": ("key_data", _bytes),
+    "caData": ("ca_data", _bytes),
+}
+_EXTENDER: Table = {
+    "urlPrefix": ("url_prefix", text),
+    "filterVerb": ("filter_verb", text),
+    "preemptVerb": ("preempt_verb", text),
+    "prioritizeVerb": ("prioritize_verb", text),
+    "weight": ("weight", whole),
+    "bindVerb": ("bind_verb", text),
+    "enableHttps": ("enable_https", flag),
+    "tlsConfig": ("tls", _any_case(record(TlsConfig, _TLS), _TLS)),
+    "httpTimeout": ("timeout", _seconds),
+    "nodeCacheCapable": ("node_cache_capable", flag),
+    "managedResources": ("managed_resources", list_of(_any_case(record(ManagedResource, _RESOURCE), _RESOURCE), ManagedResource())),
+    "ignorable": ("ignorable", flag),
+}
+extender_config: Reader[ExtenderConfig] = _any_case(record(ExtenderConfig, _EXTENDER), _EXTENDER)
+"""Reads an object of a Policy's ``extenders``."""
+
+
+# --- what is wrong with them ----------------------------------------------------------------------------------------
+
+
+def faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
+    """What upstream's validation has against *extenders*, in its words and order."""
+    seen: set[str] = set()
+    for extender in extenders:
+        if extender.prioritize_verb and extender.weight <= 0:
+            yield f"Priority for extender {extender.url_prefix} should have a positive weight applied to it"
+        for resource in extender.managed_resources:
+            yield from _faults_of_name(resource.name)
+            if resource.name in seen:
+                yield f"Duplicate extender managed resource name {resource.name}"
+            seen.add(resource.name)
+    binders = sum(1 for extender in extenders if extender.bind_verb)
+    if binders > 1:
+        yield f"Only one extender can implement bind, found {binders}"
+
+
+def _faults_of_name(name: str) -> Iterator[str]:
+    wrong = is_valid_label_key(name)
+    yield from wrong
+    if not wrong and not is_extended_resource(name):
+        yield f"{name} is an invalid extended resource name"
+
+
+# --- what they mean for the algorithm -------------------------------------------------------------------------------
+
+
+def in_calling_order(extenders: Sequence[ExtenderConfig], ignorable_last: bool) -> tuple[ExtenderConfig, ...]:
+    """*extenders* as they are called: as written, or those that may be ignored behind the others."""
+    return tuple(sorted(extenders, key=lambda extender: extender.ignorable)) if ignorable_last else tuple(extenders)
+
+
+def ignored_resources(extenders: Sequence[ExtenderConfig]) -> frozenset[str]:
+    """The resources that PodFitsResources leaves to extenders."""
+    managed = (resource for extender in extenders for resource in extender.managed_resources)
+    return frozenset(resource.name for resource in managed if resource.ignored_by_scheduler)

@@ -1,0 +1,54 @@
+"""``kubeclassic explain``: why a pod goes where it goes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from ..report.explanation import explanation_text
+from ..simulation.explain import explain as explain_now
+from ..simulation.explain import explain_in
+from ..simulation.simulate import Simulation
+from .options import ClusterChoice, cluster_options, scheduler_options
+from .output import writing
+from .setup import Setup
+from .simulate import tell
+
+
+@click.command(short_help="Why does a pod go there, or nowhere?")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("pod")
+@scheduler_options
+@cluster_options
+@click.option("--alone", is_flag=True, help="On the cluster as it stands, without scheduling the pods that come before.")
+@click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option("--output", metavar="FILE", help="Write the record there, whole or not at all, instead of to standard output.")
+@click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
+def explain(
+    paths: tuple[Path, ...], pod: str, setup: Setup, cluster: ClusterChoice, alone: bool, form: str, output: str | None, verbose: bool
+) -> None:
+    """Show what every node in PATHS has against POD, or how it scores; and what is short, by how much.
+
+    POD is namespace/name, or a name that only one waiting pod has. The pods that `kubeclassic simulate` tries before it are scheduled first, so
+    that both say the same.
+
+    Exit status 0: it finds a node, 1: it finds none, 2: bad input.
+
+    \b
+    kubeclassic explain cluster/ shop/web-0
+    """
+    configuration = setup.configuration()
+    scenario = cluster.read(paths, configuration.scheduler_name or "default-scheduler")
+    wanted = scenario.find_pod(pod)
+    algorithm = setup.algorithm(configuration, scenario.config_maps)
+    tell(scenario, algorithm, verbose)
+    simulation = Simulation(scenario, setup.engine(algorithm), cluster.order)
+    if alone:
+        simulation.begin()
+    explanation = explain_now(simulation.engine, wanted) if alone else explain_in(simulation, wanted)
+    with writing(output) as stream:
+        stream.write((json.dumps(explanation.record(), indent=2) if form == "json" else explanation_text(explanation)) + "\n")
+    sys.exit(0 if explanation.decision.host is not None else 1)

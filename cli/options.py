@@ -1,0 +1,93 @@
+"""The options that say which scheduler and which cluster: one declaration for every command that schedules."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+import click
+
+from ..algorithmprovider.releases import DEFAULT_RELEASE
+from ..simulation.order import ORDERS
+from ..simulation.scenario import Scenario, read_scenario
+from ..simulation.tiebreak import TIE_BREAKS
+from .setup import Setup
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FILE = click.Path(path_type=Path, allow_dash=True)
+
+SCHEDULER = (
+    click.option("--release", default=DEFAULT_RELEASE, show_default=True, help="The release that schedules, such as 1.14 or v1.14.3."),
+    click.option("--provider", "--algorithm-provider", metavar="NAME", help="DefaultProvider (the default) or ClusterAutoscalerProvider."),
+    click.option("--policy", "--policy-config-file", type=FILE, help="A Policy, by itself or in a ConfigMap, instead of a provider."),
+    click.option("--policy-configmap", metavar="NAME", help="A ConfigMap among the manifests that holds the Policy."),
+    click.option("--policy-configmap-namespace", metavar="NAME", default="kube-system", show_default=True, help="Where that ConfigMap is."),
+    click.option("--config", type=FILE, help="A KubeSchedulerConfiguration; options that are given as well count before it."),
+    click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults."),
+    click.option(
+        "--percentage-of-nodes-to-score", "percentage", type=int, metavar="N",
+        help="Stop looking for nodes when this share fits; 0 or absent: what the release's command does (50 in 1.12 and 1.13, then adaptive).",
+    ),
+    click.option(
+        "--hard-pod-affinity-symmetric-weight", "hard_pod_affinity_weight", type=int, metavar="N",
+        help="What required pod affinity of others counts in scoring, 1 to 100.  [default: 1]",
+    ),
+    click.option("--scheduler-name", metavar="NAME", help="Schedule the pods that ask for this one.  [default: default-scheduler]"),
+    click.option("--disable-preemption", is_flag=True, help="Never make room by evicting pods of lower priority."),
+    click.option("--equivalence-cache", is_flag=True, help="1.12 and 1.13: with the equivalence cache, gaps included."),
+    click.option(
+        "--tie-break", type=click.Choice(list(TIE_BREAKS)), default="release", show_default=True,
+        help="Which of several best nodes; 1.16, which draws lots, takes the first under `release`.",
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="For --tie-break random."),
+    click.option("--rules", multiple=True, metavar="MODULE:CATALOGUE", help="Your own rules: a Python module and the Catalogue in it."),
+)  # fmt: skip
+
+CLUSTER = (
+    click.option("--pods", type=FILE, multiple=True, help="More pods (or workloads) that wait for a node."),
+    click.option(
+        "--order", type=click.Choice(ORDERS), default="input", show_default=True,
+        help="In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
+    ),
+    click.option("--no-defaults", is_flag=True, help="Take objects as they stand, without what the API server fills in."),
+)  # fmt: skip
+
+
+@attrs.frozen(kw_only=True)
+class ClusterChoice:
+    """Which files, and how to read them."""
+
+    pods: tuple[Path, ...] = ()
+    order: str = "input"
+    no_defaults: bool = False
+
+    def read(self, paths: tuple[Path, ...], scheduler_name: str) -> Scenario:
+        """The scenario that *paths* and ``--pods`` tell of."""
+        return read_scenario(paths, self.pods, scheduler_name=scheduler_name, defaults=not self.no_defaults)
+
+
+def scheduler_options(command: F) -> F:
+    """Give *command* the options that choose a scheduler; it gets them as one :class:`~.setup.Setup`."""
+    return _packed(command, SCHEDULER, Setup, "setup")
+
+
+def cluster_options(command: F) -> F:
+    """Give *command* the options about the manifests; it gets them as one :class:`ClusterChoice`."""
+    return _packed(command, CLUSTER, ClusterChoice, "cluster")
+
+
+def _packed(command: F, options: tuple[Callable[[Any], Any], ...], kind: Any, name: str) -> F:
+    fields = [field.name for field in attrs.fields(kind)]
+
+    @functools.wraps(command)
+    def packing(**values: Any) -> Any:
+        packed = kind(**{field: values.pop(field) for field in fields})
+        return command(**values, **{name: packed})
+
+    for option in reversed(options):
+        packing = option(packing)
+    return packing  # type: ignore[return-value]  # click looks at the wrapper only

@@ -1,0 +1,140 @@
+"""``kubeclassic simulate``: schedule what waits."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+import click
+import yaml
+
+from ..core.decision import Decision
+from ..core.rule import Algorithm
+from ..report.simulation import outcome_table, summary_text, wide_table
+from ..simulation.scenario import Scenario
+from ..simulation.simulate import Simulation
+from ..simulation.summary import Summary, summarise
+from .options import ClusterChoice, cluster_options, scheduler_options
+from .output import note, warn, writing
+from .progress import following
+from .setup import Setup
+
+
+@click.command(short_help="Where do the waiting pods go?")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@scheduler_options
+@cluster_options
+@click.option("-o", "form", type=click.Choice(["table", "wide", "json", "jsonl", "yaml", "name"]), default="table", show_default=True)
+@click.option("--details", is_flag=True, help="json, jsonl, yaml: feasible nodes, reasons and scores of each cycle too.")
+@click.option("--output", metavar="FILE", help="Write the records there, whole or not at all, instead of to standard output.")
+@click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
+def simulate(
+    paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, form: str, details: bool, output: str | None, verbose: bool
+) -> None:
+    """Schedule the pods without a node in PATHS, as kube-scheduler would have.
+
+    PATHS are manifests or dumps of a cluster: YAML, JSON, JSON Lines, gzipped or not, directories of them, - for standard input. Nodes
+    and pods with a node are there; pods without one wait, and so do those that Deployments, StatefulSets, DaemonSets, Jobs and the like
+    still lack. Records go to standard output; summary and warnings to standard error.
+
+    Exit status 0: all placed, 1: some unschedulable, 2: bad input.
+
+    \b
+    kubectl get nodes,pods -A -o json | kubeclassic simulate - --pods new.yaml
+    kubeclassic simulate cluster/ --release 1.13 -o jsonl
+    """
+    configuration = setup.configuration()
+    scenario = cluster.read(paths, configuration.scheduler_name or "default-scheduler")
+    algorithm = setup.algorithm(configuration, scenario.config_maps)
+    tell(scenario, algorithm, verbose)
+    simulation = Simulation(scenario, setup.engine(algorithm), cluster.order, details or form == "wide")
+    with writing(output) as stream:
+        FORMS[form](Records(simulation, stream, details))
+    note(summary_text(summarise(simulation)))
+    sys.exit(0 if simulation.all_placed else 1)
+
+
+def tell(scenario: Scenario, algorithm: Algorithm, verbose: bool) -> None:
+    """Warnings and, where asked for, what runs."""
+    for warning in scenario.warnings:
+        warn(warning)
+    if algorithm.extenders:
+        warn(f"the Policy's extenders are not called: {len(algorithm.extenders)}")
+    if verbose:
+        note(f"release {algorithm.release.version}, {scenario.node_count} nodes, {len(scenario.pending)} pods wait")
+        note(f"predicates: {', '.join(predicate.name for predicate in algorithm.predicates)}")
+        note(f"priorities: {', '.join(f'{priority.name} x {weight}' for priority, weight in algorithm.priorities)}")
+
+
+# --- forms ----------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Records:
+    """What a form writes, and where to."""
+
+    simulation: Simulation
+    stream: IO[str]
+    details: bool
+
+    def decisions(self) -> Iterator[Decision]:
+        """The decisions as they are taken, under a progress bar."""
+        return following(self.simulation.decisions(), len(self.simulation.scenario.pending))
+
+    def cycles(self) -> Iterator[dict[str, Any]]:
+        """The decisions as plain data."""
+        return (decision.record(details=self.details) for decision in self.decisions())
+
+    def document(self) -> dict[str, Any]:
+        """All cycles and the summary."""
+        cycles = list(self.cycles())
+        return {"cycles": cycles, "summary": self.summary().record()}
+
+    def summary(self) -> Summary:
+        """The summary, once all decisions are taken."""
+        return summarise(self.simulation)
+
+
+def _table(records: Records) -> None:
+    for _ in records.decisions():
+        pass
+    records.stream.write(outcome_table(records.simulation) + "\n")
+
+
+def _wide(records: Records) -> None:
+    decisions = {decision.pod.key: decision for decision in records.decisions()}
+    records.stream.write(wide_table(records.simulation, decisions) + "\n")
+
+
+def _json(records: Records) -> None:
+    json.dump(records.document(), records.stream, indent=2)
+    records.stream.write("\n")
+
+
+def _jsonl(records: Records) -> None:
+    for cycle in records.cycles():
+        records.stream.write(json.dumps(cycle) + "\n")
+
+
+def _yaml(records: Records) -> None:
+    yaml.dump(records.document(), records.stream, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False, allow_unicode=True)
+
+
+def _name(records: Records) -> None:
+    for decision in records.decisions():
+        if decision.host is not None:
+            records.stream.write(f"{decision.pod.key} {decision.host}\n")
+
+
+FORMS: dict[str, Callable[[Records], None]] = {
+    "table": _table,
+    "wide": _wide,
+    "json": _json,
+    "jsonl": _jsonl,
+    "yaml": _yaml,
+    "name": _name,
+}

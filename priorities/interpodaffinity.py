@@ -1,0 +1,117 @@
+"""Nodes in whose domains the pod and those already there like each other's company."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+import numpy as np
+
+from ..core.batch import Batch
+from ..core.census import Counter
+from ..core.cycle import Cycle
+from ..core.domains import DomainSums
+from ..core.podterms import (
+    PREFERRED_AFFINITY,
+    PREFERRED_ANTI_AFFINITY,
+    REQUIRED_AFFINITY,
+    PodsMeant,
+    Unreadable,
+    target_of,
+    terms_of,
+    unreadable,
+)
+from ..core.rule import Reads, RuleError, Scores
+from ..core.table import NodeTable
+from ..core.template import Template
+from .rule import MAX_PRIORITY, priority
+
+NAME = "InterPodAffinityPriority"
+OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
+"""What the pod prefers, and which way that counts."""
+
+
+def _key(pod: Template) -> Hashable:
+    return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
+
+
+def normalize(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+    """Scale to 0 for the least and 10 for the most liked node, where 0 counts as a node's worth too.
+
+    Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of CalculateInterPodAffinityPriority.
+    """
+    if cycle.release.interpod_counts_by_name:
+        raw = raw * _times_listed(nodes)
+    highest, lowest = int(raw.max(initial=0)), int(raw.min(initial=0))
+    if highest == lowest:
+        return np.zeros(len(raw), np.int64)
+    scores: Scores = (float(MAX_PRIORITY) * ((raw - lowest) / float(highest - lowest))).astype(np.int64)
+    return scores
+
+
+def _times_listed(nodes: Batch) -> Scores:
+    """How often each node stands among the feasible ones: after changes of nodes a search can visit one twice."""
+    listed: Scores = np.bincount(nodes.indexes)[nodes.indexes]
+    return listed
+
+
+@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize)
+def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+    """Prefer nodes with pods in their domains that *pod* likes, or that like or require *pod*; against nodes with disliked ones.
+
+    int64[n], the sum of weights: own preferred terms, preferred terms of existing pods, and the configured weight for each required
+    affinity term of an existing pod. Raises :class:`RuleError` for an invalid selector that meets a pod.
+    Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go CalculateInterPodAffinityPriority.
+    """
+    _refuse_unreadable(pod, cycle.table)
+    # Upstream: pods on a node that is gone are passed over, as it is looked up by name.
+    sums = DomainSums(cycle.table, without=cycle.table.ghosts)
+    for counter, key, weight in _likings(pod, cycle):
+        sums.add(counter, key, weight)
+    found = sums.at(nodes)
+    return np.zeros(nodes.n, np.int64) if found is None else found
+
+
+def _likings(pod: Template, cycle: Cycle) -> Iterator[tuple[Counter, str, int]]:
+    """Which pods count by which topology key, and how much each."""
+    census = cycle.table.census
+    for role, sign in OWN:
+        for meant, key, weight in _own(pod, role):
+            yield census.counter(meant), key, sign * weight
+        for holder, counter in census.terms_about(pod, role):
+            yield counter, holder.topology_key, sign * holder.weight
+    for holder, counter in census.terms_about(pod, REQUIRED_AFFINITY):
+        yield counter, holder.topology_key, cycle.algorithm.hard_pod_affinity_weight
+
+
+def _own(pod: Template, role: str) -> list[tuple[PodsMeant, str, int]]:
+    found: list[tuple[PodsMeant, str, int]] | None = pod.memo.get((NAME, role))
+    if found is None:
+        terms = terms_of(pod, role) if unreadable(pod, role) is None else ()
+        found = [(PodsMeant(frozenset((target_of(pod, term),)), every=True), term.topology_key, weight) for term, weight in terms]
+        pod.memo[NAME, role] = found
+    return found
+
+
+# --- selectors that cannot be read ----------------------------------------------------------------------------------
+
+
+def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
+    """Raise RuleError for the first invalid selector that a pod on a live node has, or meets."""
+    own = next((text for role, _ in OWN if (text := unreadable(pod, role)) is not None), None)
+    if own is not None and any(table.pods[row] for row in _live_rows(table)):
+        raise RuleError(own, once=True)
+    for role in (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY):
+        if table.census.counter(Unreadable(role)).total:
+            _refuse_carriers(table, role)
+
+
+def _refuse_carriers(table: NodeTable, role: str) -> None:
+    for row in _live_rows(table):
+        for entry in table.pods[row]:
+            text = unreadable(entry.template, role)
+            if text is not None:
+                raise RuleError(text, once=True)
+
+
+def _live_rows(table: NodeTable) -> Iterator[int]:
+    return (row for row in np.flatnonzero(table.has_node[: table.size]).tolist() if row not in table.ghosts)

@@ -1,0 +1,195 @@
+"""Why a pod goes where it goes: every node with what speaks against it or how it scores, and what was short by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from ..api.objects import Pod
+from ..core.batch import Rows
+from ..core.cycle import Cycle
+from ..core.decision import Decision, Details
+from ..core.engine import Engine
+from ..core.score import Ranking, ScoreError, prioritize
+from ..core.verdict import Judgement
+from .simulate import Simulation
+
+INSUFFICIENT = "Insufficient "
+
+
+@attrs.frozen
+class Shortage:
+    """A resource of which a node has less left than the pod asks for, in millicores, bytes or pieces."""
+
+    resource: str
+    asked: int
+    free: int
+
+    @property
+    def missing(self) -> int:
+        """How much more would do."""
+        return self.asked - self.free
+
+
+@attrs.frozen
+class Score:
+    """What one priority gives a node: ``raw`` as counted, ``reduced`` to 0 to 10, and the weight that it counts with."""
+
+    raw: int
+    reduced: int
+    weight: int
+
+    @property
+    def total(self) -> int:
+        """Its part of the node's total."""
+        return self.reduced * self.weight
+
+
+@attrs.frozen
+class NodeReport:
+    """One node's part in a decision."""
+
+    name: str
+    fits: bool
+    visited: bool
+    """False where the search had enough nodes before it came here."""
+    predicates: tuple[str, ...] = ()
+    """Those that turned the node down."""
+    reasons: tuple[str, ...] = ()
+    shortages: tuple[Shortage, ...] = ()
+    scores: dict[str, Score] = attrs.field(factory=dict)
+    """By priority; empty where the node was not scored."""
+    total: int | None = None
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "node": self.name,
+            "fits": self.fits,
+            "visited": self.visited,
+            "predicates": list(self.predicates),
+            "reasons": list(self.reasons),
+            "shortages": [{**attrs.asdict(short), "missing": short.missing} for short in self.shortages],
+            "scores": {name: {**attrs.asdict(score), "total": score.total} for name, score in self.scores.items()},
+            "total": self.total,
+        }
+
+
+@attrs.frozen
+class Explanation:
+    """A decision, and every node's part in it: those that fit by total, then the others, each in visiting order."""
+
+    decision: Decision
+    nodes: tuple[NodeReport, ...]
+    was_scored: bool
+    """False where a single node fitted and was taken without scoring; its scores are shown all the same."""
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        found = self.decision.record()
+        return {**found, "scored": self.was_scored, "nodes": [node.record() for node in self.nodes]}
+
+
+def explain_in(simulation: Simulation, pod: Pod) -> Explanation:
+    """Schedule the pods that come before *pod* in *simulation*, then explain *pod* as it finds the cluster."""
+    run = simulation.begin()
+    for other in simulation.pods():
+        if other.key == pod.key:
+            break
+        run.cycle(other)
+    return explain(simulation.engine, pod)
+
+
+def explain(engine: Engine, pod: Pod) -> Explanation:
+    """What *engine* would decide for *pod* now, and why; visiting order and round robin do not move."""
+    with _standing_still(engine):
+        decision = engine.schedule(pod)
+    if decision.details is None or decision.details.search is None:
+        return Explanation(decision, (), was_scored=False)
+    return _Explaining(engine, pod, decision.details).explanation(decision)
+
+
+@contextmanager
+def _standing_still(engine: Engine) -> Iterator[None]:
+    engine.snapshot.refresh()
+    taken, picks, transient = engine.cache.order.taken, engine.picks, engine.table.transient.copy()
+    try:
+        yield
+    finally:
+        engine.cache.order.taken, engine.picks = taken, picks
+        engine.table.transient[:, : transient.shape[1]] = transient
+
+
+class _Explaining:
+    def __init__(self, engine: Engine, pod: Pod, details: Details) -> None:
+        assert details.search is not None
+        self.engine, self.details, self.search = engine, details, details.search
+        self.cycle: Cycle = engine.begin(pod)
+        self.visited = frozenset(self.search.visited.tolist())
+        self.weights = {priority.name: weight for priority, weight in engine.algorithm.priorities}
+
+    def explanation(self, decision: Decision) -> Explanation:
+        ranking = self.details.ranking
+        scored = self._scored(self.details.feasible_rows, ranking or self._shown_only())
+        rest = [row for row in self._order() if row not in scored]
+        return Explanation(decision, (*scored.values(), *(self._unscored(row) for row in rest)), ranking is not None)
+
+    def _order(self) -> list[int]:
+        """Every node once, those visited first, in visiting order."""
+        table = self.engine.table
+        everyone = [row for row in table.row_of.values() if table.has_node[row]]
+        return list(dict.fromkeys([*self.search.visited.tolist(), *everyone]))
+
+    def _shown_only(self) -> Ranking | None:
+        if not len(self.details.feasible_rows):
+            return None
+        try:
+            return prioritize(self.cycle, self.details.feasible_rows)
+        except ScoreError:
+            return None
+
+    def _scored(self, rows: Rows, ranking: Ranking | None) -> dict[int, NodeReport]:
+        """The nodes that fit, best first."""
+        if ranking is None:
+            return {row: NodeReport(self.details.names[row], fits=True, visited=True) for row in rows.tolist()}
+        best_first = sorted(range(len(rows)), key=lambda at: -int(ranking.totals[at]))
+        return {int(rows[at]): self._with_scores(int(rows[at]), at, ranking) for at in best_first}
+
+    def _with_scores(self, row: int, at: int, ranking: Ranking) -> NodeReport:
+        scores = {
+            name: Score(int(ranking.raw[name][at]), int(reduced[at]), self.weights[name]) for name, reduced in ranking.by_priority.items()
+        }
+        return NodeReport(self.details.names[row], fits=True, visited=True, scores=scores, total=int(ranking.totals[at]))
+
+    def _unscored(self, row: int) -> NodeReport:
+        verdict, name = self.search.verdict, self.details.names[row]
+        texts = self.details.extender_reasons.get(name, [])
+        reasons = (*(reason.text for reason in verdict.reasons(row)), *texts)
+        return NodeReport(
+            name,
+            fits=bool(verdict.fits[row]) and not texts,
+            visited=row in self.visited,
+            predicates=tuple(verdict.culprits(row)),
+            reasons=reasons,
+            shortages=tuple(self._shortages(row, reasons)),
+        )
+
+    def _shortages(self, row: int, reasons: tuple[str, ...]) -> Iterator[Shortage]:
+        judgement, at = self._judged(row)
+        nodes, template = judgement.nodes, self.cycle.template
+        for name in dict.fromkeys(text.removeprefix(INSUFFICIENT) for text in reasons if text.startswith(INSUFFICIENT)):
+            if name == "pods":
+                yield Shortage(name, 1, int(nodes.max_pods[at] - nodes.pod_count[at]))
+            else:
+                yield Shortage(name, template.requests.get(name, 0), int(nodes.allocatable(name)[at] - nodes.requested(name)[at]))
+
+    def _judged(self, row: int) -> tuple[Judgement, int]:
+        """The pass that turned the row down: with the pods nominated there, or as it is."""
+        verdict = self.search.verdict
+        place, crowded = verdict.place.get(row), verdict.with_nominated
+        if crowded is not None and place is not None and not crowded.fits[place]:
+            return crowded, place
+        return verdict.plain, row

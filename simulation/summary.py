@@ -1,0 +1,93 @@
+"""A simulation in numbers: how many pods found a node, how full the nodes are, and how evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.table import NodeTable
+from .simulate import Simulation
+
+Ints = NDArray[np.int64]
+UNITS = {"cpu": "millicores", "memory": "bytes", "ephemeral-storage": "bytes"}
+"""Of other resources pieces are counted."""
+
+
+@attrs.frozen
+class Usage:
+    """One resource over all nodes; ``use`` and the measures of imbalance are shares of 1, over the nodes that have any of it."""
+
+    resource: str
+    unit: str
+    allocatable: int
+    requested: int
+    use: float
+    standard_deviation: float
+    spread: float
+    """The fullest node's use less the emptiest one's."""
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        imbalance = {"standardDeviation": round(self.standard_deviation, 6), "maxMin": round(self.spread, 6)}
+        sums = {"unit": self.unit, "allocatable": self.allocatable, "requested": self.requested}
+        return {"resource": self.resource, **sums, "use": round(self.use, 6), "imbalance": imbalance}
+
+
+@attrs.frozen
+class Summary:
+    """What a simulation came to."""
+
+    nodes: int
+    pods: int
+    placed: int
+    unschedulable: int
+    evicted: int
+    cycles: int
+    passed_over: Mapping[str, int]
+    resources: tuple[Usage, ...]
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        counts = {name: getattr(self, name) for name in ("nodes", "pods", "placed", "unschedulable", "evicted", "cycles")}
+        return {**counts, "passedOver": dict(self.passed_over), "resources": [usage.record() for usage in self.resources]}
+
+
+def summarise(simulation: Simulation) -> Summary:
+    """The summary of a simulation whose decisions were all taken."""
+    engine, outcomes = simulation.engine, simulation.outcomes
+    engine.snapshot.refresh()
+    placed = sum(outcome.host is not None for outcome in outcomes.values())
+    return Summary(
+        nodes=engine.cache.node_count,
+        pods=len(outcomes),
+        placed=placed,
+        unschedulable=sum(outcome.host is None and key not in simulation.evicted for key, outcome in outcomes.items()),
+        evicted=len(simulation.evicted),
+        cycles=simulation.cycles,
+        passed_over=simulation.scenario.passed_over,
+        resources=tuple(usages(engine.table)),
+    )
+
+
+def usages(table: NodeTable) -> Iterator[Usage]:
+    """The use of each resource that any node has, pods last."""
+    there = np.flatnonzero(table.has_node)
+    for name, index in table.resources.items():
+        if table.allocatable[index, there].any():
+            yield _usage(name, table.allocatable[index, there], table.requested[index, there])
+    if len(there):
+        yield _usage("pods", table.max_pods[there], table.pod_count[there])
+
+
+def _usage(name: str, allocatable: Ints, requested: Ints) -> Usage:
+    having = allocatable > 0
+    shares = requested[having] / allocatable[having]
+    total, used = int(allocatable.sum()), int(requested.sum())
+    if not len(shares):
+        return Usage(name, UNITS.get(name, "pieces"), total, used, 0.0, 0.0, 0.0)
+    spread = float(shares.max() - shares.min())
+    return Usage(name, UNITS.get(name, "pieces"), total, used, used / total, float(shares.std()), spread)

@@ -1,0 +1,146 @@
+"""What is said of a Policy, and of releases."""
+
+from __future__ import annotations
+
+import pytest
+from kubeclassic.algorithmprovider import RELEASES
+from kubeclassic.algorithmprovider.check import check
+from kubeclassic.algorithmprovider.describe import Difference, describe, diff
+from kubeclassic.exceptions import PolicyError, UnknownNameError
+
+LAST = RELEASES["1.16"]
+HEAD = {"kind": "Policy", "apiVersion": "v1"}
+GENERAL = {"name": "GeneralPredicates"}
+
+
+def warnings(release=LAST, **policy):
+    """What is warned of."""
+    return check({**HEAD, **policy}, release).warnings
+
+
+class TestCheck:
+    def test_what_runs(self):
+        """Predicates are shown in running order with where they come from."""
+        report = check({**HEAD, "predicates": [{"name": "MatchInterPodAffinity"}, GENERAL]}, LAST)
+        assert report.predicates == (
+            ("CheckNodeUnschedulable", "mandatory"),
+            ("GeneralPredicates", "Policy"),
+            ("PodToleratesNodeTaints", "mandatory"),
+            ("MatchInterPodAffinity", "Policy"),
+        )
+        assert report.warnings == ()
+
+    def test_refused(self):
+        """A refusal is part of the report, with the gate that is behind it."""
+        report = check({**HEAD, "predicates": [{"name": "CheckNodeDiskPressure"}]}, LAST)
+        assert report.refused == "Invalid configuration: Predicate type not found for CheckNodeDiskPressure"
+        assert report.warnings == ("CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on",)
+        assert check({**HEAD, "predicates": [{"name": "CheckNodeDiskPressure"}]}, LAST, "TaintNodesByCondition=false").refused is None
+
+    def test_priority_of_a_gate(self):
+        """A priority that a gate brings is hinted at too."""
+        report = check({**HEAD, "priorities": [{"name": "ResourceLimitsPriority", "weight": 1}]}, LAST)
+        assert report.warnings == ("ResourceLimitsPriority is not registered while gate ResourceLimitsPriorityFunction is off",)
+
+    def test_bad_gate(self):
+        """A gate that there is not is not the Policy's fault."""
+        with pytest.raises(PolicyError, match="unrecognized feature gate"):
+            check(HEAD, LAST, "Nope=true")
+
+    def test_record(self):
+        """The report as JSON has what the table shows."""
+        record = check({**HEAD, "extenders": [{"urlPrefix": "http://a"}], "hardPodAffinitySymmetricWeight": 3}, LAST).record()
+        assert record["extenders"] == ["http://a"]
+        assert record["hardPodAffinitySymmetricWeight"] == 3
+        assert record["priorities"][0] == {"name": "BalancedResourceAllocation", "weight": 1}
+
+
+class TestWarnings:
+    def test_alias(self):
+        """PodFitsPorts never runs."""
+        report = check({**HEAD, "predicates": [GENERAL, {"name": "PodFitsPorts"}]}, LAST)
+        assert report.never_run == ("PodFitsPorts",)
+        assert report.warnings == ("predicate PodFitsPorts: accepted, but never runs: it is an old name; use PodFitsHostPorts",)
+
+    def test_invented_name(self):
+        """An argument under an invented name never runs."""
+        written = [GENERAL, {"name": "Region", "argument": {"serviceAffinity": {"labels": ["r"]}}}]
+        assert warnings(predicates=written) == (
+            "predicate Region: accepted, but never runs: only names of the release's ordering do; call it CheckServiceAffinity",
+        )
+
+    def test_replaced(self):
+        """An argument under a name of upstream's replaces it."""
+        written = [{"name": "NoDiskConflict", "argument": {"labelsPresence": {"labels": ["r"]}}}, GENERAL]
+        assert warnings(predicates=written) == ("predicate NoDiskConflict: its argument replaces upstream's predicate of that name",)
+
+    def test_requests(self):
+        """Without GeneralPredicates and PodFitsResources nobody looks at requests."""
+        assert warnings(predicates=[]) == ("neither GeneralPredicates nor PodFitsResources runs: nobody looks at what pods request",)
+
+    def test_duplicates(self):
+        """Names given twice are pointed out."""
+        found = warnings(predicates=[GENERAL, GENERAL], priorities=[{"name": "EqualPriority", "weight": 1}] * 2)
+        assert found == (
+            "predicate GeneralPredicates: named 2 times; the last one with an argument counts, and it runs once",
+            "priority EqualPriority: named 2 times; the last weight counts",
+        )
+
+    def test_resources_of_a_ratio(self):
+        """Resources that the release passes over, and weights that it only logs, are pointed out."""
+        ratio = {"shape": [{"utilization": 0, "score": 0}], "resources": [{"name": "cpu", "weight": -1}]}
+        written = [{"name": "Ratio", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
+        assert warnings(RELEASES["1.15"], priorities=written) == (
+            "priority Ratio: this release passes over its resources and looks at cpu and memory",
+        )
+        assert warnings(priorities=written) == ("priority Ratio: resource cpu: got weight -1, wanted 1 or more; upstream only logs it",)
+
+    def test_the_rest(self):
+        """Unknown keys, no priorities at all, a timeout in seconds, no kind."""
+        assert warnings(Predicates=[]) == ("Predicates: unknown key, passed over",)
+        assert warnings(priorities=[]) == ("no priorities and no extenders: every node scores 1",)
+        assert warnings(extenders=[{"urlPrefix": "http://a", "httpTimeout": 5}]) == (
+            "extender http://a: httpTimeout is 0.000000005 s: it is a whole number of nanoseconds",
+        )
+        assert check({}, LAST).warnings[0].startswith("kind and apiVersion: one is absent")
+
+
+class TestDescribe:
+    def test_predicates(self):
+        """Each predicate says how it comes to run."""
+        found = describe("1.16")["predicates"]
+        assert found["GeneralPredicates"] == "default"
+        assert found["CheckNodeCondition"] == "default without TaintNodesByCondition"
+        assert found["CheckNodeUnschedulable"] == "default with TaintNodesByCondition"
+        assert found["MaxCinderVolumeCount"] == found["HostName"] == "named by a Policy"
+        assert found["CheckServiceAffinity"] == "with an argument only"
+        assert found["PodFitsPorts"] == "accepted, never runs"
+
+    def test_priorities(self):
+        """Each priority says its weight, or what it takes to run it."""
+        assert describe("1.12")["priorities"]["ResourceLimitsPriority"] == "named by a Policy with ResourceLimitsPriorityFunction"
+        assert describe("1.13")["priorities"]["ResourceLimitsPriority"] == "default, weight 1, with ResourceLimitsPriorityFunction"
+        assert describe("1.13")["priorities"]["NodePreferAvoidPodsPriority"] == "default, weight 10000"
+
+    def test_gates(self):
+        """Only gates that decide are shown, unless all are asked for."""
+        assert describe("1.16")["gates"]["PodPriority"] == "on, GA, locked"
+        assert "AppArmor" not in describe("1.16")["gates"]
+        assert describe("1.16", all_gates=True)["gates"]["AppArmor"] == "on, BETA"
+
+    def test_diff(self):
+        """A difference has what it is about, and both sides."""
+        found = diff("1.13", "1.14")
+        assert Difference("predicates", "MaxCinderVolumeCount", None, "named by a Policy") in found
+        assert Difference("behaviour", "nodes_to_find", "fixed_share", "adaptive_share") in found
+        assert Difference("behaviour", "volumes.has_cinder", False, True) in found
+        assert Difference("gates", "EnableEquivalenceClassCache", "off, ALPHA", None) in found
+
+    def test_no_difference(self):
+        """A release does not differ from itself."""
+        assert diff("1.15", "1.15") == []
+
+    def test_unknown_release(self):
+        """A release that there is not is refused."""
+        with pytest.raises(UnknownNameError):
+            describe("1.17")

@@ -1,0 +1,134 @@
+"""Reading Policies: null and absent, what cannot be read, what nobody reads, extenders."""
+
+from __future__ import annotations
+
+import pytest
+from kubeclassic.algorithmprovider import RELEASES, read_policy, resolve
+from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource, TlsConfig
+from kubeclassic.algorithmprovider.policy import LabelsPresence, PredicateArgument, PredicateEntry, unknown_keys
+from kubeclassic.exceptions import PolicyError
+
+LAST = RELEASES["1.16"]
+
+
+def extender(**fields):
+    """One extender as it is read."""
+    return read_policy({"extenders": [fields]}).extenders[0]
+
+
+def refusal(*extenders, release=LAST):
+    """The text with which extenders are refused."""
+    with pytest.raises(PolicyError) as error:
+        resolve(release, policy={"extenders": list(extenders)})
+    return str(error.value)
+
+
+class TestReadPolicy:
+    def test_null_and_empty(self):
+        """Null and absent lists are None, an empty list is empty."""
+        assert read_policy({}).predicates is read_policy({"predicates": None}).predicates is None
+        assert read_policy({"predicates": []}).predicates == ()
+
+    def test_null_inside(self):
+        """A null argument is none; null items and fields are empty ones."""
+        argument = {"labelsPresence": {"labels": None}, "serviceAffinity": None}
+        read = read_policy({"predicates": [None, {"name": "A1", "argument": None}, {"argument": argument}]}).predicates
+        assert read == (PredicateEntry(), PredicateEntry("A1"), PredicateEntry("", PredicateArgument(None, LabelsPresence())))
+
+    def test_keys_are_case_sensitive(self):
+        """Outside extenders a key in the wrong case is an unknown key."""
+        assert read_policy({"Predicates": []}).predicates is None
+
+    @pytest.mark.parametrize(
+        ("document", "message"),
+        [
+            ({"predicates": {}}, "invalid policy: predicates: got an empty object, wanted a list"),
+            ({"predicates": [{"name": 3}]}, "invalid policy: predicates[0].name: got 3, wanted a string"),
+            ({"priorities": [{"weight": "1"}]}, 'invalid policy: priorities[0].weight: got "1", wanted a whole number'),
+            ({"extenders": [{"httpTimeout": "5s"}]}, 'invalid policy: extenders[0].httpTimeout: got "5s", wanted a whole number'),
+            ({"kind": "Pod", "apiVersion": "v1"}, 'invalid policy: no kind "Pod" is registered for version "v1"'),
+            ({"kind": "Policy", "apiVersion": "v2"}, 'invalid policy: no kind "Policy" is registered for version "v2"'),
+        ],
+    )
+    def test_unreadable(self, document, message):
+        """What cannot be read is refused with the path to it."""
+        with pytest.raises(PolicyError) as error:
+            read_policy(document)
+        assert str(error.value) == message
+
+    def test_unknown_keys(self):
+        """Unknown keys are found wherever they are, but not inside extenders."""
+        entry = {"name": "A1", "args": 1, "argument": {"serviceAffinity": {"label": 1}}}
+        document = {"Kind": "Policy", "predicates": [entry], "extenders": [{"x": 1}]}
+        assert list(unknown_keys(document)) == ["Kind", "predicates[0].args", "predicates[0].argument.serviceAffinity.label"]
+
+
+class TestExtenderConfig:
+    def test_defaults(self):
+        """An extender without fields takes no calls and has five seconds."""
+        assert extender() == ExtenderConfig()
+        assert extender(httpTimeout=0).timeout == 5.0
+
+    def test_timeout_is_in_nanoseconds(self):
+        """httpTimeout is a number of nanoseconds."""
+        assert extender(httpTimeout=100_000_000).timeout == 0.1
+
+    def test_keys_in_any_case(self):
+        """Keys of extenders, and below, may be in any case; the right case wins."""
+        resources = [{"Name": "x/y"}]
+        read = extender(URLPREFIX="http://a", BindVerb="b1", bindVerb="b2", TLSConfig={"CAFile": "ca"}, managedResources=resources)
+        assert (read.url_prefix, read.bind_verb, read.tls) == ("http://a", "b2", TlsConfig(ca_file="ca"))
+        assert read.managed_resources == (ManagedResource("x/y"),)
+
+    def test_bytes_are_base64(self):
+        """Certificates given by value are base64."""
+        assert extender(tlsConfig={"caData": "Zm9v"}).tls.ca_data == b"foo"
+        with pytest.raises(PolicyError, match=r"extenders\[0\].tlsConfig.caData: got \"!\", wanted bytes in base64"):
+            extender(tlsConfig={"caData": "!"})
+
+    def test_a_key_is_not_shown(self):
+        """The private key is no part of what an error or a log would show."""
+        assert "secret" not in repr(TlsConfig(key_data=b"secret"))
+
+
+class TestExtenderValidation:
+    def test_weight(self):
+        """An extender that prioritizes has a positive weight."""
+        expected = "Priority for extender http://a should have a positive weight applied to it"
+        assert refusal({"urlPrefix": "http://a", "prioritizeVerb": "p"}) == expected
+
+    def test_one_binder(self):
+        """One extender may bind, in every release."""
+        for release in RELEASES.values():
+            assert refusal({"bindVerb": "b"}, {"bindVerb": "b"}, release=release) == "Only one extender can implement bind, found 2"
+
+    @pytest.mark.parametrize("name", ["cpu", "example", "kubernetes.io/foo", "requests.example.com/x"])
+    def test_not_an_extended_resource(self, name):
+        """Managed resources are extended resources."""
+        assert refusal({"managedResources": [{"name": name}]}) == f"{name} is an invalid extended resource name"
+
+    def test_not_a_name(self):
+        """A managed resource's name is a qualified name, all that is wrong with it is said."""
+        text = refusal({"managedResources": [{"name": "example.com/"}]})
+        assert text.startswith("[name part must be non-empty, name part must consist of")
+
+    def test_duplicates(self):
+        """A resource has one manager."""
+        resource = {"managedResources": [{"name": "example.com/x"}]}
+        assert refusal(resource, resource) == "Duplicate extender managed resource name example.com/x"
+
+
+class TestExtendersInTheAlgorithm:
+    def test_order(self):
+        """From 1.15 on extenders that may be ignored come last."""
+        written = {"extenders": [{"urlPrefix": name, "ignorable": name in "ac"} for name in "abcd"]}
+        called = {version: resolve(release, policy=written).extenders for version, release in RELEASES.items()}
+        order = {version: "".join(extender.url_prefix for extender in extenders) for version, extenders in called.items()}
+        assert order == {"1.12": "abcd", "1.13": "abcd", "1.14": "abcd", "1.15": "bdac", "1.16": "bdac"}
+
+    def test_ignored_resources(self):
+        """What extenders manage with ignoredByScheduler is collected over all of them."""
+        managed = [{"name": "example.com/x", "ignoredByScheduler": True}, {"name": "example.com/y"}]
+        more = [{"name": "example.com/z", "ignoredByScheduler": True}]
+        written = {"extenders": [{"managedResources": managed}, {"managedResources": more}]}
+        assert resolve(LAST, policy=written).ignored_resources == {"example.com/x", "example.com/z"}

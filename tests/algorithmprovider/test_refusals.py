@@ -1,0 +1,55 @@
+"""Every configuration of the conformance data is accepted or refused as the original did, in its words."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+
+import pytest
+from kubeclassic.algorithmprovider import RELEASES, resolve
+from kubeclassic.exceptions import PolicyError
+
+BEGINNINGS = re.compile(r'^(fatal: |couldn\'t create scheduler from policy: |couldn\'t create scheduler using provider "[^"]*": )')
+
+
+def lines(file):
+    """The JSON lines of a file."""
+    with gzip.open(file, "rt", encoding="utf-8") as stream:
+        yield from stream
+
+
+def refused_by_the_original(answers):
+    """Name -> text of the cases that the original refused."""
+    found = (json.loads(line) for line in lines(answers) if '"cycles"' not in line)
+    return {answer["name"]: BEGINNINGS.sub("", answer["error"]) for answer in found}
+
+
+def outcome(release, config):
+    """The text with which a configuration is refused, None if it is accepted."""
+    try:
+        resolve(
+            release,
+            gates=config.get("featureGates"),
+            policy=config.get("policy"),
+            provider=config.get("provider") or "DefaultProvider",
+            hard_pod_affinity_weight=config["hardPodAffinitySymmetricWeight"],
+            percentage=config["percentageOfNodesToScore"],
+            equivalence_cache=config.get("equivalenceCache", False),
+        )
+    except PolicyError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_accepted_and_refused_as_the_original(shared, version):
+    """No case differs: neither a text nor whether there is one."""
+    folder, cases, refused = shared / "conformance" / version, 0, 0
+    for file in sorted(folder.glob("*.cases.jsonl.gz")):
+        expected = refused_by_the_original(file.with_name(file.name.replace(".cases.", ".answers.")))
+        for case in map(json.loads, lines(file)):
+            assert outcome(RELEASES[version], case["config"]) == expected.get(case["name"]), case["name"]
+            cases, refused = cases + 1, refused + (case["name"] in expected)
+    assert cases > 2000
+    assert refused > 15

@@ -1,0 +1,127 @@
+"""The table of releases, against the reference's matrix."""
+
+from __future__ import annotations
+
+import pytest
+from kubeclassic.algorithmprovider.releases import RELEASES, find_release
+from kubeclassic.exceptions import UnknownNameError
+from kubeclassic.predicates import CATALOGUE as PREDICATES
+from kubeclassic.priorities import CATALOGUE as PRIORITIES
+
+WITH_ARGUMENT_ONLY = {"CheckNodeLabelPresence", "CheckServiceAffinity"}
+
+
+@pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
+class TestEachRelease:
+    def test_names_are_in_the_catalogue(self, release):
+        """Every name that a release may run has a function, but those that need an argument."""
+        gated = {name for effect in release.gate_effects for name in effect.registers}
+        assert {*release.ordering, *release.predicates, *gated} <= set(PREDICATES) | WITH_ARGUMENT_ONLY
+        assert {*release.priorities, *(e.registers_priority for e in release.gate_effects if e.registers_priority)} <= set(PRIORITIES)
+
+    def test_defaults_are_registered(self, release):
+        """What a provider has is registered."""
+        assert set(release.default_predicates) <= set(release.predicates)
+        assert set(release.default_priorities) <= set(release.priorities)
+
+    def test_only_the_alias_is_outside_the_ordering(self, release):
+        """PodFitsPorts is the one registered name that never runs."""
+        assert set(release.predicates) - set(release.ordering) == {"PodFitsPorts"}
+
+    def test_gates_with_effects_exist(self, release):
+        """A gate that changes names is a gate of the release."""
+        assert {effect.gate for effect in release.gate_effects} <= set(release.gates)
+
+    def test_avoiding_pods_weighs_most(self, release):
+        """NodePreferAvoidPodsPriority has weight 10000, all others 1."""
+        assert {name for name, weight in release.default_priorities.items() if weight != 1} == {"NodePreferAvoidPodsPriority"}
+        assert release.default_priorities["NodePreferAvoidPodsPriority"] == 10000
+
+
+class TestTheMatrix:
+    def by_release(self, of):
+        """One value a release, oldest first."""
+        return [of(release) for release in RELEASES.values()]
+
+    def test_ordering(self):
+        """Cinder comes with 1.14 before CheckVolumeBinding, EvenPodsSpread with 1.16 before MatchInterPodAffinity."""
+        assert self.by_release(lambda r: len(r.ordering)) == [22, 22, 23, 23, 24]
+        assert self.by_release(lambda r: "MaxCinderVolumeCount" in r.predicates) == [False, False, True, True, True]
+        last = RELEASES["1.16"].ordering
+        assert last[16:18] == ("MaxCinderVolumeCount", "CheckVolumeBinding")
+        assert last[-5:] == (
+            "CheckNodeMemoryPressure",
+            "CheckNodePIDPressure",
+            "CheckNodeDiskPressure",
+            "EvenPodsSpread",
+            "MatchInterPodAffinity",
+        )
+
+    @pytest.mark.parametrize(
+        ("gate", "defaults"),
+        [
+            ("TaintNodesByCondition", [True] * 5),
+            ("PodPriority", [True] * 5),
+            ("VolumeScheduling", [True, True, True, True, None]),
+            ("EnableEquivalenceClassCache", [False, False, None, None, None]),
+            ("EvenPodsSpread", [None, None, None, None, False]),
+            ("PodOverhead", [None, None, None, None, False]),
+            ("NonPreemptingPriority", [None, None, None, False, False]),
+            ("BlockVolume", [False, True, True, True, True]),
+            ("CSINodeInfo", [False, False, True, True, True]),
+            ("CSIMigration", [None, None, False, False, False]),
+            ("CSIMigrationAzureDisk", [None, None, None, False, False]),
+            ("BalanceAttachedNodeVolumes", [False] * 5),
+        ],
+    )
+    def test_gates(self, gate, defaults):
+        """Each gate's default in each release; None where the release does not know it."""
+        assert self.by_release(lambda r: r.gates[gate].default if gate in r.gates else None) == defaults
+
+    def test_locked_gates(self):
+        """VolumeScheduling is locked in 1.14 and 1.15, PodPriority in 1.16."""
+        locked = self.by_release(lambda r: {name for name, gate in r.gates.items() if gate.locked})
+        assert ["VolumeScheduling" in names for names in locked] == [False, False, True, True, False]
+        assert ["PodPriority" in names for names in locked] == [False, False, False, False, True]
+
+    @pytest.mark.parametrize(
+        ("cell", "values"),
+        [
+            ("default_percentage", [50, 50, 0, 0, 0]),
+            ("ignorable_extenders_last", [False, False, False, True, True]),
+            ("spread_matches_any_selector", [True, True, False, False, False]),
+            ("reads_out_of_disk", [True, True, False, False, False]),
+            ("best_effort_sees_init_containers", [False, False, False, False, True]),
+            ("equivalence_cache", [True, True, False, False, False]),
+            ("preemption.by_start_time", [False, False, False, True, True]),
+            ("preemption.excludes_self", [False, True, True, True, True]),
+            ("preemption.refreshes_snapshot", [True, True, False, False, False]),
+            ("queue.has_backoff", [False, False, True, True, True]),
+            ("queue.pop_removes_nomination", [True, False, False, False, False]),
+            ("volumes.checks_phase", [False, True, True, True, True]),
+            ("volumes.selected_node_is_immediate", [True, True, False, False, False]),
+            ("volumes.counts_unresolved_claims", [True, True, True, True, False]),
+            ("volumes.csi_reads_unbound_claims", [False, False, False, True, True]),
+        ],
+    )
+    def test_cells(self, cell, values):
+        """The differences at a glance, release by release."""
+
+        def value(release):
+            for part in cell.split("."):
+                release = getattr(release, part)
+            return release
+
+        assert self.by_release(value) == values
+
+
+class TestFindRelease:
+    @pytest.mark.parametrize("name", ["1.14", "v1.14", "1.14.0", "v1.14.9-rc.1"])
+    def test_any_spelling(self, name):
+        """A release is found with a v in front and with any patch level."""
+        assert find_release(name).version == "1.14"
+
+    def test_unknown(self):
+        """Another release is refused, with the list of those that there are."""
+        with pytest.raises(UnknownNameError, match=r'release: got "1.9", wanted 1\.12, 1\.13, 1\.14, 1\.15, 1\.16'):
+            find_release("1.9")

@@ -1,0 +1,241 @@
+"""Loading: every format that people and kubectl write, and errors that say where."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubeclassic.api import documents
+from kubeclassic.api.load import Loaded, load
+from kubeclassic.api.objects import LabelSelector, Map, Node, Pod, ReplicaSet, ReplicationController
+from kubeclassic.exceptions import ManifestError
+
+NODE: dict[str, Any] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
+POD: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p1"}, "spec": {"containers": [{"name": "c"}]}}
+POD_YAML = "apiVersion: v1\nkind: Pod\nmetadata: {name: p1, creationTimestamp: 2020-01-01T00:00:00Z}\n"
+
+
+def names(loaded: Loaded) -> list[str]:
+    return [f"{found.kind} {found.key}" for found in loaded.objects]
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+class TestFormats:
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("a.yaml", f"---\n{json.dumps(NODE)}\n---\n# nothing\n---\n{POD_YAML}"),
+            ("a.yml", f"apiVersion: v1\nkind: List\nitems:\n- {json.dumps(NODE)}\n- {json.dumps(POD)}\n"),
+            ("a.json", json.dumps({"kind": "List", "items": [NODE, POD]}, indent=2)),
+            ("a.json", json.dumps([NODE, POD])),
+            ("a.json", json.dumps(NODE, indent=2) + json.dumps(POD, indent=2)),
+            ("a.jsonl", f"{json.dumps(NODE)}\n\n{json.dumps(POD)}\n"),
+            ("a.yaml", json.dumps({"kind": "List", "items": [NODE, POD]})),
+            ("a.yaml", f"{json.dumps(NODE)}\n---\n{json.dumps(POD)}\n"),
+            (
+                "dump",
+                json.dumps({"kind": "NodeList", "items": [{"metadata": {"name": "n1"}}]})
+                + json.dumps({"kind": "PodList", "items": [{"metadata": {"name": "p1"}}]}),
+            ),
+            ("bom.yaml", b"\xef\xbb\xbf" + f"---\n{json.dumps(NODE)}\n---\n{POD_YAML}".encode()),
+        ],
+    )
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_each_form_gives_the_same(self, tmp_path: Path, name: str, content: str | bytes, packed: bool) -> None:
+        """YAML and JSON, single objects, lists and several documents, gzipped or not, give the same objects in order."""
+        raw = content if isinstance(content, bytes) else content.encode()
+        path = written(tmp_path, name + ".gz" if packed else name, gzip.compress(raw) if packed else raw)
+        assert names(load(path)) == ["Node n1", "Pod default/p1"]
+
+    @pytest.mark.parametrize("content", [json.dumps(NODE), json.dumps(NODE).encode(), gzip.compress(json.dumps(NODE).encode())])
+    def test_standard_input(self, content: str | bytes) -> None:
+        """A dash stands for standard input, text or bytes, packed or not."""
+        stream = io.StringIO(content) if isinstance(content, str) else io.BytesIO(content)
+        assert names(load("-", stdin=stream)) == ["Node n1"]
+
+    def test_directories(self, tmp_path: Path) -> None:
+        """A directory gives its manifests, in order of their paths, below it too, but nothing hidden and no other files."""
+        for name in ("b.yaml", "a/z.json", "a/.hidden.json", ".git/x.yaml", "a/logs.txt", "c.jsonl.gz"):
+            document = json.dumps({**NODE, "metadata": {"name": name.replace("/", "-")}}).encode()
+            written(tmp_path, name, gzip.compress(document) if name.endswith(".gz") else document)
+        assert names(load(tmp_path)) == ["Node a-z.json", "Node b.yaml", "Node c.jsonl.gz"]
+
+    def test_several_paths(self, tmp_path: Path) -> None:
+        """Several paths are loaded one after another."""
+        paths: list[str | Path] = [written(tmp_path, "p.json", json.dumps(POD)), str(written(tmp_path, "n.json", json.dumps(NODE)))]
+        assert names(load(paths)) == ["Pod default/p1", "Node n1"]
+
+    def test_cluster_info_dump(self, tmp_path: Path) -> None:
+        """The dump that kubectl prints is read: lists one after another, the log blocks between them passed over."""
+        block = "of pod default/p1 ===="
+        logs = f'==== START logs for container c {block}\n{{"not": json\n---\n==== END logs for container c {block}\n'
+        lists = [
+            {"kind": "NodeList", "items": [NODE]},
+            {"kind": "EventList", "items": [{"reason": "x"}] * 3},
+            {"kind": "PodList", "items": [POD]},
+        ]
+        path = written(tmp_path, "dump", "".join(json.dumps(found, indent=4) + "\n" + logs for found in lists))
+        loaded = load(path)
+        assert (names(loaded), loaded.passed_over) == (["Node n1", "Pod default/p1"], {"Event": 3})
+
+    def test_the_quick_reader_gives_the_same(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where a quicker JSON reader is installed it is used, and what it refuses is read as ever."""
+        calls = []
+
+        def quick(content: bytes) -> Any:
+            calls.append(content)
+            return json.loads(content)
+
+        monkeypatch.setattr(documents, "_fast_json", lambda: quick)
+        assert names(load(written(tmp_path, "a.json", json.dumps(NODE)))) == ["Node n1"]
+        assert names(load(written(tmp_path, "b.jsonl", f"{json.dumps(NODE)}\n{json.dumps(POD)}"))) == ["Node n1", "Pod default/p1"]
+        assert len(calls) == 2
+
+
+class TestYamlScalars:
+    def test_dates_and_times_of_day_are_texts(self, tmp_path: Path) -> None:
+        """Dates, times of day and equals signs stay texts; numbers are numbers."""
+        metadata = "{name: p, creationTimestamp: 2020-01-01T00:00:00Z, annotations: {a: 12:30, b: 2020-01-01, c: =}}"
+        text = f"kind: Pod\nmetadata: {metadata}\nspec: {{priority: 10}}\n"
+        (pod,) = load(written(tmp_path, "a.yaml", text)).of(Pod)
+        assert pod.metadata.creation_timestamp == "2020-01-01T00:00:00Z"
+        assert pod.annotations == {"a": "12:30", "b": "2020-01-01", "c": "="}
+        assert pod.spec.priority == 10
+
+    def test_quantities_may_be_numbers(self, tmp_path: Path) -> None:
+        """Requests written as bare numbers, with exponents too, are read."""
+        text = "kind: Pod\nmetadata: {name: p}\nspec: {containers: [{resources: {requests: {cpu: 1.5, memory: 1e9, x.com/y: 2}}}]}\n"
+        (pod,) = load(written(tmp_path, "a.yaml", text)).of(Pod)
+        assert {name: amount.milli_value() for name, amount in pod.spec.containers[0].requests.items()} == {
+            "cpu": 1500,
+            "memory": 10**12,
+            "x.com/y": 2000,
+        }
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("name", "content", "text"),
+        [
+            ("a.yaml", "kind: Node\nmetadata: {name: [}\n", "a.yaml, line 2, column 19: broken YAML: "),
+            ("a.json", '{"kind": "Node",\n "metadata": }', "a.json, line 2, column 14: broken JSON: expecting value"),
+            (
+                "a.jsonl",
+                '{"kind": "Node", "metadata": {"name": "a"}}\n{"kind" 5}',
+                "a.jsonl, line 2, column 9: broken JSON: expecting ':' delimiter",
+            ),
+            ("a.json.gz", b"\x1f\x8bxyz", "a.json.gz: broken gzip data"),
+            ("a.yaml", b"kind: \xff", "a.yaml: byte 6: got bytes that are no text, wanted UTF-8"),
+            ("a.yaml", "kind: Node\nmetadata: {name: a}\n---\n- 5\n", "a.yaml, document 2: got 5, wanted a Kubernetes object"),
+            ("a.yaml", "just text", 'a.yaml, document 1: got "just text", wanted a Kubernetes object'),
+            ("a.yaml", "x: 1", "a.yaml, document 1: kind: got null, wanted the kind of a Kubernetes object"),
+            ("a.yaml", "kind: Node", "a.yaml, document 1 (Node): metadata.name: got nothing, wanted a name"),
+            ("a.json", '{"kind": "List", "items": 5}', "a.json, document 1: items: got 5, wanted a list"),
+            (
+                "a.json",
+                '{"kind": "List", "items": [{}]}',
+                "a.json, document 1, item 1: kind: got null, wanted the kind of a Kubernetes object",
+            ),
+            ("a.json", '{"kind": "PodList", "items": [5]}', "a.json, document 1, item 1: got 5, wanted a Kubernetes object"),
+            (
+                "a.json",
+                '{"kind": "NodeList", "items": [{"metadata": {"name": "w"}, "spec": {"taints": [{"effect": "NoSched"}]}}]}',
+                'a.json, document 1, item 1 (Node w): spec.taints[0].effect: got "NoSched", wanted NoSchedule, ',
+            ),
+            ("a.json", "[" * 100_000, "a.json: JSON nested too deeply"),
+            ("a.yaml", "a: \x00", "a.yaml: broken YAML: "),
+        ],
+    )
+    def test_broken_files_say_where(self, tmp_path: Path, name: str, content: str | bytes, text: str) -> None:
+        """What cannot be read is told with file, line and column, or document, kind, name and field."""
+        with pytest.raises(ManifestError) as caught:
+            load(written(tmp_path, name, content))
+        assert text in str(caught.value)
+
+    def test_log_blocks_keep_line_numbers_true(self, tmp_path: Path) -> None:
+        """The line in an error counts the lines of log blocks too."""
+        logs = "==== START logs for x ====\na\nb\n==== END logs for x ====\n"
+        with pytest.raises(ManifestError, match="line 6, column 1: broken JSON"):
+            load(written(tmp_path, "dump", json.dumps(NODE) + "\n" + logs + "oops"))
+
+    def test_missing_files(self, tmp_path: Path) -> None:
+        """A file that is not there is told by name."""
+        with pytest.raises(ManifestError, match=r"none\.yaml: no such file or directory"):
+            load(tmp_path / "none.yaml")
+
+    def test_directories_without_manifests(self, tmp_path: Path) -> None:
+        """A directory without manifests is an error, not an empty cluster."""
+        with pytest.raises(ManifestError, match="got a directory without manifests"):
+            load(tmp_path)
+
+    def test_lenient_loading_keeps_unknown_words(self, tmp_path: Path) -> None:
+        """Without strictness unknown words of enumerations are kept."""
+        path = written(tmp_path, "a.json", json.dumps({**NODE, "spec": {"taints": [{"effect": "NoSched"}]}}))
+        assert load(path, strict=False).of(Node)[0].spec.taints[0].effect == "NoSched"
+
+
+class TestWhatIsKept:
+    def test_defaults_are_filled_in(self, tmp_path: Path) -> None:
+        """Objects come with the API's defaults unless told otherwise."""
+        path = written(tmp_path, "a.json", json.dumps(POD))
+        assert load(path).of(Pod)[0].spec.scheduler_name == "default-scheduler"
+        assert load(path, defaults=False).of(Pod)[0].spec.scheduler_name == ""
+
+    def test_the_last_of_two_counts(self, tmp_path: Path) -> None:
+        """Of two objects with one name the last counts, in the place of the first, with a warning."""
+        twice = [NODE, POD, {**NODE, "spec": {"unschedulable": True}}]
+        loaded = load(written(tmp_path, "a.json", json.dumps(twice)))
+        assert names(loaded) == ["Node n1", "Pod default/p1"]
+        assert loaded.of(Node)[0].spec.unschedulable
+        assert loaded.warnings == (f"{tmp_path}/a.json, document 3 (Node n1): Node n1 was given before, the last one counts",)
+
+    def test_generated_names(self, tmp_path: Path) -> None:
+        """Objects with generateName get running numbers."""
+        generated = {**POD, "metadata": {"generateName": "web-"}}
+        assert names(load(written(tmp_path, "a.json", json.dumps([generated, generated])))) == ["Pod default/web-1", "Pod default/web-2"]
+
+    def test_raw_documents(self, tmp_path: Path) -> None:
+        """ConfigMaps and workloads are kept undecoded, ReplicaSets both ways; other kinds are counted."""
+        config, replica_set = {"kind": "ConfigMap", "data": {"policy.cfg": "{}"}}, {"kind": "ReplicaSet", "metadata": {"name": "r"}}
+        service_account = {"kind": "ServiceAccount"}
+        path = written(tmp_path, "a.json", json.dumps([config, replica_set, service_account, service_account]))
+        loaded = load(path)
+        assert loaded.raw == {"ConfigMap": (config,), "ReplicaSet": (replica_set,)}
+        assert (names(loaded), loaded.passed_over) == (["ReplicaSet default/r"], {"ServiceAccount": 2})
+        assert load(path, raw_kinds=()).passed_over == {"ConfigMap": 1, "ServiceAccount": 2}
+
+    def test_raw_items_of_lists_name_their_kind(self, tmp_path: Path) -> None:
+        """An item of a DeploymentList is kept with the kind that only the list names."""
+        loaded = load(written(tmp_path, "a.json", json.dumps({"kind": "DeploymentList", "items": [{"metadata": {"name": "d"}}]})))
+        assert loaded.raw["Deployment"][0]["kind"] == "Deployment"
+
+    def test_files_that_are_no_manifests(self, tmp_path: Path) -> None:
+        """In a directory a document without kind is passed over with a warning."""
+        written(tmp_path, "values.yaml", "replicas: 3")
+        written(tmp_path, "n.json", json.dumps(NODE))
+        loaded = load(tmp_path)
+        assert (names(loaded), loaded.warnings) == (["Node n1"], (f"{tmp_path}/values.yaml, document 1: no kind, passed over",))
+
+    def test_selectors_from_templates(self, tmp_path: Path) -> None:
+        """Controllers of kinds and versions that allow it take their selector from the template's labels."""
+        template = {"template": {"metadata": {"labels": {"a": "1"}}}}
+        meta = {"metadata": {"name": "x"}, "spec": template}
+        controllers = [
+            {"kind": "ReplicationController", "apiVersion": "v1", **meta},
+            {"kind": "ReplicaSet", "apiVersion": "extensions/v1beta1", **meta},
+        ]
+        loaded = load(written(tmp_path, "a.json", json.dumps(controllers)))
+        assert loaded.of(ReplicationController)[0].selector == Map(a="1")
+        assert loaded.of(ReplicaSet)[0].selector == LabelSelector(match_labels=Map(a="1"))
+        apps = load(written(tmp_path, "b.json", json.dumps({"kind": "ReplicaSet", "apiVersion": "apps/v1", **meta})))
+        assert apps.of(ReplicaSet)[0].selector is None

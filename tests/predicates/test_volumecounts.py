@@ -1,0 +1,227 @@
+"""How many cloud disks a node can have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kubeclassic.api.objects import Node, Pod
+from kubeclassic.core.batch import Batch
+from kubeclassic.core.rule import Predicate
+from kubeclassic.predicates.volumecounts import (
+    ENVIRONMENT,
+    max_azure_disk_volume_count,
+    max_cinder_volume_count,
+    max_ebs_volume_count,
+    max_gce_pd_volume_count,
+    volume_limit_of,
+)
+
+from tests.build import answers, ask, engine, node, obj, overlay, pod
+from tests.reference import volumecounts as naive
+from tests.volumebuild import claim, storage_class, volume
+
+EXCEEDED = ["node(s) exceed max volume count"]
+EBS_KEY = "attachable-volumes-aws-ebs"
+Json = dict[str, Any]
+
+
+def ebs(number: object) -> Json:
+    return {"awsElasticBlockStore": {"volumeID": f"vol-{number}"}}
+
+
+def claimed(name: str) -> Json:
+    return {"persistentVolumeClaim": {"claimName": name}}
+
+
+def user(name: str, *disks: Json, on: str = "", namespace: str = "default") -> Pod:
+    return pod(name, on=on, namespace=namespace, volumes=[{"name": f"v{i}", **disk} for i, disk in enumerate(disks)])
+
+
+def limited(name: str, limit: int, **more: Any) -> Node:
+    return node(name, allocatable={EBS_KEY: str(limit)}, **more)
+
+
+class TestLimits:
+    @pytest.mark.parametrize(
+        ("rule", "limit", "disk"),
+        [
+            (max_ebs_volume_count, 39, lambda i: {"awsElasticBlockStore": {"volumeID": f"{i}"}}),
+            (max_gce_pd_volume_count, 16, lambda i: {"gcePersistentDisk": {"pdName": f"{i}"}}),
+            (max_azure_disk_volume_count, 16, lambda i: {"azureDisk": {"diskName": f"{i}"}}),
+            (max_cinder_volume_count, 256, lambda i: {"cinder": {"volumeID": f"{i}"}}),
+        ],
+    )
+    def test_each_type_has_its_own_limit(self, rule: Predicate, limit: int, disk: Any) -> None:
+        """A node takes as many disks as the type's limit says, and no more."""
+        full = user("full", *(disk(i) for i in range(limit - 1)), on="n")
+        assert ask(rule, user("p", disk("new")), node("n"), full) == {"n": []}
+        assert ask(rule, user("p", disk("new"), disk("newer")), node("n"), full) == {"n": EXCEEDED}
+
+    @pytest.mark.parametrize(
+        ("kind", "limit"), [("m5.large", 25), ("c5", 25), ("r5d.metal", 25), ("t3.nano", 25), ("xz1dx", 25), ("m4.large", 39), ("xm5", 39)]
+    )
+    def test_newer_machines_take_fewer_ebs_volumes(self, kind: str, limit: int) -> None:
+        """The instance type is searched for m5, c5 and r5 at its start and for t3 and z1d anywhere."""
+        labels = {"beta.kubernetes.io/instance-type": kind}
+        for count in (limit, limit + 1):
+            answer = ask(max_ebs_volume_count, user("p", *(ebs(i) for i in range(count))), node("n", labels=labels))
+            assert answer == {"n": [] if count == limit else EXCEEDED}
+
+    def test_a_nodes_own_limit_counts_before_all_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What allocatable says stands, 0 too, unless gate AttachVolumeLimit is off; then the environment, then the type."""
+        monkeypatch.setenv(ENVIRONMENT, "2")
+        nodes = [limited("zero", 0), limited("three", 3), node("none")]
+        disks = [ebs(i) for i in range(3)]
+        assert ask(max_ebs_volume_count, user("p", *disks), *nodes) == {"zero": EXCEEDED, "three": [], "none": EXCEEDED}
+        assert ask(max_ebs_volume_count, user("p", *disks[:2]), *nodes, gates={"AttachVolumeLimit": False}) == {
+            "zero": [],
+            "three": [],
+            "none": [],
+        }
+
+    @pytest.mark.parametrize(("written", "limit"), [("5", 5), ("+5", 5), ("0", None), ("-1", None), ("x", None), ("", None), ("1.5", None)])
+    def test_the_environment_counts_where_it_is_a_number(self, written: str, limit: int | None) -> None:
+        """KUBE_MAX_PD_VOLS must be a whole number above 0."""
+        assert volume_limit_of({ENVIRONMENT: written}) == limit
+
+
+class TestCounting:
+    def test_a_disk_that_is_there_already_is_not_new(self) -> None:
+        """Disks shared by pods count once."""
+        others = [user("q", ebs(1), ebs(2), on="n"), user("r", ebs(2), on="n")]
+        assert ask(max_ebs_volume_count, user("p", ebs(1), ebs(2)), limited("n", 2), *others) == {"n": []}
+        assert ask(max_ebs_volume_count, user("p", ebs(1), ebs(3)), limited("n", 2), *others) == {"n": EXCEEDED}
+
+    def test_disks_behind_claims_count(self) -> None:
+        """A claim counts as the disk of its volume, and not at all if that is of another type."""
+        bound = [
+            claim("c", volumeName="v"),
+            volume("v", **ebs(1)),
+            claim("d", volumeName="w"),
+            volume("w", gcePersistentDisk={"pdName": "x"}),
+        ]
+        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 1), *bound, user("q", ebs(1), on="n")) == {"n": []}
+        assert ask(max_ebs_volume_count, user("p", claimed("d")), limited("n", 0), *bound) == {"n": []}
+
+    @pytest.mark.parametrize("objects", [[], [claim("c")], [claim("c", volumeName="gone")]], ids=["no claim", "unbound", "no volume"])
+    def test_claims_that_lead_nowhere_count_for_every_type_before_1_16(self, objects: list[Any]) -> None:
+        """Before 1.16 an unresolvable claim is a disk of each type, the same one each time it is named; since then it is none."""
+        for rule in (max_ebs_volume_count, max_gce_pd_volume_count, max_azure_disk_volume_count):
+            nodes = node("n", allocatable={EBS_KEY: "0", "attachable-volumes-gce-pd": "0", "attachable-volumes-azure-disk": "0"})
+            assert ask(rule, user("p", claimed("c")), nodes, *objects, release="1.15") == {"n": EXCEEDED}
+            assert ask(rule, user("p", claimed("c")), nodes, *objects) == {"n": []}
+        twice = [limited("n", 1), *objects, user("q", claimed("c"), on="n")]
+        assert ask(max_ebs_volume_count, user("p", claimed("c")), *twice, release="1.15") == {"n": []}
+
+    def test_a_claim_counts_by_the_provisioner_of_its_class_from_1_16(self) -> None:
+        """From 1.16 an unresolvable claim counts where its class, by the spec alone, names the type's own plugin."""
+        kinds = [storage_class("wait", provisioner="kubernetes.io/aws-ebs"), storage_class("gce", provisioner="kubernetes.io/gce-pd")]
+        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), claim("c"), *kinds) == {"n": EXCEEDED}
+        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), claim("c", "gce"), *kinds) == {"n": []}
+        beta = claim("c", None, annotations={"volume.beta.kubernetes.io/storage-class": "wait"})
+        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), beta, *kinds) == {"n": []}
+
+    def test_claims_are_told_apart_by_namespace(self) -> None:
+        """Claims of one name in two namespaces are two disks."""
+        other = user("q", claimed("c"), on="n", namespace="elsewhere")
+        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 1), other, release="1.15") == {"n": EXCEEDED}
+
+    def test_a_claim_without_name_is_an_error(self) -> None:
+        """A nameless claim of the pod is an error everywhere, one of a pod of the node there, if the incoming pod has disks."""
+        text = "PersistentVolumeClaim had no name"
+        assert ask(max_ebs_volume_count, user("p", ebs(1), claimed("")), node("n")) == {"n": text}
+        odd = user("q", claimed(""), on="n")
+        assert ask(max_ebs_volume_count, user("p", ebs(1)), node("n"), node("m"), odd) == {"n": text, "m": []}
+        assert ask(max_ebs_volume_count, user("p", {"emptyDir": {}}), node("n"), odd) == {"n": []}
+
+    def test_a_claim_that_is_bound_later_changes_the_count(self) -> None:
+        """What was worked out for a class of pods is forgotten when claims change."""
+        scheduler = engine(limited("n", 0), claim("c"), release="1.16")
+        cycle = scheduler.begin(user("p", claimed("c")))
+        assert answers(max_ebs_volume_count, cycle, Batch(cycle.table)) == {"n": []}
+        scheduler.listings.volumes.put(volume("v", **ebs(1)))
+        scheduler.listings.claims.put(claim("c", volumeName="v"))
+        assert answers(max_ebs_volume_count, cycle, Batch(cycle.table)) == {"n": EXCEEDED}
+
+    def test_pods_of_an_overlay_count(self) -> None:
+        """A pod put on a node for a trial brings its disks along."""
+        scheduler = engine(limited("n", 1), limited("m", 1))
+        cycle = scheduler.begin(user("p", ebs(1)))
+        trial = overlay(cycle, "n", "m")
+        trial.add(cycle.templates.entry(user("q", ebs(2))), 1)
+        assert answers(max_ebs_volume_count, cycle, trial) == {"n": [], "m": EXCEEDED}
+
+
+class TestMigration:
+    def test_a_driver_that_took_over_counts_instead(self) -> None:
+        """From 1.16 nodes whose CSINode names the plugin are exempt, if the gates allow."""
+        csi_node = obj(
+            {
+                "kind": "CSINode",
+                "metadata": {"name": "n", "annotations": {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"}},
+            }
+        )
+        nodes = [limited("n", 0), limited("m", 0), csi_node]
+        gates = {"CSIMigration": True, "CSIMigrationAWS": True}
+        assert ask(max_ebs_volume_count, user("p", ebs(1)), *nodes, gates=gates) == {"n": [], "m": EXCEEDED}
+        assert ask(max_ebs_volume_count, user("p", ebs(1)), *nodes, gates={"CSIMigration": True}) == {"n": EXCEEDED, "m": EXCEEDED}
+        assert ask(max_ebs_volume_count, user("p", ebs(1)), *nodes, gates=gates, release="1.15") == {"n": EXCEEDED, "m": EXCEEDED}
+
+
+class TestTransient:
+    def left(self, **gates: bool) -> list[list[int]]:
+        scheduler = engine(limited("n", 3), limited("m", 1), limited("o", 0), user("q", ebs(1), on="n"), gates=gates)
+        cycle = scheduler.begin(user("p", ebs(1), ebs(2)))
+        assert max_ebs_volume_count.effect is not None
+        max_ebs_volume_count.effect(cycle.template, Batch(cycle.table, np.array([0, 1])), cycle)
+        found: list[list[int]] = Batch(cycle.table).transient.T.tolist()
+        return found
+
+    def test_nodes_that_fit_are_left_free_and_wanted_disks(self) -> None:
+        """With gate BalanceAttachedNodeVolumes a node that fits keeps its limit less its disks, and the number of new ones."""
+        assert self.left(BalanceAttachedNodeVolumes=True) == [[2, 1], [0, 0], [0, 0]]
+
+    def test_without_the_gate_nothing_is_left(self) -> None:
+        """The gate is off by default."""
+        assert self.left() == [[0, 0], [0, 0], [0, 0]]
+
+
+DISKS = st.lists(
+    st.one_of(
+        st.integers(0, 4).map(ebs),
+        st.sampled_from(["bound", "loose", "other", "gone", "dangling", ""]).map(claimed),
+        st.just({"emptyDir": {}}),
+    ),
+    max_size=4,
+)
+
+
+class TestAgainstPlainLoops:
+    OBJECTS = (
+        claim("bound", volumeName="v"), volume("v", **ebs(1)), claim("loose"), claim("other", "gce"),
+        claim("dangling", volumeName="nowhere"), storage_class("wait", provisioner="kubernetes.io/aws-ebs"), storage_class("gce", provisioner="kubernetes.io/gce-pd"),
+    )  # fmt: skip
+
+    @given(release=st.sampled_from(["1.12", "1.16"]), wanted=DISKS, there=st.lists(DISKS, max_size=3), limit=st.integers(0, 6))
+    @settings(max_examples=150, deadline=None)
+    def test_every_node_counts_as_a_plain_loop_does(self, release: str, wanted: list[Json], there: list[list[Json]], limit: int) -> None:
+        """The arrays count as sets of disks of one node would."""
+        pods = [user(f"q{i}", *disks, on="n") for i, disks in enumerate(there)]
+        answer = ask(max_ebs_volume_count, user("p", *wanted), limited("n", limit), *self.OBJECTS, *pods, release=release)
+        claims = {item.key: item for item in self.OBJECTS if item.kind == "PersistentVolumeClaim"}
+        classes = {item.key: item for item in self.OBJECTS if item.kind == "StorageClass"}
+        volumes = {"v": self.OBJECTS[1]}
+        assert answer == {"n": self.expected(user("p", *wanted), pods, claims, volumes, classes, limit, release == "1.12")}
+
+    @staticmethod
+    def expected(incoming: Pod, pods: list[Pod], claims: Any, volumes: Any, classes: Any, limit: int, unresolved: bool) -> list[str] | str:
+        try:
+            new = naive.disks(incoming, claims, volumes, classes, unresolved)
+            existing = [naive.disks(item, claims, volumes, classes, unresolved) for item in pods] if new else []
+        except LookupError as error:
+            return str(error)
+        return EXCEEDED if naive.too_many(new, existing, limit) else []

@@ -1,0 +1,97 @@
+"""Volumes in the node's zone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kubeclassic.predicates.volumezone import REGION, ZONE, no_volume_zone_conflict, zones_of
+
+from tests.build import ask, node
+from tests.volumebuild import claim, pod, storage_class, volume
+
+CONFLICT = ["node(s) had no available volume zone"]
+NODES = [
+    node("a", labels={ZONE: "z1", REGION: "r1"}),
+    node("b", labels={ZONE: "z2", REGION: "r1"}),
+    node("c"),
+    node("d", labels={REGION: "r1"}),
+]
+
+
+def judged(*objects: Any, claims: tuple[str, ...] = ("c",), **options: Any) -> dict[str, list[str] | str]:
+    return ask(no_volume_zone_conflict, pod(*claims), *NODES, *objects, **options)
+
+
+def bound(name: str = "c", to: str = "v") -> Any:
+    return claim(name, volumeName=to)
+
+
+def labelled(name: str = "v", **labels: str) -> Any:
+    names = {"zone": ZONE, "region": REGION}
+    return volume(name, meta={"labels": {names[key]: value for key, value in labels.items()}})
+
+
+class TestZones:
+    @pytest.mark.parametrize(
+        ("label", "zones"), [("a", {"a"}), ("a__b", {"a", "b"}), (" a __b ", {"a", "b"}), ("a__", set()), ("", set()), ("a_b", {"a_b"})]
+    )
+    def test_a_label_names_zones_between_double_underscores(self, label: str, zones: set[str]) -> None:
+        """Parts are trimmed; a label with an empty part does not count at all."""
+        assert zones_of(label) == zones
+
+
+class TestNoVolumeZoneConflict:
+    def test_nodes_elsewhere_are_turned_down(self) -> None:
+        """A node must be in a zone of the volume; one without any zone label always fits, one with a region alone does not."""
+        assert judged(bound(), labelled(zone="z1")) == {"a": [], "b": CONFLICT, "c": [], "d": CONFLICT}
+
+    def test_one_of_several_zones_is_enough(self) -> None:
+        """A volume in two zones can be had in either."""
+        assert judged(bound(), labelled(zone="z1__z2", region="r1")) == {"a": [], "b": [], "c": [], "d": CONFLICT}
+
+    def test_the_region_counts_too(self) -> None:
+        """A node in the right zone of the wrong region is turned down."""
+        assert judged(bound(), labelled(zone="z1", region="r2")) == {"a": CONFLICT, "b": CONFLICT, "c": [], "d": CONFLICT}
+
+    def test_a_label_with_an_empty_part_is_ignored(self) -> None:
+        """A volume whose label cannot be read is taken as being everywhere."""
+        assert judged(bound(), labelled(zone="z9__")) == {"a": [], "b": [], "c": [], "d": []}
+
+    @pytest.mark.parametrize(
+        ("objects", "text"),
+        [
+            ([], 'persistentvolumeclaim "c" not found'),
+            ([bound()], 'persistentvolume "v" not found'),
+            ([claim("c")], 'PersistentVolumeClaim was not found: "c"'),
+            ([claim("c"), storage_class("wait", volumeBindingMode="Immediate")], 'PersistentVolumeClaim was not found: "c"'),
+            ([claim("c"), storage_class("wait")], 'VolumeBindingMode not set for StorageClass "wait"'),
+        ],
+    )
+    def test_what_cannot_be_looked_up_is_an_error(self, objects: list[Any], text: str) -> None:
+        """A missing claim or volume, or a claim unbound that does not wait, is an error on every node with a zone label."""
+        assert judged(*objects) == {"a": text, "b": text, "c": [], "d": text}
+
+    def test_the_text_for_unbound_claims_is_the_releases(self) -> None:
+        """Before 1.15 an unbound claim is said not to be bound."""
+        assert judged(claim("c"), release="1.14")["a"] == 'PersistentVolumeClaim is not bound: "c"'
+
+    def test_a_claim_without_name_is_an_error(self) -> None:
+        """A volume whose claim has no name cannot be judged."""
+        assert judged(claims=("",))["a"] == "PersistentVolumeClaim had no name"
+
+    def test_claims_that_wait_for_the_pod_are_passed_over(self) -> None:
+        """A claim of a class that binds when the pod has a node has no zone yet; in 1.13 only with gate VolumeScheduling."""
+        objects = [claim("c"), storage_class("wait", volumeBindingMode="WaitForFirstConsumer")]
+        assert judged(*objects)["a"] == []
+        assert judged(*objects, release="1.13")["a"] == []
+        assert judged(*objects, release="1.13", gates={"VolumeScheduling": False})["a"] == 'PersistentVolumeClaim is not bound: "c"'
+
+    def test_a_volume_elsewhere_hides_what_is_wrong_with_later_claims(self) -> None:
+        """The first volume in another zone ends the check; where it is in the zone the later error stands."""
+        answer = judged(bound("c1"), labelled(zone="z1"), claims=("c1", "gone"))
+        assert answer == {"a": 'persistentvolumeclaim "gone" not found', "b": CONFLICT, "c": [], "d": CONFLICT}
+
+    def test_pods_without_claims_fit(self) -> None:
+        """Only claims are looked at."""
+        assert judged(claims=()) == {"a": [], "b": [], "c": [], "d": []}

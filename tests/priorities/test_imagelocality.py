@@ -1,0 +1,93 @@
+"""ImageLocalityPriority: nodes that need not pull."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import Node, Pod
+from kubeclassic.core.batch import Batch
+from kubeclassic.priorities.imagelocality import MIB, image_locality, normalized_image_name
+from tests.build import engine, node, pod, scored
+from tests.reference import imagelocality
+
+
+def image(size: int, *names: str) -> dict[str, Any]:
+    """An image on a node, *size* in MiB."""
+    return {"names": list(names), "sizeBytes": size * MIB}
+
+
+def of(*images: str, init: tuple[str, ...] = ()) -> Pod:
+    """A pod of these images."""
+    containers, inits = ([{"name": f"c{i}", "image": name} for i, name in enumerate(names)] for names in (images, init))
+    return pod("p", containers=containers, initContainers=inits)
+
+
+class TestImageName:
+    @pytest.mark.parametrize(
+        ("name", "wanted"),
+        [
+            ("nginx", "nginx:latest"),
+            ("nginx:1", "nginx:1"),
+            ("reg:5000/nginx", "reg:5000/nginx:latest"),
+            ("reg:5000/nginx:1", "reg:5000/nginx:1"),
+            ("nginx@sha256:abc", "nginx@sha256:abc"),
+            ("", ":latest"),
+        ],
+    )
+    def test_a_name_without_tag_means_latest(self, name: str, wanted: str) -> None:
+        """A colon counts as a tag's only behind the last slash."""
+        assert normalized_image_name(name) == wanted
+
+
+class TestImageLocality:
+    def test_large_images_draw(self) -> None:
+        """From 23 MiB up to 1000 MiB in all the score goes from 0 to 10; sizes add up over containers, duplicates too."""
+        machine = node("n", images=[image(500, "a:1", "a:latest"), image(20, "b:1"), image(3000, "c:1")])
+        for images, score in ((["a:1"], 4), (["a", "a:1"], 10), (["b:1"], 0), (["c:1"], 10), (["a:1", "b:1"], 5), (["d"], 0)):
+            assert scored(image_locality, of(*images), machine) == {"n": score}
+
+    def test_init_containers_do_not_count(self) -> None:
+        """Only the images of containers are looked for."""
+        assert scored(image_locality, of("x", init=("a:1",)), node("n", images=[image(999, "a:1")])) == {"n": 0}
+
+    def test_an_image_counts_by_the_share_of_nodes_that_hold_it(self) -> None:
+        """The number of holders is what it was when the node was added: 1, 2 and 3 of 3 nodes."""
+        nodes = [node(name, images=[image(900, "a:1")]) for name in "xyz"]
+        assert scored(image_locality, of("a:1"), *nodes) == {"x": 2, "y": 5, "z": 8}
+
+    def test_rows_whose_node_is_gone_count_in_the_total(self) -> None:
+        """A pod on a node that was never seen makes one row more in 1.13; later releases do not take it over."""
+        objects = node("n", images=[image(900, "a:1")]), pod("old", on="nowhere")
+        assert scored(image_locality, of("a:1"), *objects, release="1.13") == {"n": 4}
+        assert scored(image_locality, of("a:1"), *objects, release="1.14") == {"n": 8}
+
+    def test_some_rows_are_scored_as_all_are(self) -> None:
+        """A batch of few rows, in any order, has the scores of the whole table."""
+        nodes = [node(f"n{i}", images=[image(200 * i, "a:1")] if i % 2 else []) for i in range(8)]
+        cycle = engine(*nodes).begin(of("a:1"))
+        whole = image_locality.score(cycle.template, Batch(cycle.table), cycle)
+        for rows in ([], [7], [5, 0, 3], [7, 6, 5, 4, 3, 2, 1, 0]):
+            part = image_locality.score(cycle.template, Batch(cycle.table, np.array(rows, np.intp)), cycle)
+            assert part.tolist() == whole[rows].tolist()
+
+
+NAMES = st.sampled_from(["a", "a:1", "a:latest", "b:latest", "reg:5000/b:latest", "c@sha256:1"])
+IMAGES = st.lists(st.builds(lambda names, size: image(size, *names), st.lists(NAMES, max_size=2), st.integers(0, 1500)), max_size=4)
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> list[Node]:
+    """Up to five nodes with some images each; two nodes may report different sizes for one name."""
+    return [node(f"n{i}", images=images) for i, images in enumerate(draw(st.lists(IMAGES, min_size=1, max_size=5)))]
+
+
+@settings(max_examples=80, deadline=None)
+@given(nodes=clusters(), images=st.lists(st.sampled_from(["a", "a:1", "b", "reg:5000/b", "c@sha256:1", "d"]), max_size=3))
+def test_is_what_loops_find(nodes: list[Node], images: list[str]) -> None:
+    """On random clusters every score is that of plain loops over nodes, images and containers."""
+    assert scored(image_locality, of(*images), *nodes) == imagelocality.image_locality(of(*images), nodes)

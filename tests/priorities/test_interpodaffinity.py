@@ -1,0 +1,165 @@
+"""InterPodAffinityPriority: by example and against a plain loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.batch import Batch
+from kubeclassic.core.rule import RuleError
+from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
+
+from tests.build import engine, node, pod, scored
+from tests.reference.interpodaffinity import liking, scaled
+
+INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+BAD = {"weight": 1, "podAffinityTerm": {"labelSelector": INVALID, "topologyKey": "zone"}}
+A, B, C = (node(name, labels={"zone": zone, "host": name}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y")))
+BARE = node("bare")
+PLAIN = pod("new", labels={"app": "a"})
+
+
+def term(app: str = "a", key: str = "zone", **more: Any) -> dict[str, Any]:
+    """A term about pods with *app*, by zone."""
+    return {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key, **more}
+
+
+def prefers(weight: int = 1, **more: Any) -> dict[str, Any]:
+    """A preferred term."""
+    return {"weight": weight, "podAffinityTerm": term(**more)}
+
+
+def affinity(like: Any = (), dislike: Any = (), want: Any = ()) -> dict[str, Any]:
+    """Preferred terms for and against, and required ones, as the field ``affinity`` of a pod's spec."""
+    preferred, required = "preferredDuringSchedulingIgnoredDuringExecution", "requiredDuringSchedulingIgnoredDuringExecution"
+    return {"podAffinity": {preferred: list(like), required: list(want)}, "podAntiAffinity": {preferred: list(dislike)}}
+
+
+def incoming(*, app: str = "b", **terms: Any) -> Pod:
+    """The pod that is to be scheduled."""
+    return pod("new", labels={"app": app}, affinity=affinity(**terms))
+
+
+def fellow(name: str = "f", on: str = "a", app: str = "a", **terms: Any) -> Pod:
+    """A bound pod."""
+    return pod(name, on=on, labels={"app": app}, affinity=affinity(**terms))
+
+
+def raw(new: Pod, *objects: Any, **options: Any) -> dict[str, int]:
+    """Node -> sum of weights."""
+    return scored(inter_pod_affinity, new, *objects, reduced=False, **options)
+
+
+class TestWeights:
+    def test_own_preferences_count_for_each_pod_in_the_domain(self) -> None:
+        """Each pod of app a in the zone adds the term's weight."""
+        assert raw(incoming(like=[prefers(3)]), A, B, C, fellow("f"), fellow("g", "b")) == {"a": 6, "b": 6, "c": 0}
+
+    def test_own_dislikes_count_against(self) -> None:
+        """A preferred anti-affinity subtracts."""
+        assert raw(incoming(dislike=[prefers(3, key="host")]), A, B, fellow()) == {"a": -3, "b": 0}
+
+    def test_existing_pods_preferences_count_both_ways(self) -> None:
+        """What existing pods prefer about the incoming one counts as its own preference would."""
+        likes, dislikes = fellow("f", "a", like=[prefers(5)]), fellow("g", "c", dislike=[prefers(2)])
+        assert raw(PLAIN, A, C, likes, dislikes) == {"a": 5, "c": -2}
+
+    def test_a_required_affinity_of_an_existing_pod_has_the_configured_weight(self) -> None:
+        """Hard pod affinity is symmetric with a weight of its own."""
+        assert raw(PLAIN, A, C, fellow(want=[term()]), hard_pod_affinity_weight=7) == {"a": 7, "c": 0}
+
+    def test_a_term_that_is_carried_twice_counts_twice(self) -> None:
+        """Terms are not a set."""
+        assert raw(PLAIN, A, fellow(like=[prefers(5), prefers(5)])) == {"a": 10}
+
+    def test_nodes_without_the_key_get_nothing(self) -> None:
+        """Both the pod's node and the judged one must have the label."""
+        assert raw(incoming(like=[prefers()]), A, BARE, fellow("f", "bare"), fellow("g", "a")) == {"a": 1, "bare": 0}
+
+    def test_pods_on_a_deleted_node_are_passed_over(self) -> None:
+        """Their node is looked up by name and not found, though the snapshot still has it."""
+        made = engine(A, B, fellow(on="a"), release="1.15")
+        made.begin(PLAIN)
+        made.cache.remove_node(A)
+        cycle = made.begin(incoming(like=[prefers()]))
+        assert inter_pod_affinity.score(cycle.template, Batch(cycle.table, np.array([cycle.table.row_of["b"]])), cycle).tolist() == [0]
+
+
+class TestScale:
+    def test_least_and_most_liked(self) -> None:
+        """0 for the lowest sum, 10 for the highest, truncated between."""
+        new = incoming(like=[prefers(1, key="host")])
+        pods = [fellow(f"f{i}", "a") for i in range(3)] + [fellow("g", "b")]
+        assert scored(inter_pod_affinity, new, A, B, C, *pods) == {"a": 10, "b": 3, "c": 0}
+
+    def test_nothing_counts_as_a_nodes_worth(self) -> None:
+        """Highest and lowest start from 0: where all sums are negative the best of them is not yet 10."""
+        new = incoming(dislike=[prefers(1, key="host")])
+        assert scored(inter_pod_affinity, new, A, B, fellow("f", "a"), fellow("g", "a"), fellow("h", "b")) == {"a": 0, "b": 5}
+
+    def test_all_zero(self) -> None:
+        """Without any liking every node scores 0."""
+        assert scored(inter_pod_affinity, PLAIN, A, B) == {"a": 0, "b": 0}
+
+    @pytest.mark.parametrize(("release", "scores"), [("1.14", [10, 5, 10]), ("1.15", [10, 10, 10])])
+    def test_a_node_that_stands_twice(self, release: str, scores: list[int]) -> None:
+        """Up to 1.14 sums are kept by name, so that a node that the search visited twice has twice its sum."""
+        cycle = engine(A, C, fellow("f", "a"), fellow("g", "c"), release=release).begin(incoming(like=[prefers()]))
+        rows = [cycle.table.row_of[name] for name in "aca"]
+        nodes = Batch(cycle.table, np.array(rows, np.intp))
+        sums = inter_pod_affinity.score(cycle.template, nodes, cycle)
+        assert sums.tolist() == [1, 1, 1]
+        assert inter_pod_affinity.reduce is not None
+        assert inter_pod_affinity.reduce(cycle.template, sums, nodes, cycle).tolist() == scores
+
+
+class TestInvalidSelectors:
+    def test_the_pods_own_needs_a_pod_to_match(self) -> None:
+        """An invalid preference is an error once there is a pod, and nothing before."""
+        assert raw(incoming(like=[BAD]), A) == {"a": 0}
+        with pytest.raises(RuleError, match=r'^"Near" is not a valid pod selector operator$'):
+            raw(incoming(like=[BAD]), A, fellow())
+
+    def test_an_existing_pods_one_is_an_error_for_every_pod(self) -> None:
+        """One bad preference in the cluster fails the priority, a single time and not once a node."""
+        with pytest.raises(RuleError) as caught:
+            raw(PLAIN, A, fellow(dislike=[BAD]))
+        assert caught.value.once
+
+    def test_on_a_node_that_is_gone_it_does_no_harm(self) -> None:
+        """Pods whose node is not found are not looked at."""
+        assert raw(PLAIN, A, fellow(on="gone", dislike=[BAD]), release="1.12") == {"a": 0}
+
+
+LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xy"), "rack": st.sampled_from(["", "1", "2"])})
+SELECTORS = st.sampled_from([{}, None, {"matchLabels": {"app": "a"}}, {"matchLabels": {"app": "b"}}])
+TERM = st.builds(
+    lambda selector, key, namespaces: {"labelSelector": selector, "topologyKey": key, "namespaces": namespaces},
+    SELECTORS, st.sampled_from(["zone", "rack"]), st.sampled_from([[], ["far"], ["default", "far"]]),
+)  # fmt: skip
+WEIGHTED = st.lists(st.builds(lambda weight, term: {"weight": weight, "podAffinityTerm": term}, st.integers(1, 5), TERM), max_size=2)
+KINDS = st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["default", "far"]), WEIGHTED, WEIGHTED, st.lists(TERM, max_size=1))
+
+
+def made(name: str, kind: Any, on: str = "") -> Pod:
+    """A pod of a random kind."""
+    app, namespace, like, dislike, want = kind
+    return pod(name, on=on, labels={"app": app}, namespace=namespace, affinity=affinity(like, dislike, want))
+
+
+@given(st.lists(LABELS, min_size=1, max_size=5), st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8), KINDS, st.integers(1, 100))
+@settings(max_examples=150, deadline=None)
+def test_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, hard_weight: int) -> None:
+    """Sums and scores of random clusters are those of loops over all pods and terms."""
+    nodes = [node(f"n{i}", labels=found) for i, found in enumerate(labels)]
+    bound = [made(f"p{i}", kind, f"n{at % len(nodes)}") for i, (at, kind) in enumerate(pods)]
+    new = made("new", kind)
+    cluster = [(n, [p for p in bound if p.spec.node_name == n.name]) for n in nodes]
+    sums = {n.name: liking(new, n, cluster, hard_weight) for n in nodes}
+    assert raw(new, *nodes, *bound, hard_pod_affinity_weight=hard_weight) == sums
+    scores = dict(zip(sums, scaled(list(sums.values())), strict=True))
+    assert scored(inter_pod_affinity, new, *nodes, *bound, hard_pod_affinity_weight=hard_weight) == scores

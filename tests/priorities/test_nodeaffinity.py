@@ -1,0 +1,96 @@
+"""NodeAffinityPriority: weights of the preferred terms that match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.rule import RuleError
+from kubeclassic.priorities.nodeaffinity import node_affinity
+from tests.build import engine, node, pod, scored
+
+NODES = node("none"), node("one", labels={"a": "1"}), node("two", labels={"a": "2", "b": ""})
+
+
+def expression(key: str, operator: str, *values: str) -> dict[str, Any]:
+    """One of matchExpressions."""
+    return {"key": key, "operator": operator, "values": list(values)}
+
+
+def term(weight: int, *expressions: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A preferred term."""
+    return {"weight": weight, "preference": {"matchExpressions": list(expressions), **more}}
+
+
+def preferring(*terms: dict[str, Any]) -> Pod:
+    """A pod with these preferences."""
+    return pod("p", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": list(terms)}})
+
+
+def raw(*terms: dict[str, Any]) -> list[int]:
+    """The sums of weights on the three nodes."""
+    return [*scored(node_affinity, preferring(*terms), *NODES, reduced=False).values()]
+
+
+class TestNodeAffinity:
+    def test_weights_of_matching_terms_add_up(self) -> None:
+        """All expressions of a term must hold; every operator may be used."""
+        terms = (
+            term(3, expression("a", "Exists")),
+            term(4, expression("a", "Gt", "1"), expression("b", "Exists")),
+            term(1, expression("a", "NotIn", "2")),
+        )
+        assert raw(*terms) == [1, 4, 7]
+
+    def test_the_best_node_scores_ten(self) -> None:
+        """The reduce step scales to the greatest sum."""
+        incoming = preferring(term(3, expression("a", "Exists")), term(4, expression("a", "In", "2")))
+        assert scored(node_affinity, incoming, *NODES) == {"none": 0, "one": 4, "two": 10}
+
+    def test_nothing_preferred(self) -> None:
+        """Without preferred terms every node scores 0."""
+        assert scored(node_affinity, pod("p"), *NODES) == {"none": 0, "one": 0, "two": 0}
+
+    def test_fields_are_not_looked_at(self) -> None:
+        """matchFields beside expressions do not matter; alone they make a term that matches no node."""
+        field = [expression("metadata.name", "In", "none")]
+        assert raw(term(5, expression("a", "Exists"), matchFields=field)) == [0, 5, 5]
+        assert raw(term(5, matchFields=field)) == raw(term(5)) == [0, 0, 0]
+
+    @pytest.mark.parametrize(
+        ("bad", "text"),
+        [
+            (expression("a", "Is", "1"), '"Is" is not a valid node selector operator'),
+            (expression("a", "Exists", "1"), "values set must be empty for exists and does not exist"),
+        ],
+    )
+    def test_an_invalid_expression_is_an_error(self, bad: dict[str, Any], text: str) -> None:
+        """The priority fails with upstream's text, though other terms are valid."""
+        with pytest.raises(RuleError) as caught:
+            raw(term(1, expression("a", "Exists")), term(1, bad))
+        assert str(caught.value) == text
+
+    @pytest.mark.parametrize(("release", "named"), [("1.12", False), ("1.14", False), ("1.15", True), ("1.16", True)])
+    def test_from_1_15_on_the_text_names_the_key(self, release: str, named: bool) -> None:
+        """A bad value is reported with the key that it is for."""
+        with pytest.raises(RuleError) as caught:
+            scored(node_affinity, preferring(term(1, expression("a", "In", "!"))), *NODES, release=release)
+        assert str(caught.value).startswith('invalid label value: "!": ' + ('at key: "a": ' if named else "a valid label"))
+
+    def test_a_term_of_weight_zero_is_passed_over(self) -> None:
+        """Even where it is invalid."""
+        assert raw(term(0, expression("a", "Is", "1")), term(2, expression("a", "Exists"))) == [0, 2, 2]
+
+    def test_the_sum_has_32_bits(self) -> None:
+        """Two weights of 2^30 and one more wrap to the other end."""
+        assert raw(*[term(2**30, expression("a", "Exists"))] * 2) == [0, -(2**31), -(2**31)]
+
+    def test_pods_that_prefer_the_same_share_scores(self) -> None:
+        """The key sees weights and expressions, not fields or labels."""
+        begin = engine(node("n")).begin
+        preferences = [term(1, expression("a", "Exists"), matchFields=[expression("metadata.name", "In", name)]) for name in "xy"]
+        keys = {node_affinity.key(begin(preferring(each)).template) for each in preferences}
+        assert len(keys) == 1
+        assert node_affinity.key(begin(preferring(term(2, expression("a", "Exists")))).template) not in keys

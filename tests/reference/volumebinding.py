@@ -1,0 +1,155 @@
+"""What one node can do for a pod's claims, by plain loops over the objects."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kubeclassic.api.labels import node_selector_matches, selector_matches, topology_terms_match
+from kubeclassic.api.objects import Node, PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubeclassic.api.quantity import Quantity
+
+BETA = "volume.beta.kubernetes.io/storage-class"
+SELECTED = "volume.kubernetes.io/selected-node"
+ZERO = Quantity()
+
+
+class Rules(NamedTuple):
+    """What differs between releases and gates."""
+
+    selected_node_is_immediate: bool
+    checks_phase: bool
+    volume_mode: str
+    matches_by_beta_class: bool
+    block_volumes: bool
+
+
+class Answer(NamedTuple):
+    """The answer for a node: the flags, or the text of an error, and the names of volumes and claims in the decision."""
+
+    unbound: bool
+    bound: bool
+    error: str | None = None
+    bindings: tuple[tuple[str, str], ...] = ()
+    provisionings: tuple[str, ...] = ()
+
+
+class ModeError(Exception):
+    """A volumeMode is missing in a release that cannot do without."""
+
+
+def reachable(volume: PersistentVolume, node: Node) -> bool:
+    affinity = volume.spec.node_affinity
+    return affinity is None or node_selector_matches(affinity, node.labels, "")
+
+
+def mode_differs(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: Rules) -> bool:
+    modes = [claim.spec.volume_mode, volume.spec.volume_mode]
+    if not rules.block_volumes:
+        return rules.volume_mode == "reject" and "Block" in modes
+    if rules.volume_mode == "strict" and None in modes:
+        raise ModeError("error checking if volumeMode was a mismatch: api defaulting for volumeMode failed")
+    return (modes[0] or "Filesystem") != (modes[1] or "Filesystem")
+
+
+def belongs(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    to = volume.spec.claim_ref
+    return to is not None and to.name == claim.name and to.namespace == claim.namespace and to.uid in ("", claim.uid)
+
+
+def best(
+    claim: PersistentVolumeClaim, volumes: list[PersistentVolume], node: Node, chosen: set[str], rules: Rules
+) -> PersistentVolume | None:
+    wanted = claim.spec.requests.get("storage", ZERO)
+    smallest: PersistentVolume | None = None
+    for volume in volumes:
+        if volume.name in chosen or mode_differs(claim, volume, rules) or volume.metadata.deletion_timestamp is not None:
+            continue
+        capacity = volume.spec.capacity.get("storage", ZERO)
+        if capacity < wanted:
+            continue
+        if belongs(volume, claim):
+            return volume if reachable(volume, node) else None
+        if suits(claim, volume, rules) and reachable(volume, node) and (smallest is None or capacity < smallest.spec.capacity["storage"]):
+            smallest = volume
+    return smallest
+
+
+def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: Rules) -> bool:
+    if volume.spec.claim_ref is not None or (rules.checks_phase and volume.phase != "Available"):
+        return False
+    if claim.spec.selector is not None and not selector_matches(claim.spec.selector, volume.labels):
+        return False
+    if volume.annotations.get(BETA, volume.spec.storage_class_name) != claim.annotations.get(BETA, claim.spec.storage_class_name or ""):
+        return False
+    return set(claim.spec.access_modes) <= set(volume.spec.access_modes)
+
+
+def find(
+    keys: list[str],
+    claims: dict[str, PersistentVolumeClaim],
+    volumes: dict[str, PersistentVolume],
+    classes: dict[str, StorageClass],
+    node: Node,
+    rules: Rules,
+) -> Answer:
+    """The answer of one node for the claims *keys*."""
+    bound, delayed, immediate = [], [], False
+    for key in keys:
+        claim = claims[key]
+        if claim.spec.volume_name and "pv.kubernetes.io/bind-completed" in claim.annotations:
+            bound.append(claim)
+            continue
+        kind = classes.get(claim.annotations.get(BETA, claim.spec.storage_class_name or ""))
+        waits = kind is not None and kind.volume_binding_mode == "WaitForFirstConsumer"
+        if rules.selected_node_is_immediate and SELECTED in claim.annotations:
+            waits = False
+        if waits and not claim.spec.volume_name:
+            delayed.append(claim)
+        else:
+            immediate = True
+    if immediate:
+        return Answer(False, False, "pod has unbound immediate PersistentVolumeClaims")
+    bound_ok = True
+    for claim in bound:
+        volume = volumes.get(claim.spec.volume_name)
+        if volume is None:
+            return Answer(False, False, f'could not find v1.PersistentVolume "{claim.spec.volume_name}"')
+        if not reachable(volume, node):
+            bound_ok = False
+            break
+    return _unbound(delayed, bound_ok, volumes, classes, node, rules)
+
+
+def _unbound(
+    delayed: list[PersistentVolumeClaim],
+    bound_ok: bool,
+    volumes: dict[str, PersistentVolume],
+    classes: dict[str, StorageClass],
+    node: Node,
+    rules: Rules,
+) -> Answer:
+    to_provision = [claim for claim in delayed if SELECTED in claim.annotations]
+    if any(claim.annotations[SELECTED] != node.name for claim in to_provision):
+        return Answer(False, bound_ok)
+    chosen: set[str] = set()
+    bindings: list[tuple[str, str]] = []
+    rest = [claim for claim in delayed if SELECTED not in claim.annotations]
+    for claim in sorted(rest, key=lambda claim: claim.spec.requests.get("storage", ZERO)):
+        name = claim.spec.storage_class_name or ""
+        if rules.matches_by_beta_class:
+            name = claim.annotations.get(BETA, name)
+        listed = [volumes[key] for key in sorted(volumes) if volumes[key].spec.storage_class_name == name]
+        try:
+            volume = best(claim, listed, node, chosen, rules)
+        except ModeError as error:
+            return Answer(False, False, str(error))
+        if volume is None:
+            to_provision.append(claim)
+        else:
+            chosen.add(volume.name)
+            bindings.append((volume.name, claim.key))
+    for claim in to_provision:
+        kind = classes[claim.annotations.get(BETA, claim.spec.storage_class_name or "")]
+        if kind.provisioner in ("", "kubernetes.io/no-provisioner") or not topology_terms_match(kind.allowed_topologies, node.labels):
+            return Answer(False, bound_ok, None, tuple(bindings))
+    return Answer(True, bound_ok, None, tuple(bindings), tuple(claim.key for claim in to_provision))
