@@ -15,7 +15,7 @@ from .decode import decode_kind, describe
 from .defaults import with_default_selector, with_defaults
 from .documents import Document, PathLike, read_documents
 from .fields import shown
-from .objects import KubeObject
+from .objects import KubeObject, Node
 from .workloads import WORKLOADS
 
 K = TypeVar("K", bound=KubeObject)
@@ -50,7 +50,7 @@ def load(
     YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json`` and
     ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would
     (:func:`~.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Of two objects with one name the
-    last counts. Documents of *raw_kinds* are kept undecoded too, workloads and ConfigMaps unless told otherwise.
+    last counts, but a node may stand there once only. Documents of *raw_kinds* are kept undecoded too, workloads and ConfigMaps unless told otherwise.
     Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where.
     """
     loading = _Loading(defaults, strict, frozenset(raw_kinds))
@@ -134,6 +134,8 @@ class _Loading:
     def _keep(self, decoded: KubeObject, data: Mapping[str, Any], place: str) -> None:
         identity = (decoded.kind, decoded.key)
         if identity in self.objects:
+            if isinstance(decoded, Node):
+                raise ManifestError(f"{place}: metadata.name: got {decoded.name} again, wanted each node once")
             self.warnings.append(f"{place}: {decoded.kind} {decoded.key} was given before, the last one counts")
         self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 
 import click
 
@@ -21,8 +22,17 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 
+def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        try:
+            click.echo(f"kubeclassic {version('kubeclassic')}")
+        except PackageNotFoundError:
+            click.echo("kubeclassic (a checkout that is not installed)")
+        context.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
-@click.version_option(package_name="kubeclassic")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and leave.")
 def cli() -> None:
     """The classic Kubernetes scheduler, releases 1.12 to 1.16: where pods would go, and why.
 

@@ -32,8 +32,8 @@ def explain(
 ) -> None:
     """Show what every node in PATHS has against POD, or how it scores; and what is short, by how much.
 
-    POD is namespace/name, or a name that only one waiting pod has. The pods that `kubeclassic simulate` tries before it are scheduled first, so
-    that both say the same.
+    POD is namespace/name, or a name that only one waiting pod has. The pods that `kubeclassic simulate` tries before it are scheduled
+    first, so that both say the same.
 
     Exit status 0: it finds a node, 1: it finds none, 2: bad input.
 

@@ -30,7 +30,7 @@ SCHEDULER = (
     click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults."),
     click.option(
         "--percentage-of-nodes-to-score", "percentage", type=int, metavar="N",
-        help="Stop looking for nodes when this share fits; 0 or absent: what the release's command does (50 in 1.12 and 1.13, then adaptive).",
+        help="Stop looking when this share of the nodes fits; 0 or absent: as the release does (50 in 1.12 and 1.13, then adaptive).",
     ),
     click.option(
         "--hard-pod-affinity-symmetric-weight", "hard_pod_affinity_weight", type=int, metavar="N",

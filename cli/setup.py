@@ -54,7 +54,7 @@ class Setup:
     def configuration(self) -> KubeSchedulerConfiguration:
         """The component configuration that the options come to."""
         written = load_configuration(self.config) if self.config else KubeSchedulerConfiguration(folder=Path())
-        changes = {
+        changes: dict[str, Any] = {
             "percentage": self.percentage,
             "hard_pod_affinity_weight": self.hard_pod_affinity_weight,
             "scheduler_name": self.scheduler_name,

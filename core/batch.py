@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -144,11 +145,10 @@ class Batch:
         """Size in bytes of image *name* and number of nodes with it, as each node keeps them: int64[n] twice, 0 where it is absent."""
         held = self.table.images.get(name, {})
         if self.rows is not None and len(self.rows) < len(held):
-            sizes, nodes_with = np.array([held.get(row, (0, 0)) for row in self.rows.tolist()], np.int64).reshape(-1, 2).T
+            sizes, nodes_with = _pairs([held.get(row, (0, 0)) for row in self.rows.tolist()])
             return sizes, nodes_with
         found = np.zeros((2, self.table.size), np.int64)
-        if held:
-            found[:, list(held)] = np.array(list(held.values()), np.int64).T
+        found[:, np.fromiter(held, np.intp, len(held))] = _pairs(held.values())
         sizes, nodes_with = self._of(found)
         return sizes, nodes_with
 
@@ -244,3 +244,8 @@ class Batch:
     def placed(self, query: Query) -> Ints:
         """Pods that *query* counts and that stand on each node by an edit, those only nominated left out: int64[n]."""
         return np.zeros(self.n, np.int64)
+
+
+def _pairs(pairs: Collection[tuple[int, int]]) -> Ints:
+    """Pairs of numbers as two rows: int64[2, pairs]."""
+    return np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs)).reshape(-1, 2).T

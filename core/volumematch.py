@@ -6,22 +6,25 @@ Upstream: pkg/controller/volume/persistentvolume/util/util.go FindMatchingVolume
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..api.labels import Matcher, SelectorError, compile_selector, everything
+from ..api.labels import Matcher, SelectorError, compile_selector, everything, node_term_matches
 from ..api.objects import NodeSelector, PersistentVolume, PersistentVolumeClaim
 from ..api.quantity import Quantity
 from .assumecache import VolumeError
-from .batch import Batch, Mask
+from .batch import Batch, Mask, Rows
+from .columns import ColumnView
 from .nodeselectors import node_selector_mask
 from .release import VolumeCells
 
 Numbers = NDArray[np.int64]
 BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 NOTHING = Quantity()
+NOWHERE: Rows = np.zeros(0, np.intp)
 
 
 def claim_class(claim: PersistentVolumeClaim) -> str:
@@ -34,14 +37,14 @@ def volume_class(volume: PersistentVolume) -> str:
     return volume.annotations.get(BETA_CLASS, volume.spec.storage_class_name)
 
 
-def requested_size(claim: PersistentVolumeClaim) -> Quantity:
-    """How much storage *claim* asks for."""
-    return claim.spec.requests.get("storage", NOTHING)
+def requested_size(claim: PersistentVolumeClaim) -> int:
+    """How much storage *claim* asks for, in units of 1e-9 bytes: exactly."""
+    return claim.spec.requests.get("storage", NOTHING).nanos
 
 
-def size(volume: PersistentVolume) -> Quantity:
-    """How much storage *volume* has."""
-    return volume.spec.capacity.get("storage", NOTHING)
+def size(volume: PersistentVolume) -> int:
+    """How much storage *volume* has, in units of 1e-9 bytes: exactly."""
+    return volume.spec.capacity.get("storage", NOTHING).nanos
 
 
 def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
@@ -64,17 +67,27 @@ class VolumeMatcher:
     """Every volume that was chosen, by the number that stands for it."""
     _numbers: dict[str, int] = attrs.field(factory=dict)
     _taken: list[Numbers] = attrs.field(factory=list)
-    _masks: dict[NodeSelector | None, Mask] = attrs.field(factory=dict)
+    _within: dict[NodeSelector | None, Rows] = attrs.field(factory=dict)
+    _labelled: dict[str, dict[str | None, Rows]] = attrs.field(factory=dict)
+    """Label key -> value -> the nodes with it."""
 
-    def allowed(self, volume: PersistentVolume) -> Mask:
-        """The nodes that the volume's node affinity allows: bool[n]."""
+    def reach(self, volume: PersistentVolume) -> Rows:
+        """The nodes that the volume's node affinity allows, by index: intp[k]."""
         affinity = volume.spec.node_affinity
-        found = self._masks.get(affinity)
+        found = self._within.get(affinity)
         if found is None:
-            # Upstream: the fields of a node are not given, so that a matchFields of a volume sees empty texts.
-            every = np.ones(self.nodes.n, np.bool_)
-            found = self._masks[affinity] = every if affinity is None else node_selector_mask(affinity, self.nodes, fields=False)
+            found = self._within[affinity] = np.arange(self.nodes.n) if affinity is None else self._matching(affinity)
         return found
+
+    def _matching(self, affinity: NodeSelector) -> Rows:
+        single = _single_value(affinity)
+        if single is None:
+            # Upstream: the fields of a node are not given, so that a matchFields of a volume sees empty texts.
+            return np.flatnonzero(node_selector_mask(affinity, self.nodes, fields=False))
+        key, value = single
+        if key not in self._labelled:
+            self._labelled[key] = _by_value(self.nodes.label(key))
+        return self._labelled[key].get(value, NOWHERE)
 
     def match(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume]) -> tuple[Numbers, Mask | None]:
         """The number of the best of *volumes* for each node, -1 where there is none, and the nodes on which the search fails.
@@ -86,27 +99,34 @@ class VolumeMatcher:
         failed = self._unreadable(claim, volumes, bound) if self.cells.volume_mode == "strict" and self.block_volumes else None
         found, wanting = np.full(self.nodes.n, -1, np.int64), np.ones(self.nodes.n, np.bool_)
         for volume in bound:
-            free = self._free(volume)
             # Upstream: a volume that is bound to the claim but out of reach of the node ends the search without a volume.
-            self._give(found, volume, wanting & free & self.allowed(volume))
+            free = self._free(volume)
+            self._give(found, volume, wanting & free)
             wanting &= ~free
+        left = np.count_nonzero(wanting)
         for volume in self._by_size(claim, usable):
-            here = wanting & self.allowed(volume)
-            if here.any():
-                here &= self._free(volume)
-                self._give(found, volume, here)
-                wanting &= ~here
-                if not wanting.any():
-                    break
+            if not left:
+                break
+            given = self._give(found, volume, wanting)
+            wanting[given] = False
+            left -= len(given)
         self._taken.append(found)
         return found, failed
 
-    def _give(self, found: Numbers, volume: PersistentVolume, mask: Mask) -> None:
+    def _give(self, found: Numbers, volume: PersistentVolume, wanting: Mask) -> Rows:
+        """Let the claim have *volume* on those of the nodes *wanting* where it can, and answer which."""
+        here = self.reach(volume)
+        here = here[wanting[here]]
+        if not len(here):
+            return here
         number = self._numbers.get(volume.name)
         if number is None:
             number = self._numbers[volume.name] = len(self.volumes)
             self.volumes.append(volume)
-        found[mask] = number
+        for taken in self._taken:
+            here = here[taken[here] != number]
+        found[here] = number
+        return here
 
     def _free(self, volume: PersistentVolume) -> Mask:
         """The nodes on which no earlier claim of the pod has the volume: bool[n]."""
@@ -120,20 +140,18 @@ class VolumeMatcher:
     def _by_size(self, claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> list[PersistentVolume]:
         """The volumes that any claim of this kind may have and that are large enough, the smallest first."""
         labels = _selector(claim)
-        least, kind, modes = requested_size(claim), claim_class(claim), claim.spec.access_modes
-        return sorted(
-            (
-                volume
-                for volume in volumes
-                if volume.spec.claim_ref is None
-                and (volume.phase == "Available" or not self.cells.checks_phase)
-                and volume_class(volume) == kind
-                and size(volume) >= least
-                and labels(volume.labels)
-                and all(mode in volume.spec.access_modes for mode in modes)
-            ),
-            key=size,
-        )
+        least, kind, modes = requested_size(claim), claim_class(claim), frozenset(claim.spec.access_modes)
+        free = [
+            volume
+            for volume in volumes
+            if volume.spec.claim_ref is None
+            and (volume.phase == "Available" or not self.cells.checks_phase)
+            and size(volume) >= least
+            and volume_class(volume) == kind
+            and modes.issubset(volume.spec.access_modes)
+            and labels(volume.labels)
+        ]
+        return sorted(free, key=size)
 
     def _is_usable(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
         if volume.metadata.deletion_timestamp is not None:
@@ -157,6 +175,24 @@ class VolumeMatcher:
             if bad and names.index(volume.name) < names.index(bad[0].name):
                 failed &= ~self._free(volume)
         return failed if failed.any() else None
+
+
+def _by_value(label: ColumnView[str | None]) -> dict[str | None, Rows]:
+    order = np.argsort(label.codes, kind="stable")
+    codes, starts = np.unique(label.codes[order], return_index=True)
+    return {label.values[code]: rows for code, rows in zip(codes, np.split(order, starts[1:]), strict=True)}
+
+
+@lru_cache(maxsize=1 << 16)
+def _single_value(affinity: NodeSelector) -> tuple[str, str] | None:
+    """(label key, value) of an affinity that asks for no more than that, as those of local volumes do."""
+    terms = affinity.node_selector_terms
+    if len(terms) != 1 or terms[0].match_fields or len(terms[0].match_expressions) != 1:
+        return None
+    (wanted,) = terms[0].match_expressions
+    if wanted.operator != "In" or len(wanted.values) != 1 or not node_term_matches(terms[0], {wanted.key: wanted.values[0]}, ""):
+        return None
+    return wanted.key, wanted.values[0]
 
 
 def _selector(claim: PersistentVolumeClaim) -> Matcher:

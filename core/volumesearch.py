@@ -176,7 +176,8 @@ class VolumeSearch:
     def _check_bound(self, needs: Needs, matcher: VolumeMatcher, finding: Finding) -> None:
         for claim in needs.bound:
             try:
-                finding.bound &= matcher.allowed(self.volumes.get(claim.spec.volume_name))
+                reach = matcher.reach(self.volumes.get(claim.spec.volume_name))
+                finding.bound &= np.isin(np.arange(matcher.nodes.n), reach)
             except VolumeError as error:
                 # Upstream: the first volume out of reach ends the check, so a missing one behind it is not noticed.
                 finding.fail(str(error), finding.bound)

@@ -6,13 +6,15 @@ by name, and those that are gone are not found. A pod counts only if it is about
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import attrs
 import numpy as np
 
-from ..core.batch import Batch
+from ..core.batch import Batch, Ints
 from ..core.census import Counter
+from ..core.columns import grown
 from ..core.cycle import Cycle
 from ..core.domains import DomainSums
 from ..core.failures import Failures, Mask, Reasons
@@ -101,97 +103,121 @@ def _unreadable_texts(nodes: Batch, i: int) -> Iterator[str]:
 
 # --- what the pod wants and refuses itself --------------------------------------------------------------------------
 
+NOWHERE = sys.maxsize
+"""The place of what is not there, behind every place in the list."""
+Domains = tuple[int, ...]
+"""Codes of the labels of a role's keys."""
 
-@attrs.frozen(eq=False)
-class _Terms:
-    """The terms of one role: their topology keys, and the pods that all of them are about or the text of an invalid selector."""
 
+@attrs.define(eq=False)
+class _Role:
+    """The terms of one role, and the places in the list of the pods that all of them are about."""
+
+    table: NodeTable
     keys: tuple[str, ...]
-    meant: Counter | None
     error: str | None
+    """What is wrong with the first invalid selector; then every pod is looked at, and is an error."""
+    meant: Counter | None
+    by_domains: dict[Domains, list[int]] = attrs.field(factory=dict)
+    errors: list[tuple[int, str]] = attrs.field(factory=list)
+    anywhere: list[int] = attrs.field(factory=list)
+    """Those whose node is found."""
 
     @classmethod
-    def of(cls, pod: Template, role: str, nodes: Batch) -> _Terms:
+    def of(cls, pod: Template, role: str, nodes: Batch) -> _Role:
         keys = dict.fromkeys(term.topology_key for term in getattr(pod, role))
         error = unreadable(pod, role)
-        return cls(tuple(keys), None if error else nodes.counter(meant_by(pod, role, every=True)), error)
+        return cls(nodes.table, tuple(keys), error, None if error else nodes.counter(meant_by(pod, role, every=True)))
 
-    def concerns(self, template: Template) -> bool:
-        """Whether pods of *template* are to be looked at: all, where a selector is invalid."""
-        return bool(self.keys) and (self.meant is None or bool(self.meant.of(template)))
+    @property
+    def holding_rows(self) -> Ints:
+        """Pods to be looked at by row: int64[rows]."""
+        if not self.keys:
+            return np.zeros(self.table.size, np.int64)
+        held = self.table.pod_count if self.meant is None else grown(self.meant.rows, self.table.size)
+        return held[: self.table.size]
+
+    @property
+    def has_empty_key(self) -> bool:
+        return "" in self.keys
+
+    def note(self, place: int, row: int, template: Template) -> None:
+        """Take in a pod on *row*, if it is to be looked at."""
+        if not self.keys or (self.meant is not None and not self.meant.of(template)):
+            return
+        if self.error is not None:
+            self.errors.append((place, self.error))
+        elif not is_found(self.table, row):
+            self.errors.append((place, f'node "{self.table.names[row]}" not found'))
+        else:
+            self.anywhere.append(place)
+            self.by_domains.setdefault(self.domains(row), []).append(place)
+
+    def domains(self, row: int) -> Domains:
+        """The domains of a row by all keys, or those before an empty one."""
+        # Upstream: keys are compared one after the other, and an empty one is an error when it is reached.
+        keys = self.keys[: self.keys.index("")] if self.has_empty_key else self.keys
+        return tuple(int(self.table.labels[key].codes[row]) if key in self.table.labels else 0 for key in keys)
+
+    def sharing(self, row: int) -> list[int]:
+        """The places of pods in all of a row's domains."""
+        domains = self.domains(row)
+        return [] if 0 in domains else self.by_domains.get(domains, [])
 
 
 @attrs.define(eq=False)
 class _OwnTerms:
-    """One pod's own terms against the pods that they concern, node after node; nodes of the same domains share an answer."""
+    """One pod's own terms against the pods that they are about, node after node."""
 
     nodes: Batch
     cycle: Cycle
-    affinity: _Terms
-    anti: _Terms
+    affinity: _Role
+    anti: _Role
     itself: bool
-    concerned: list[tuple[int, Entry, bool, bool]]
-    """Row, pod, whether the affinity and whether the anti-affinity concerns it; in the lister's order."""
-    _known: dict[tuple[str | None, ...], Reasons | str | None] = attrs.field(factory=dict)
+    places: dict[int, list[tuple[int, Entry]]] = attrs.field(factory=dict)
+    """Row -> the places of its pods in the list."""
 
     @classmethod
     def of(cls, pod: Template, nodes: Batch, cycle: Cycle) -> _OwnTerms:
-        affinity, anti = _Terms.of(pod, REQUIRED_AFFINITY, nodes), _Terms.of(pod, REQUIRED_ANTI_AFFINITY, nodes)
-        everybody = ((row, entry, entry.template) for row, entry in listed(Batch(nodes.table), 0))
-        flagged = ((row, entry, affinity.concerns(template), anti.concerns(template)) for row, entry, template in everybody)
-        itself = affinity.meant is not None and bool(affinity.meant.of(pod))
-        return cls(nodes, cycle, affinity, anti, itself, [item for item in flagged if item[2] or item[3]])
+        affinity, anti = _Role.of(pod, REQUIRED_AFFINITY, nodes), _Role.of(pod, REQUIRED_ANTI_AFFINITY, nodes)
+        found = cls(nodes, cycle, affinity, anti, affinity.meant is not None and bool(affinity.meant.of(pod)))
+        names, place = nodes.table.names, 0
+        for row in sorted(np.flatnonzero(affinity.holding_rows + anti.holding_rows).tolist(), key=lambda row: names[row]):
+            for entry in nodes.table.pods[row]:
+                found.places.setdefault(row, []).append((place, entry))
+                affinity.note(place, row, entry.template)
+                anti.note(place, row, entry.template)
+                place += 1
+        return found
 
     def check(self, i: int) -> Reasons | str | None:
         """The reasons against node *i*, or the text of an error."""
-        if self.nodes.edits:
-            return self._named(i, self._walk(i))
-        domains = tuple(self._value(self.nodes.row(i), key) for key in (*self.affinity.keys, *self.anti.keys))
-        if domains not in self._known:
-            self._known[domains] = self._walk(i)
-        return self._named(i, self._known[domains])
+        row, gone = self.nodes.row(i), self._gone(i)
+        wanted, error = _first(self.affinity.sharing(row), gone), _first_error(self.affinity, gone)
+        if self.affinity.has_empty_key and wanted < error[0]:
+            wanted, error = NOWHERE, (wanted, EMPTY_KEY)
+        # Upstream: an error of the anti-affinity counts as a refusal.
+        refused = min(_first(self.anti.sharing(row), gone), _first_error(self.anti, gone)[0])
+        if error[0] < min(wanted, refused + 1):
+            texts, key = self.cycle.release.affinity_texts, self.cycle.pod.key
+            return texts["affinity"].format(pod=key, node=self.nodes.name(i), error=error[1])
+        if refused < NOWHERE:
+            return MEETING_REFUSED
+        is_first = self.itself and _first(self.affinity.anywhere, gone) == NOWHERE
+        return None if not self.affinity.keys or wanted < NOWHERE or is_first else LACKING_COMPANY
 
-    def _named(self, i: int, found: Reasons | str | None) -> Reasons | str | None:
-        if not isinstance(found, str):
-            return found
-        texts, key = self.cycle.release.affinity_texts, self.cycle.pod.key
-        return texts["affinity"].format(pod=key, node=self.nodes.name(i), error=found)
+    def _gone(self, i: int) -> set[int]:
+        """The places of pods that left node *i* in a trial."""
+        if not self.nodes.edits:
+            return set()
+        kept = {(entry.pod.namespace, entry.pod.name) for entry in self.nodes.pods(i)}
+        places = self.places.get(self.nodes.row(i), ())
+        return {place for place, entry in places if (entry.pod.namespace, entry.pod.name) not in kept}
 
-    def _walk(self, i: int) -> Reasons | str | None:
-        judged, wanted_somewhere, satisfied = self.nodes.row(i), False, not self.affinity.keys
-        for row, is_wanted, is_refused in self._seen_from(i):
-            if is_wanted and not satisfied:
-                error = self._error(self.affinity, judged, row)
-                if error is not None:
-                    return error
-                wanted_somewhere = True
-                satisfied = self._shares(judged, row, self.affinity.keys)
-            # Upstream: an error of the anti-affinity counts as a refusal.
-            if is_refused and (self._error(self.anti, judged, row) is not None or self._shares(judged, row, self.anti.keys)):
-                return MEETING_REFUSED
-        return None if satisfied or (not wanted_somewhere and self.itself) else LACKING_COMPANY
 
-    def _seen_from(self, i: int) -> Iterator[tuple[int, bool, bool]]:
-        judged = self.nodes.row(i)
-        kept = {(entry.pod.namespace, entry.pod.name) for entry in self.nodes.pods(i)} if self.nodes.edits else None
-        for row, entry, is_wanted, is_refused in self.concerned:
-            if kept is None or row != judged or (entry.pod.namespace, entry.pod.name) in kept:
-                yield row, is_wanted, is_refused
+def _first(places: list[int], gone: set[int]) -> int:
+    return next((place for place in places if place not in gone), NOWHERE)
 
-    def _error(self, terms: _Terms, judged: int, row: int) -> str | None:
-        if terms.error is not None:
-            return terms.error
-        if not is_found(self.nodes.table, row):
-            return f'node "{self.nodes.table.names[row]}" not found'
-        if "" in terms.keys and self._shares(judged, row, terms.keys[: terms.keys.index("")]):
-            return EMPTY_KEY
-        return None
 
-    def _shares(self, judged: int, row: int, keys: tuple[str, ...]) -> bool:
-        """Whether both rows are in the same domain by all of *keys*."""
-        values = (self._value(judged, key) for key in keys)
-        return all(value is not None and value == self._value(row, key) for value, key in zip(values, keys, strict=True))
-
-    def _value(self, row: int, key: str) -> str | None:
-        column = self.nodes.table.labels.get(key) if key else None
-        return None if column is None else column.values[int(column.codes[row])]
+def _first_error(role: _Role, gone: set[int]) -> tuple[int, str]:
+    return next((error for error in role.errors if error[0] not in gone), (NOWHERE, ""))

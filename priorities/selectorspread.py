@@ -54,7 +54,8 @@ def reduce_by_zone(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Sc
         return _combined(_emptiness(raw, most), in_zone[zones], zones != 0)
     # Few counts and few zones: one score for each pair of them, and a look-up for each node.
     every_count, every_zone = np.arange(most + 1)[:, None], np.arange(size)
-    return _combined(_emptiness(every_count, most), in_zone, every_zone != 0).ravel()[raw * size + zones]
+    found: Scores = _combined(_emptiness(every_count, most), in_zone, every_zone != 0).ravel()[raw * size + zones]
+    return found
 
 
 def _combined(on_node: Floats, in_zone: Floats, zoned: Mask) -> Scores:

@@ -74,11 +74,9 @@ def read_scenario(
     made = _made_by_workloads(cluster, more, defaults)
     everything = _once((*cluster.objects, *more.objects, *made))
     warnings = [*cluster.warnings, *more.warnings]
-    if defaults:
-        admitted = admit(everything)
-        everything = admitted.objects
-        warnings += [f"{item.kind} {item.key}: not admitted: {reason}" for item, reason in admitted.refused]
     sorting = _Sorting(scheduler_name, warnings)
+    if defaults:
+        everything = sorting.admitted(everything)
     for kind, count in (*cluster.passed_over.items(), *more.passed_over.items()):
         sorting.passed_over[f"of kind {kind}"] += count
     scenario = sorting.sort(everything)
@@ -96,8 +94,9 @@ def _identity(manifest: Mapping[str, Any]) -> tuple[str, str]:
 
 def _made_by_workloads(cluster: Loaded, more: Loaded, defaults: bool) -> list[KubeObject]:
     documents = [document for part in (cluster, more) for found in part.raw.values() for document in found]
-    pods, claims = ([*cluster.of(kind), *more.of(kind)] for kind in (Pod, PersistentVolumeClaim))
-    return expand(documents, cluster.of(Node), pods, claims, strict=defaults)
+    pods = [*cluster.of(Pod), *more.of(Pod)]
+    claims = [*cluster.of(PersistentVolumeClaim), *more.of(PersistentVolumeClaim)]
+    return expand(documents, [*cluster.of(Node), *more.of(Node)], pods, claims, strict=defaults)
 
 
 def _once(objects: Sequence[KubeObject]) -> tuple[KubeObject, ...]:
@@ -112,6 +111,14 @@ class _Sorting:
     passed_over: Counter[str] = attrs.field(factory=Counter)
     there: list[KubeObject] = attrs.field(factory=list)
     pending: list[Pod] = attrs.field(factory=list)
+
+    def admitted(self, objects: Sequence[KubeObject]) -> tuple[KubeObject, ...]:
+        """The objects as the API server would take them in; what it would refuse is passed over."""
+        found = admit(objects)
+        for item, reason in found.refused:
+            self.warnings.append(f"{item.kind} {item.key}: not admitted: {reason}")
+            self.passed_over["not admitted"] += 1
+        return found.objects
 
     def sort(self, objects: Sequence[KubeObject]) -> Scenario:
         """Tell what is there from what waits."""

@@ -43,7 +43,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of the larger data, ``KUBECLASSIC_SHARED`` (default ``../shared``); a test that needs it is skipped only where it is absent."""
+    """The folder of the larger data, ``KUBECLASSIC_SHARED`` (default ``../shared``); who needs it is skipped only where it is absent."""
     if not SHARED.is_dir():
         pytest.skip(f"the larger data is absent: no folder {SHARED} (KUBECLASSIC_SHARED names it)")
     return SHARED

@@ -193,11 +193,17 @@ class TestWhatIsKept:
 
     def test_the_last_of_two_counts(self, tmp_path: Path) -> None:
         """Of two objects with one name the last counts, in the place of the first, with a warning."""
-        twice = [NODE, POD, {**NODE, "spec": {"unschedulable": True}}]
+        twice = [POD, NODE, {**POD, "spec": {"nodeName": "n1"}}]
         loaded = load(written(tmp_path, "a.json", json.dumps(twice)))
-        assert names(loaded) == ["Node n1", "Pod default/p1"]
-        assert loaded.of(Node)[0].spec.unschedulable
-        assert loaded.warnings == (f"{tmp_path}/a.json, document 3 (Node n1): Node n1 was given before, the last one counts",)
+        assert names(loaded) == ["Pod default/p1", "Node n1"]
+        assert loaded.of(Pod)[0].spec.node_name == "n1"
+        assert loaded.warnings == (f"{tmp_path}/a.json, document 3 (Pod p1): Pod default/p1 was given before, the last one counts",)
+
+    def test_a_node_stands_there_once(self, tmp_path: Path) -> None:
+        """Two nodes of one name are refused, as nobody can tell which of them is meant."""
+        path = written(tmp_path, "a.json", json.dumps([NODE, NODE]))
+        with pytest.raises(ManifestError, match=r"document 2 \(Node n1\): metadata.name: got n1 again, wanted each node once$"):
+            load(path)
 
     def test_generated_names(self, tmp_path: Path) -> None:
         """Objects with generateName get running numbers."""

@@ -6,13 +6,13 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kubeclassic.api.labels import compile_selector
 from kubeclassic.api.objects import LabelSelector, Pod, strings
 from kubeclassic.core.census import Counter, PodsMatching
 from kubeclassic.core.podterms import REQUIRED_ANTI_AFFINITY, ROLES, Unreadable, holders
 from kubeclassic.core.table import NodeTable
 from kubeclassic.core.template import Entry, Templates
-
 from tests.build import engine, node, pod
 
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}

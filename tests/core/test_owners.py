@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from kubeclassic.api.objects import Map
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.owners import (
@@ -16,7 +17,6 @@ from kubeclassic.core.owners import (
     services_of,
     stateful_sets_of,
 )
-
 from tests.build import engine, node, obj, pod
 
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.batch import Batch
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.overlay import Overlay
 from kubeclassic.predicates.interpodaffinity import match_inter_pod_affinity
 from kubeclassic.predicates.metadata import metadata_fails
-
 from tests.build import answers, ask, engine, node, overlay, pod
 from tests.reference.interpodaffinity import Books, slow_objection
 

@@ -6,13 +6,14 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.batch import Batch
 from kubeclassic.core.cycle import Cycle
+from kubeclassic.core.feed import Feed
 from kubeclassic.core.overlay import Overlay
 from kubeclassic.core.template import Entry
 from kubeclassic.predicates.serviceaffinity import service_affinity
-
 from tests.build import answers, ask, engine, node, obj, overlay, pod
 from tests.reference.owners import Fellows
 
@@ -69,6 +70,19 @@ class TestLabels:
         for release in ("1.12", "1.16"):
             found = ask(RULE, newcomer(), B, SERVICE, fellow("1", "a"), release=release)
             assert found == {"b": 'node "a" not found'}
+
+    def test_a_deleted_fellow_on_a_deleted_node_is_forgotten(self) -> None:
+        """The list of fellows is the cache's: a pod that was deleted after its node is not in it, though the snapshot still has it."""
+        gone, stays = fellow("1", "a"), pod("other", on="a")
+        made = engine(A, B, SERVICE, gone, stays)
+        made.begin(newcomer())
+        feed = Feed(made)
+        feed.delete(A)
+        cycle = made.begin(newcomer())
+        assert answers(RULE, cycle, Batch(cycle.table))["b"] == 'node "a" not found'
+        feed.delete(gone)
+        cycle = made.begin(newcomer())
+        assert answers(RULE, cycle, Batch(cycle.table))["b"] == []
 
 
 class TestWhatIf:

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.batch import Batch
 from kubeclassic.core.cycle import Cycle
@@ -13,7 +14,6 @@ from kubeclassic.core.feed import Feed
 from kubeclassic.core.overlay import Overlay
 from kubeclassic.core.spread import metadata_fails
 from kubeclassic.predicates.topologyspread import even_pods_spread
-
 from tests.build import answers, ask, engine, node, overlay, pod
 from tests.reference.topologyspread import Books
 

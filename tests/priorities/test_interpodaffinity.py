@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.batch import Batch
 from kubeclassic.core.rule import RuleError
 from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
-
 from tests.build import engine, node, pod, scored
 from tests.reference.interpodaffinity import liking, scaled
 

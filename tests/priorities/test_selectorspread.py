@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kubeclassic.core.batch import Batch
 from kubeclassic.priorities.selectorspread import selector_spread, service_spreading
 from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
-
 from tests.build import engine, node, obj, pod, scored
 from tests.reference import owners as plain
 
@@ -53,6 +53,20 @@ class TestSelectorSpread:
         """Where a node has a zone two thirds of its score are the zone's."""
         nodes = [node(name, labels={ZONE: zone}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))]
         assert scored(selector_spread, NEWCOMER, *nodes, node("d"), SERVICE, fellow("1", "a")) == {"a": 0, "b": 3, "c": 10, "d": 10}
+
+    def test_nodes_without_a_zone_are_no_zone(self) -> None:
+        """The fellows on nodes without a zone do not make the other zones look empty."""
+        objects = [node("a", labels={ZONE: "x"}), node("b", labels={ZONE: "y"}), node("c"), SERVICE, fellow("1", "a")]
+        found = scored(selector_spread, NEWCOMER, *objects, *(fellow(f"c{i}", "c") for i in range(3)))
+        assert found == {"a": 2, "b": 10, "c": 0}
+
+    def test_many_nodes_score_as_few(self) -> None:
+        """However many nodes there are, each scores by its own count and its own zone."""
+        zones = {"a": "x", "b": "x", "c": "y", "d": ""}
+        nodes = [node(f"{name}{i}", labels={ZONE: zone} if zone else {}) for name, zone in zones.items() for i in range(9)]
+        found = scored(selector_spread, NEWCOMER, *nodes, SERVICE, fellow("1", "a0"), fellow("2", "a0"), fellow("3", "d0"))
+        assert found["a0"] == 0
+        assert [found[name] for name in ("a1", "b1", "c1", "d0", "d1")] == [3, 3, 10, 5, 10]
 
     def test_an_invalid_pair_counts_every_pod(self) -> None:
         """A service whose selector has an invalid pair counts every pod of the namespace."""

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.batch import Batch
 from kubeclassic.core.rule import RuleError
 from kubeclassic.priorities.topologyspread import even_pods_spread
-
 from tests.build import engine, node, pod, scored
 from tests.reference.topologyspread import scores
 
@@ -68,7 +68,7 @@ class TestEvenPodsSpreadPriority:
         """The sum over the candidates is a 32-bit number: past 2147483647 it is negative."""
         cycle = engine(A, B, gates=GATES).begin(incoming(constraint()))
         raw = np.array([2**31 - 1, 1], np.int64)
-        found = even_pods_spread.reduce(cycle.template, raw, Batch(cycle.table, np.array([0, 1])), cycle)  # type: ignore[misc]  # it has one
+        found = even_pods_spread.reduce(cycle.template, raw, Batch(cycle.table, np.array([0, 1])), cycle)
         total, spread = -(2**31), 2**31 - 1
         assert found.tolist() == [int(10.0 * (1 / spread)), int(10.0 * ((total - 1 + 2**32) / spread))]
 
@@ -91,6 +91,6 @@ def test_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, feasib
     wanted = [nodes[i % len(nodes)] for i in feasible]
     batch = Batch(cycle.table, np.array([cycle.table.row_of[n.name] for n in wanted], np.intp))
     raw = even_pods_spread.score(cycle.template, batch, cycle)
-    found = even_pods_spread.reduce(cycle.template, raw, batch, cycle)  # type: ignore[misc]  # it has one
+    found = even_pods_spread.reduce(cycle.template, raw, batch, cycle)
     placed = [(n, [p for p in bound if p.spec.node_name == n.name]) for n in nodes]
     assert found.tolist() == scores(new, placed, wanted)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kubeclassic.api.labels import selector_matches
 from kubeclassic.api.objects import Node, Pod, TopologySpreadConstraint
-
 from tests.reference.nodeselector import matches as node_allowed
 
 Placed = Sequence[tuple[Node, Sequence[Pod]]]

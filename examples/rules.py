@@ -1,0 +1,29 @@
+"""Rules of one's own: ``kubeclassic simulate examples/cluster --rules examples.rules:CATALOGUE``."""
+
+from kubeclassic.algorithmprovider import CATALOGUE as UPSTREAM
+from kubeclassic.core.batch import Batch
+from kubeclassic.core.cycle import Cycle
+from kubeclassic.core.failures import Failures, Reason
+from kubeclassic.core.rule import Reads
+from kubeclassic.core.template import Template
+from kubeclassic.predicates.rule import predicate
+from kubeclassic.priorities.rule import priority
+
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+AT_WORK = {"north-1b"}
+ZONE_AT_WORK = Reason("node(s) were in a zone that is worked on", resolvable=False)
+
+
+@predicate("ZoneAtWork", reads=Reads.NODE, key=lambda pod: None)
+def zone_at_work(pod: Template, nodes: Batch, cycle: Cycle) -> Failures:
+    """Turn down nodes in a zone that is worked on: the question is asked once a zone and answered for all nodes at once."""
+    return Failures.where(ZONE_AT_WORK, nodes.label(ZONE).where(lambda zone: zone in AT_WORK))
+
+
+@priority.each_node("FewerPods", reads=Reads.REQUESTS)
+def fewer_pods(pod: Template, nodes: Batch, i: int, cycle: Cycle) -> int:
+    """Prefer nodes with fewer pods: asked node by node, which is slow and easy."""
+    return max(0, 10 - int(nodes.pod_count[i]))
+
+
+CATALOGUE = UPSTREAM.with_(zone_at_work).with_(fewer_pods, weight=2)

@@ -1,0 +1,51 @@
+"""README's commands do what it says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.cli import run
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(heading: str) -> list[str]:
+    """The code blocks under a heading of README."""
+    section = re.split(r"^## ", README, flags=re.MULTILINE)
+    found = next(part for part in section if part.startswith(heading + "\n"))
+    return [block.strip("\n") for block in re.findall(r"^```\n(.*?)^```$", found, flags=re.MULTILINE | re.DOTALL)]
+
+
+COMMANDS = [line for block in blocks("Use it") for line in block.splitlines()]
+SOME_UNSCHEDULABLE = 1
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_command_runs(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command under "Use it" runs at the repository's root; those on the example say that a pod fits nowhere, unless it is about another pod."""
+    monkeypatch.chdir(ROOT)
+    program, *arguments = shlex.split(line)
+    assert program == "kubeclassic"
+    placed = "examples/cluster" not in arguments or "shop/orders-1" in arguments
+    assert run(arguments) == (0 if placed else SOME_UNSCHEDULABLE)
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("heading", ["Try it", "Test it"])
+def test_the_first_commands_are_one_line(heading: str) -> None:
+    """The commands that do all the set-up are one line each, and make their own environment."""
+    (block,) = blocks(heading)
+    assert len(block.splitlines()) == 1
+    assert block.startswith("python3 -m venv .venv && ")
+
+
+def test_links_lead_somewhere() -> None:
+    """Every relative link of README leads to a file or folder that is there."""
+    targets = [target for target in re.findall(r"\]\(([^)]+)\)", README) if "://" not in target]
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []
