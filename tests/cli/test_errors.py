@@ -1,0 +1,144 @@
+"""Bad input gives one line that says where, what, got and wanted; never a traceback."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.cli import run
+
+NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n"
+POD = "kind: Pod\nmetadata: {name: web}\n"
+TAINTED = "kind: Node\nmetadata: {name: worker-7}\nspec: {taints: [{key: a, effect: NoSched}]}\n"
+HINT = "(see kubeclassic simulate --help)"
+
+FILES = {
+    "good.yaml": f"{NODE}---\n{POD}",
+    "broken.yaml": "kind: Node\nmetadata:\n  name: [a\n",
+    "broken.json": '{"kind": "Node",\n "metadata": }',
+    "taint.yaml": f"{NODE}---\n{POD}---\n{TAINTED}",
+    "quantity.yaml": "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 1x}}\n",
+    "number.yaml": "kind: Pod\nmetadata: {name: web}\nspec: {priority: high}\n",
+    "list.yaml": "- 1\n- 2\n",
+    "kindless.yaml": "metadata: {name: a}\n",
+    "nameless.yaml": "kind: Node\nmetadata: {}\n",
+    "twice.yaml": f"{NODE}---\n{NODE}",
+    "template.yaml": f"{NODE}---\nkind: Deployment\nmetadata: {{name: web}}\nspec: {{replicas: 2}}\n",
+    "nodes.csv": "sn,cpu_milli,memory_mib,gpu,model\na,1000,4096,0,\nb,1k,4096,0,\n",
+    "few.csv": "sn,cpu_milli\na,1000\n",
+    "pods.csv": "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\np,1,1,0,0\n",
+    "wide.csv": "sn,cpu_milli,memory_mib,gpu,model\na,1,1,0,,,x\n",
+    "ok.csv": "sn,cpu_milli,memory_mib\na,1000,4096\n",
+    "policy.json": '{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsNothing"}]}',
+}
+
+SIMULATE = [
+    ("nothere.yaml", "nothere.yaml: no such file or directory"),
+    ("empty", "empty: got a directory without manifests, wanted *.yaml, .yml, .json, .jsonl or these with .gz"),
+    ("broken.yaml", "broken.yaml, line 4, column 1: broken YAML: did not find expected ',' or ']'"),
+    ("broken.json", "broken.json, line 2, column 14: broken JSON: expecting value"),
+    ("broken.gz", "broken.gz: broken gzip data"),
+    (
+        "taint.yaml",
+        'taint.yaml, document 3 (Node worker-7): spec.taints[0].effect: got "NoSched", wanted NoSchedule, PreferNoSchedule or NoExecute',
+    ),
+    ("quantity.yaml", 'quantity.yaml, document 1 (Node a): status.allocatable.cpu: got "1x", wanted a quantity such as 500m, 2 or 1.5Gi'),
+    ("number.yaml", 'number.yaml, document 1 (Pod web): spec.priority: got "high", wanted a whole number'),
+    ("list.yaml", "list.yaml, document 1: got 1, wanted a Kubernetes object"),
+    ("kindless.yaml", "kindless.yaml, document 1: kind: got nothing, wanted the kind of a Kubernetes object"),
+    ("nameless.yaml", "nameless.yaml, document 1 (Node): metadata.name: got nothing, wanted a name"),
+    ("twice.yaml", "twice.yaml, document 2 (Node a): metadata.name: got a again, wanted each node once"),
+    ("template.yaml", "Deployment web: spec.template: got nothing, wanted a pod template"),
+    ("number-free.yaml", "cluster: got no Node, wanted one at least"),
+    ("good.yaml --release 1.17", 'release: got "1.17", wanted 1.12, 1.13, 1.14, 1.15, 1.16'),
+    ("good.yaml --provider DefaultProvidor", 'plugin "DefaultProvidor" has not been registered; did you mean "DefaultProvider"?'),
+    ("good.yaml --feature-gates EvenPodSpread=true", 'unrecognized feature gate: EvenPodSpread; did you mean "EvenPodsSpread"?'),
+    ("good.yaml --feature-gates EvenPodsSpread", "missing bool value for EvenPodsSpread"),
+    (
+        "good.yaml --feature-gates EvenPodsSpread=yes",
+        'invalid value of EvenPodsSpread=yes, err: strconv.ParseBool: parsing "yes": invalid syntax',
+    ),
+    ("good.yaml --policy nothere.json", "missing policy config file nothere.json"),
+    ("good.yaml --policy policy.json", "Invalid configuration: Predicate type not found for PodFitsNothing"),
+    ("good.yaml --policy-configmap p", """couldn't get policy config map kube-system/p: configmaps "p" not found"""),
+    ("good.yaml --config nothere.yaml", "nothere.yaml: no such file or directory"),
+    ("good.yaml --percentage-of-nodes-to-score 101", "percentageOfNodesToScore: Invalid value: 101: not in valid range 0-100"),
+    (
+        "good.yaml --hard-pod-affinity-symmetric-weight -1",
+        "hardPodAffinitySymmetricWeight: Invalid value: -1: not in valid range 0-100",
+    ),
+    ("good.yaml --equivalence-cache", "--equivalence-cache: 1.16 has none"),
+    ("good.yaml --rules mine", '--rules: got "mine", wanted MODULE:CATALOGUE'),
+    ("good.yaml --rules no_such_module:MINE", """--rules: got "no_such_module:MINE": ModuleNotFoundError: No module named 'no_such_module'"""),
+    ("good.yaml --rules json:decoder", '--rules: got "json:decoder", which is no Catalogue'),
+    ("good.yaml --pods nothere.yaml", "nothere.yaml: no such file or directory"),
+    ("good.yaml --output nothere/out.json", "nothere/out.json: cannot be written: no such file or directory"),
+    ("good.yaml --seed x", f"Invalid value for '--seed': 'x' is not a valid integer {HINT}"),
+    ("good.yaml --frob", f"No such option '--frob' {HINT}"),
+    ("", f"Missing argument 'PATHS...' {HINT}"),
+]
+
+OTHERS = [
+    ("explain good.yaml db", 'pod: got "db", wanted a pod without a node'),
+    ("explain good.yaml wep", 'pod: got "wep", wanted a pod without a node; did you mean "web"?'),
+    ("import openb nothere.csv pods.csv", "nothere.csv: no such file or directory"),
+    ("import openb few.csv pods.csv", "few.csv, line 1: got columns sn,cpu_milli, wanted memory_mib too"),
+    ("import openb nodes.csv pods.csv", 'nodes.csv, line 3: cpu_milli: got "1k", wanted a whole number'),
+    ("import openb wide.csv pods.csv", "wide.csv, line 2: got 7 values, wanted 5 at most"),
+    ("import openb ok.csv pods.csv", 'pods.csv, line 3: name: got "p" again, wanted each name once'),
+    ("simulat good.yaml", "No such command 'simulat'. Did you mean 'simulate'? (see kubeclassic --help)"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with the files above."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken.gz").write_bytes(gzip.compress(b"kind: Node")[:-4])
+    (tmp_path / "number-free.yaml").write_text(POD, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the command line says against *arguments*, which it must refuse with exit status 2 and nothing on standard output."""
+    assert run(arguments.split()) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    return told.err
+
+
+@pytest.mark.parametrize(("arguments", "wanted"), SIMULATE)
+def test_simulate_refuses(folder: Path, capsys: pytest.CaptureFixture[str], arguments: str, wanted: str) -> None:
+    """Each bad input to ``simulate`` gives exactly its one line and exit status 2."""
+    assert refusal(f"simulate {arguments}", capsys) == f"kubeclassic: {wanted}\n"
+
+
+@pytest.mark.parametrize(("arguments", "wanted"), OTHERS)
+def test_other_commands_refuse(folder: Path, capsys: pytest.CaptureFixture[str], arguments: str, wanted: str) -> None:
+    """Each bad input to the other commands gives exactly its one line and exit status 2."""
+    assert refusal(arguments, capsys) == f"kubeclassic: {wanted}\n"
+
+
+def test_a_pod_on_an_unknown_node_is_a_warning(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pod bound to a node that was not given is warned of and tolerated, as upstream does."""
+    (folder / "orphan.yaml").write_text(f"{NODE}---\n{POD}spec: {{nodeName: gone}}\n", encoding="utf-8")
+    assert run(["simulate", "orphan.yaml"]) == 0
+    assert "warning: Pod default/web: spec.nodeName: got gone, which is no node that was given\n" in capsys.readouterr().err
+
+
+def test_an_ambiguous_pod_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name that two namespaces have is refused with both."""
+    (folder / "two.yaml").write_text(f"{NODE}---\n{POD}---\nkind: Pod\nmetadata: {{name: web, namespace: shop}}\n", encoding="utf-8")
+    assert refusal("explain two.yaml web", capsys) == 'kubeclassic: pod: got "web", wanted one of default/web, shop/web\n'
+
+
+def test_an_explained_pod_must_wait(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pod that has a node is refused with the node's name."""
+    (folder / "bound.yaml").write_text(f"{NODE}---\n{POD}spec: {{nodeName: a}}\n", encoding="utf-8")
+    told = refusal("explain bound.yaml web", capsys)
+    assert told == 'kubeclassic: pod: got "web", which is on node a, wanted a pod without a node\n'
