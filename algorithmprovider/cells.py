@@ -33,15 +33,14 @@ def adaptive_share(nodes: int, percentage: int) -> int:
     return max(FEWEST_NODES, nodes * percentage // 100)
 
 
-def round_robin(totals: Ints, times: int) -> tuple[int, bool]:
-    """The best of *totals*, int64[k]; equals take turns by *times*, how often the choice was made before, which this one adds to."""
-    best = np.flatnonzero(totals == totals.max())
-    return int(best[times % len(best)]), True
+def round_robin(ties: int, times: int) -> tuple[int, bool]:
+    """Which of *ties* equally good nodes: they take turns by *times*, how often the choice was made before, which this one adds to."""
+    return times % ties, True
 
 
-def first_best(totals: Ints, times: int) -> tuple[int, bool]:
-    """The first of the best of *totals*, int64[k]; the original draws one of them at random."""
-    return int(np.argmax(totals)), False
+def first_best(ties: int, times: int) -> tuple[int, bool]:
+    """Which of *ties* equally good nodes: the first; the original draws one of them at random."""
+    return 0, False
 
 
 def listed(texts: Sequence[str]) -> str:

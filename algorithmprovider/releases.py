@@ -190,13 +190,15 @@ V1_12 = Release(
         flushes_unschedulable=False,
         move_marker="flag",
         pop_removes_nomination=True,
+        parks_by_condition=True,
         fifo_without_priority=True,
+        fifo_wait_doubles=True,
         backoff_forget_after=60.0,
         node_update_filter=False,
         nominations_by_uid=False,
         keeps_nomination_on_update=False,
         csi_node_events=False,
-        filters_terminal=True,
+        skips_condition_updates=False,
     ),
 )
 
@@ -207,7 +209,7 @@ V1_13 = attrs.evolve(
     gate_effects=(TAINT_NODES_BY_CONDITION, attrs.evolve(RESOURCE_LIMITS, adds_priority=True)),
     volumes=attrs.evolve(V1_12.volumes, claim_text_has_namespace=True, checks_phase=True, volume_mode="default"),
     preemption=attrs.evolve(V1_12.preemption, excludes_self=True),
-    queue=attrs.evolve(V1_12.queue, pop_removes_nomination=False, filters_terminal=False),
+    queue=attrs.evolve(V1_12.queue, pop_removes_nomination=False),
 )
 
 V1_14 = attrs.evolve(
@@ -250,6 +252,8 @@ V1_14 = attrs.evolve(
         has_backoff=True,
         flushes_unschedulable=True,
         move_marker="cycle",
+        parks_by_condition=False,
+        fifo_wait_doubles=False,
         backoff_forget_after=10.0,
         node_update_filter=True,
         nominations_by_uid=True,
@@ -310,7 +314,7 @@ V1_16 = attrs.evolve(
         victim_message="Preempted by {namespace}/{name} on node {node}",
         second_pass_needs_added=True,
     ),
-    queue=attrs.evolve(V1_15.queue, csi_node_events=True),
+    queue=attrs.evolve(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
 )
 
 RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import marshal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 from ..exceptions import QuantityError
@@ -165,23 +165,28 @@ def remembered(read: Reader[V]) -> Reader[V]:
     return recall
 
 
-def shared(read: Reader[V]) -> Reader[V]:
-    """The same reader, giving one shared object for equal (hashable) results, whatever else the JSON values hold."""
-    known: dict[V, V] = {}
+def shared(read: Reader[V], key: Callable[[V], Hashable] = lambda made: made) -> Reader[V]:
+    """The same reader, giving one shared object for results of equal *key*, whatever else the JSON values hold."""
+    known: dict[Hashable, V] = {}
 
     def share(value: Any) -> V:
         if len(known) >= _REMEMBERED:
             known.clear()
         made = read(value)
-        return known.setdefault(made, made)
+        return known.setdefault(key(made), made)
 
     return share
+
+
+def _forms(amounts: Map[Quantity]) -> Hashable:
+    """Equal amounts are not alike where they are written differently."""
+    return frozenset((name, amount.form) for name, amount in amounts.items())
 
 
 _TEXTS: Reader[Map[str]] = _map_of(text, "", NO_STRINGS)
 texts_unshared = _TEXTS
 texts: Reader[Map[str]] = remembered(shared(_TEXTS))
-quantities: Reader[Map[Quantity]] = remembered(shared(_map_of(quantity, Quantity(), NO_QUANTITIES)))
+quantities: Reader[Map[Quantity]] = remembered(shared(_map_of(quantity, Quantity(), NO_QUANTITIES), _forms))
 text_list: Reader[tuple[str, ...]] = list_of(text, "")
 
 

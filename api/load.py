@@ -50,8 +50,8 @@ def load(
     YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json`` and
     ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would
     (:func:`~.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Of two objects with one name the
-    last counts, but a node may stand there once only. Documents of *raw_kinds* are kept undecoded too, workloads and ConfigMaps unless told otherwise.
-    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where.
+    last counts, but a node may stand there once only. Documents of *raw_kinds* are kept undecoded too, workloads and ConfigMaps unless
+    told otherwise. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where.
     """
     loading = _Loading(defaults, strict, frozenset(raw_kinds))
     with _without_garbage_collection():

@@ -52,6 +52,7 @@ class Quantity:
     _scale: int = attrs.field(default=0, eq=False)  # the value is _unscaled * 10 ** _scale
     _is_big: bool = attrs.field(default=False, eq=False)  # a big decimal in Go, not an int64
     _style: str = attrs.field(default="decimal", eq=False)
+    _text: str = attrs.field(default="", eq=False)  # as written, where Go keeps that
 
     @classmethod
     def parse(cls, written: str | float | None) -> Quantity:
@@ -74,6 +75,11 @@ class Quantity:
         if isinstance(amount, int) and -MAX_INT64 <= amount <= MAX_INT64:
             return _make(amount, 0, False, "decimal")
         return cls.parse(amount)
+
+    @property
+    def form(self) -> tuple[int, int, bool, str, str]:
+        """What Go compares and hashes of a quantity, down to how it was written: ``1000m`` is not alike ``1``."""
+        return (self._unscaled, self._scale, self._is_big, self._style, self._text)
 
     @property
     def is_zero(self) -> bool:
@@ -141,6 +147,10 @@ def _make(unscaled: int, scale: int, is_big: bool, style: str) -> Quantity:
     return Quantity(unscaled * 10 ** (scale - _NANO), unscaled, scale, is_big, style)
 
 
+def _kept(made: Quantity, text: str) -> Quantity:
+    return attrs.evolve(made, text=text.strip())
+
+
 ZERO = Quantity()
 
 
@@ -187,7 +197,9 @@ def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suf
     style = "decimal" if suffix in _DECIMAL else "exponent"
     scale = exponent - len(fraction)
     if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= _NANO:
-        return _make(digits, scale, False, style)
+        made = _make(digits, scale, False, style)
+        # Upstream: a text in canonical form is kept, as the original sees it: 0.1 is not, 1.500 is.
+        return _kept(made, text) if scale % 3 == 0 and not (whole + fraction).endswith("000") and not whole.startswith("0") else made
     _require_digit(text, number)
     return _make(_to_nanos(digits, scale), _NANO, True, style) if digits else _make(0, max(scale, _NANO), True, style)
 
@@ -195,7 +207,8 @@ def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suf
 def _interpret_binary(text: str, digits: int, number: str, whole: str, fraction: str, bits: int) -> Quantity:
     # Upstream: the original estimates the digits that a power of two takes.
     if not fraction and len(whole) + bits * 3 // 10 <= 14:
-        return _make(digits << bits, 0, False, "binary")
+        made = _make(digits << bits, 0, False, "binary")
+        return _kept(made, text) if abs(digits) & 7 else made
     _require_digit(text, number)
     nanos = _to_nanos(digits << bits, -len(fraction))
     style = "decimal" if 0 < abs(nanos) < 10**9 else "binary"

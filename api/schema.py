@@ -91,7 +91,7 @@ def _pod(word: Word) -> Table:
         "initContainers": ("init_containers", containers),
         "overhead": ("overhead", quantities),
         "volumes": ("volumes", list_of(record(o.Volume, VOLUME))),
-        "topologySpreadConstraints": ("topology_spread_constraints", _spread_constraints(word)),
+        "topologySpreadConstraints": ("topology_spread_constraints", spread_constraints(word)),
         "schedulingGates": ("scheduling_gates", list_of(member("name", text, ""))),
         "hostNetwork": ("host_network", flag),
     }
@@ -123,10 +123,12 @@ def _container(word: Word) -> Reader[o.Container]:
         "resources": within({"requests": ("requests", quantities), "limits": ("limits", quantities)}),
         "ports": ("ports", remembered(list_of(record(o.ContainerPort, port), o.ContainerPort()))),
     }
-    return shared(record(o.Container, table))
+    # Maps of quantities are shared themselves, so that two are alike down to how they are written only where they are one.
+    return shared(record(o.Container, table), lambda made: (made, id(made.requests), id(made.limits)))
 
 
-def _spread_constraints(word: Word) -> Reader[tuple[o.TopologySpreadConstraint, ...]]:
+def spread_constraints(word: Word) -> Reader[tuple[o.TopologySpreadConstraint, ...]]:
+    """The reader of topology spread constraints."""
     table: Table = {
         "maxSkew": ("max_skew", whole),
         "topologyKey": ("topology_key", text),

@@ -40,16 +40,21 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def affinity(word: Word) -> Reader[o.Affinity]:
-    """The reader of a pod's affinities."""
+def node_affinity(word: Word) -> Reader[o.NodeAffinity]:
+    """The reader of a node affinity."""
     preference: Table = {"weight": ("weight", whole), "preference": ("preference", _node_selector_term(word))}
-    node: Table = {
+    table: Table = {
         _REQUIRED: ("required", node_selector(word)),
         _PREFERRED: ("preferred", list_of(record(o.PreferredSchedulingTerm, preference), o.PreferredSchedulingTerm())),
     }
+    return record(o.NodeAffinity, table)
+
+
+def affinity(word: Word) -> Reader[o.Affinity]:
+    """The reader of a pod's affinities."""
     pods = _pod_affinity(word)
     table: Table = {
-        "nodeAffinity": ("node_affinity", record(o.NodeAffinity, node)),
+        "nodeAffinity": ("node_affinity", node_affinity(word)),
         "podAffinity": ("pod_affinity", pods),
         "podAntiAffinity": ("pod_anti_affinity", pods),
     }

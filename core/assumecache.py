@@ -48,10 +48,10 @@ class AssumeCache(Generic[Kind]):
         return [self._latest[key] for key in self._groups.get(group, ())]
 
     def put(self, item: Kind) -> None:
-        """Take over an object of the API, which ends an assumption, unless what is known is as new."""
+        """Take over an object of the API, which ends an assumption, unless what is known is newer."""
         known = self._latest.get(item.key)
-        # Upstream: an event that is not newer than the assumed object is dropped, also where it differs.
-        if known is not None and not self._is_newer(item, known):
+        # Upstream: an event that is older than the assumed object is dropped; one of the same version frees a volume again.
+        if known is not None and self._is_older(item, known):
             return
         if known is not None:
             self._ungroup(known)
@@ -86,12 +86,12 @@ class AssumeCache(Generic[Kind]):
         keys = self._groups[self.group(item)]
         del keys[bisect_left(keys, item.key)]
 
-    def _is_newer(self, item: Kind, known: Kind) -> bool:
+    def _is_older(self, item: Kind, known: Kind) -> bool:
         try:
             version, stored = self._number(item), self._number(known)
         except VolumeError:
-            return False
-        return version is None or stored is None or version > stored
+            return True
+        return version is not None and stored is not None and version < stored
 
     def _number(self, item: Kind) -> int | None:
         """The resourceVersion; None where a manifest has none, which counts as newer than anything."""

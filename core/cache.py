@@ -13,10 +13,12 @@ import attrs
 from ..api.objects import Node, Pod
 from ..exceptions import CacheError
 from .nodetree import VisitingOrder
-from .template import Entry, Port, Templates
+from .template import Entry, Port, Template, Templates
 
 ASSUMED_POD_TTL = 30.0
 """Seconds after which an assumed pod whose binding has finished is given up."""
+EXPIRY_SWEEP = 1.0
+"""Seconds between two looks for such pods."""
 
 
 @attrs.define(eq=False)
@@ -51,7 +53,7 @@ class PodState:
     node_name: str
     assumed: bool = False
     deadline: float | None = None
-    binding_finished: bool = False
+    """When it expires; None before its binding has finished: then it is kept for ever."""
 
 
 @attrs.define(eq=False)
@@ -66,6 +68,8 @@ class Cache:
     node_count: int = 0
     """Nodes that the node lister has."""
     _states: dict[str, PodState] = attrs.field(factory=dict)
+    _assumed: dict[str, PodState] = attrs.field(factory=dict)
+    """Those that are assumed, in the order in which they were."""
     _image_nodes: dict[str, tuple[int, set[str]]] = attrs.field(factory=dict)
 
     # --- pods -------------------------------------------------------------------------------------------------------
@@ -79,17 +83,18 @@ class Cache:
         state = self.state(pod)
         return state is not None and state.assumed
 
-    def assume(self, pod: Pod) -> None:
-        """Take *pod* (with its node name set) as bound before the API says so."""
+    def assume(self, pod: Pod, template: Template | None = None) -> None:
+        """Take *pod* (with its node name set) as bound before the API says so; *template*: its own, where it is known."""
         if pod.uid in self._states:
             raise CacheError(f"pod {pod.uid} is in the cache, so can't be assumed")
-        self._states[pod.uid] = PodState(pod, self._put(pod), pod.spec.node_name, assumed=True)
+        state = PodState(pod, self._put(pod, template), pod.spec.node_name, assumed=True)
+        self._states[pod.uid] = self._assumed[pod.uid] = state
 
     def finish_binding(self, pod: Pod, now: float) -> None:
         """The binding of an assumed pod has ended: from now on it may expire."""
         state = self.state(pod)
         if state is not None and state.assumed:
-            state.binding_finished, state.deadline = True, now + ASSUMED_POD_TTL
+            state.deadline = now + ASSUMED_POD_TTL
 
     def forget(self, pod: Pod) -> None:
         """Take back an assumption."""
@@ -99,7 +104,7 @@ class Cache:
         if state is None or not state.assumed:
             raise CacheError(f"pod {pod.uid} wasn't assumed so cannot be forgotten")
         self._take(state)
-        del self._states[pod.uid]
+        del self._states[pod.uid], self._assumed[pod.uid]
 
     def add(self, pod: Pod) -> None:
         """A bound pod appears: confirms the assumption, if there was one."""
@@ -114,6 +119,7 @@ class Cache:
             state.entry, state.node_name = self._put(pod), pod.spec.node_name
         # Upstream: on the node that was assumed, the assumed object stays until the next update.
         state.pod, state.assumed, state.deadline = pod, False, None
+        del self._assumed[pod.uid]
 
     def update(self, pod: Pod) -> None:
         """A bound pod changes; it moves to the end of its node's list."""
@@ -130,24 +136,30 @@ class Cache:
         state = self.state(pod)
         if state is None or state.assumed:
             raise CacheError(f"pod {pod.uid} is not found in scheduler cache, so cannot be removed from it")
+        if state.node_name != pod.spec.node_name:
+            raise CacheError(f"pod {pod.uid} was assumed to be on {pod.spec.node_name} but got added to {state.node_name}")
         self._take(state)
         del self._states[pod.uid]
 
     def expire(self, now: float) -> list[Pod]:
-        """Give up the assumed pods whose deadline is past; answers which."""
-        expired = [s for s in self._states.values() if s.assumed and s.binding_finished and s.deadline is not None and now > s.deadline]
+        """Give up the assumed pods whose deadline is past; answers which, in the order in which they were assumed."""
+        expired = [state for state in self._assumed.values() if state.deadline is not None and now > state.deadline]
         for state in expired:
             self._take(state)
-            del self._states[state.pod.uid]
+            del self._states[state.pod.uid], self._assumed[state.pod.uid]
         return [state.pod for state in expired]
+
+    def next_expiry(self) -> float | None:
+        """The earliest deadline of an assumed pod, after which :meth:`expire` has something to do; None where there is none."""
+        return min((state.deadline for state in self._assumed.values() if state.deadline is not None), default=None)
 
     def pods(self) -> Iterator[Entry]:
         """All pods, assumed ones included, in ascending order of node name and then in the node's own order."""
         for name in sorted(self.infos):
             yield from self.infos[name].pods
 
-    def _put(self, pod: Pod) -> Entry:
-        entry = self.templates.entry(pod)
+    def _put(self, pod: Pod, template: Template | None = None) -> Entry:
+        entry = self.templates.entry(pod) if template is None else Entry(pod, template)
         info = self._info(pod.spec.node_name)
         info.pods.append(entry)
         info.used_ports.update(entry.template.ports)

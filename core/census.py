@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .columns import Column, grown
+from .pairs import Pair, Pairs
 from .podterms import ROLES, TermHolders, TermIndex, holders
 from .template import Group, Template
 
@@ -23,6 +24,11 @@ Counts = NDArray[np.int64]
 
 class Query(Hashable, Protocol):
     """Which pods to count: a hashable value that tells by template."""
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        """Label pairs that every pod that counts has, so that only pods with one of them need be tried; none: all are tried."""
+        ...
 
     def counts(self, template: Template) -> int:
         """How often a pod of *template* counts: 0 not at all."""
@@ -36,6 +42,7 @@ class PodsMatching:
     namespaces: frozenset[str] | None
     key: Hashable
     matches: Callable[[Group], bool] = attrs.field(eq=False)
+    pairs: Collection[Pair] = attrs.field(default=(), eq=False)
 
     def counts(self, template: Template) -> int:
         group = template.group
@@ -113,25 +120,34 @@ class Census:
     labels: dict[str, Column[str | None]]
     """The table's label columns."""
     counters: dict[Query, Counter] = attrs.field(factory=dict)
-    _asked: list[Counter] = attrs.field(factory=list)
-    """The counters that every new template is held against: all but those of terms, which a template names itself."""
+    terms_version: int = 0
+    """Moves when a term appears that no pod had before."""
+    watch: list[Counter] | None = None
+    """Where to note the counters that are asked for, so that whoever asked can tell later whether they moved."""
+    _asked: Pairs[Counter] = attrs.field(factory=Pairs)
+    """The counters that new templates are held against: all but those of terms, which a template names itself."""
     _templates: dict[Template, dict[int, int]] = attrs.field(factory=dict)
     """Template -> row -> pods, of the templates that are or were present."""
+    _labelled: Pairs[Template] = attrs.field(factory=Pairs)
     _matching: dict[Template, list[tuple[Counter, int]]] = attrs.field(factory=dict)
     _terms: dict[str, TermIndex[Counter]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
 
     def counter(self, query: Query) -> Counter:
         """The counter of *query*; the first time all present pods are counted for it."""
-        if isinstance(query, TermHolders):
-            return self._carried(query)
+        found = self._carried(query) if isinstance(query, TermHolders) else self._counter(query)
+        if self.watch is not None:
+            self.watch.append(found)
+        return found
+
+    def _counter(self, query: Query) -> Counter:
         found = self.counters.get(query)
         if found is None:
             found = self.counters[query] = Counter(query)
-            self._asked.append(found)
-            for template, rows in self._templates.items():
+            self._asked.file(found, query.pairs)
+            for template in self._labelled.shortest(query.pairs) if query.pairs else self._templates:
                 if often := found.of(template):
                     self._matching[template].append((found, often))
-                    for row, pods in rows.items():
+                    for row, pods in self._templates[template].items():
                         found.add(row, often * pods, self.labels)
         return found
 
@@ -140,7 +156,10 @@ class Census:
 
         Each comes with the counter of its holders. Not to be changed.
         """
-        return self._terms[role].about(template)
+        terms = self._terms[role].about(template)
+        if self.watch is not None:
+            self.watch.extend(counter for _, counter in terms)
+        return terms
 
     def learn(self, template: Template) -> None:
         """Know the terms of *template*, be there a pod of it or not."""
@@ -166,7 +185,9 @@ class Census:
 
     def _register(self, template: Template) -> None:
         self._templates[template] = {}
-        matching = self._matching[template] = [(c, often) for c in self._asked if (often := c.of(template))]
+        self._labelled.file_under_each(template, template.labels.items())
+        asked = (counter for _, counters in self._asked.concerning(template.labels) for counter in counters)
+        matching = self._matching[template] = [(counter, often) for counter in asked if (often := counter.of(template))]
         for role in ROLES if template.has_pod_affinity else ():
             matching.extend((self._carried(holder), often) for holder, often in holders(template, role).items())
 
@@ -175,4 +196,5 @@ class Census:
         if found is None:
             found = self.counters[holder] = Counter(holder)
             self._terms[holder.role].add(holder, found)
+            self.terms_version += 1
         return found

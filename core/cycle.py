@@ -12,13 +12,14 @@ from .batch import Batch
 from .failures import Failures
 from .listings import Listings
 from .release import Release
-from .rule import Algorithm, Predicate
+from .rule import Algorithm, Predicate, Priority, Scores
 from .table import NodeTable
 from .template import Entry, Template, Templates
 
 if TYPE_CHECKING:
     from .cache import Cache
     from .extender import Extender
+    from .memory import Memory
     from .volumes import VolumeBinder
 
 
@@ -39,12 +40,28 @@ class Cycle:
     cache: Cache
     """For rules to which upstream gives a lister of pods or nodes: it knows what the snapshot in ``table`` leaves out."""
     extenders: Sequence[Extender] = ()
+    memory: Memory | None = None
+    """Answers of earlier cycles; None where they are not to be used."""
+    details: bool = True
+    """What is found out is kept beyond the cycle."""
     memo: dict[Any, Any] = attrs.field(factory=dict)
     """What rules worked out for this cycle, keyed by the rule's name."""
 
     def ask(self, predicate: Predicate, nodes: Batch) -> Failures | None:
-        """What *predicate* has against *nodes*."""
+        """What *predicate* has against *nodes*, remembered where *nodes* is the whole table."""
+        if self.memory is not None and nodes.rows is None and self.memory.keeps(predicate, self):
+            kept = self.memory.failures(predicate, self)
+            kept.lent |= self.details
+            found: Failures | None = kept.answer
+            return found
         return predicate.check(self.template, nodes, self)
+
+    def raw_scores(self, priority: Priority, nodes: Batch) -> Scores:
+        """The map step of *priority* for *nodes*, read off what is remembered of the whole table where anything is."""
+        if self.memory is not None and nodes.rows is not None and not priority.whole_list and self.memory.keeps(priority, self):
+            found: Scores = self.memory.scores(priority, self).answer[nodes.rows]
+            return found
+        return priority.score(self.template, nodes, self)
 
     def nominated_entry(self, pod: Pod) -> Entry:
         """A nominated pod as it is put on a node for a trial."""

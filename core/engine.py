@@ -16,20 +16,23 @@ from .batch import Rows
 from .cache import Cache
 from .cycle import Cycle
 from .decision import Decision, Details
+from .equivalence import EquivalenceCache
 from .extender import Extender, filter_by_extenders
 from .listings import Listings
+from .memory import Memory
 from .nominations import Nominations
 from .preempt import Preemption, preempt
-from .rule import Algorithm, Scores
+from .rule import Algorithm, RuleError
 from .score import ScoreError, prioritize
 from .search import Order, Search, run_effects, search
 from .snapshot import Snapshot
+from .standing import Standing, Standings
 from .table import NodeTable
-from .template import Templates
+from .template import Template, Templates
 from .volumes import VolumeBinder, VolumeError, basic_checks
 
 NO_NODES = "no nodes available to schedule pods"
-PickHost = Callable[[Scores, int], tuple[int, bool]]
+PickHost = Callable[[int, int], tuple[int, bool]]
 
 
 @attrs.define(eq=False)
@@ -39,7 +42,7 @@ class Engine:
     algorithm: Algorithm
     extenders: Sequence[Extender] = ()
     pick_host: PickHost = attrs.field(default=attrs.Factory(lambda self: self.algorithm.release.pick_host, takes_self=True))
-    """Which of the best: (totals of the feasible nodes, times it ran) -> (index, whether the counter moves)."""
+    """Which of the best: (how many share the best total, times it ran before) -> (which of them, whether the counter moves)."""
     listings: Listings = attrs.field(factory=Listings)
     templates: Templates = attrs.field(init=False)
     cache: Cache = attrs.field(init=False)
@@ -48,6 +51,13 @@ class Engine:
     nominations: Nominations = attrs.field(init=False)
     binder: VolumeBinder = attrs.field(init=False)
     order: Order = attrs.field(init=False)
+    equivalence: EquivalenceCache | None = attrs.field(init=False, default=None)
+    """None where it is off."""
+    memory_bytes: int = 1 << 30
+    """How much of earlier answers may be kept; 0 keeps nothing."""
+    memory: Memory | None = attrs.field(init=False, default=None)
+    standings: Standings = attrs.field(init=False)
+    _latest: Cycle | None = None
     picks: int = 0
     """How often a host was picked among several: upstream's lastNodeIndex."""
 
@@ -58,8 +68,13 @@ class Engine:
         self.table = NodeTable(release.zone_key)
         self.snapshot = Snapshot(self.cache, self.table, release.snapshot_keeps_nodeless, release.transient_reset_all)
         self.nominations = Nominations(release.queue.nominations_by_uid, release.queue.keeps_nomination_on_update)
-        self.binder = VolumeBinder(release, gates, self.listings)
+        self.binder = VolumeBinder(release, gates, self.listings, skips_nodes=self.algorithm.equivalence_cache)
         self.order = Order(self.cache)
+        memory = Memory(self.table, self.memory_bytes // 2)
+        self.memory = memory if self.memory_bytes else None
+        self.standings = Standings(memory, self.memory_bytes // 2)
+        if self.algorithm.equivalence_cache:
+            self.equivalence = EquivalenceCache(self.table, release, gates)
 
     # --- one pod ----------------------------------------------------------------------------------------------------
 
@@ -70,30 +85,82 @@ class Engine:
             refused = NO_NODES
         if refused is not None:
             return Decision(pod, error=refused)
-        cycle = self.begin(pod)
+        cycle = self.begin(pod, details=details)
+        quick = None if details else self._quick(cycle)
+        if quick is not None:
+            return quick
         found = self._search(cycle)
         decision = self._decide(cycle, found, details)
         if decision.is_fit_error and self.algorithm.preemption:
             decision.preemption = self._preempt(cycle, found)
         return decision
 
-    def begin(self, pod: Pod) -> Cycle:
+    def begin(self, pod: Pod, *, details: bool = True) -> Cycle:
         """A cycle for *pod* on a fresh snapshot."""
         self.snapshot.refresh()
         cycle = Cycle(
             pod=pod, template=self.templates.of(pod), table=self.table, algorithm=self.algorithm, listings=self.listings,
             binder=self.binder, templates=self.templates, cache=self.cache, extenders=self.extenders,
         )  # fmt: skip
-        cycle.has_metadata = not self.algorithm.metadata_fails(cycle)
+        cycle.details, cycle.has_metadata = details, not self.algorithm.metadata_fails(cycle)
+        cycle.memory = self.memory if cycle.has_metadata else None
+        self._latest = cycle
         return cycle
+
+    def warm(self) -> None:
+        """Take over what was fed so far, as the first cycle would."""
+        self.snapshot.refresh()
+        self.order.one_pass(self.table.row_of, self.table.rows_version)
+
+    def _quick(self, cycle: Cycle) -> Decision | None:
+        """The decision read off how the table stands for the pod's template; None where a cycle has to be gone through."""
+        order = self._whole_order()
+        if cycle.memory is None or order is None or not self._is_plain(cycle):
+            return None
+        standing = self.standings.of(cycle.template)
+        try:
+            if not standing.refresh(cycle, order) or not standing.count:
+                return None
+        except RuleError:
+            standing.cursor = -1
+            return None
+        self.cache.order.take(len(order))
+        return Decision(cycle.pod, host=self.table.names[self._best_row(standing)])
+
+    def _whole_order(self) -> Rows | None:
+        """The rows of the coming pass, where it visits each node once and looks at all of them."""
+        order = self.order.one_pass(self.table.row_of, self.table.rows_version)
+        if self.cache.order.position()[0] or self.algorithm.release.nodes_to_find(len(order), self.algorithm.percentage) < len(order):
+            return None
+        return order
+
+    def _is_plain(self, cycle: Cycle) -> bool:
+        """Whether nothing but remembered answers counts: no nominations, extenders, or effects for later."""
+        if self.nominations or self.extenders or self.algorithm.leaves_counts or not self.algorithm.has_predicates:
+            return False
+        return not cycle.template.spec.volumes and not self.algorithm.equivalence_cache
+
+    def _best_row(self, standing: Standing) -> int:
+        if standing.count == 1:
+            return int(np.argmax(standing.fits))
+        ties = standing.best()
+        which, moves = self.pick_host(len(ties), self.picks)
+        self.picks += moves
+        if len(ties) == 1:
+            return int(ties[0])
+        places = self.order.places()[ties]
+        return int(ties[np.argmin(places) if which == 0 else np.argsort(places)[which]])
 
     def _search(self, cycle: Cycle) -> Search:
         order = self.order.one_pass(self.table.row_of, self.table.rows_version)
         wanted = self.algorithm.release.nodes_to_find(len(order), self.algorithm.percentage)
-        found = search(cycle, self.nominations, order, wanted)
+        lens = None if self.equivalence is None else self.equivalence.lens(cycle.pod, self.nominations)
+        found = search(cycle, self.nominations, order, wanted, lens)
         if self.algorithm.has_predicates:
             self.cache.order.take(found.consumed)
-            run_effects(cycle, found.verdict, found.visited)
+            run_effects(cycle, found.verdict, order[: found.consumed])
+        if lens is not None:
+            lens.keep(found.verdict.plain, order[: found.consumed])
         return found
 
     def _decide(self, cycle: Cycle, found: Search, details: bool) -> Decision:
@@ -135,8 +202,9 @@ class Engine:
             except ScoreError as error:
                 kept.ranking, decision.error = None, str(error)
                 return
-            best, moves = self.pick_host(kept.ranking.totals, self.picks)
-            self.picks += moves
+            ties = np.flatnonzero(kept.ranking.totals == kept.ranking.totals.max())
+            which, moves = self.pick_host(len(ties), self.picks)
+            best, self.picks = int(ties[which]), self.picks + moves
         decision.host = kept.names[int(rows[best])]
 
     def _aggregate(self, errors: list[str]) -> str:
@@ -168,15 +236,25 @@ class Engine:
 
     # --- what follows from a decision -------------------------------------------------------------------------------
 
+    def _template_of(self, pod: Pod) -> Template | None:
+        """The template of *pod* on a node, where the latest cycle worked it out."""
+        latest = self._latest
+        return latest.template if latest is not None and latest.pod is pod and not pod.spec.node_name else None
+
     def assume(self, pod: Pod, host: str) -> str | None:
         """Take *pod* as bound to *host*, its volumes too; answers the error that upstream would end the cycle with, if any."""
         try:
             self.binder.assume(pod, host)
         except VolumeError as error:
             return str(error)
+        finally:
+            if self.equivalence is not None:
+                self.equivalence.volumes_assumed()
         try:
-            self.cache.assume(pod.bound_to(host))
+            self.cache.assume(pod.bound_to(host), self._template_of(pod))
         except CacheError as error:
             return str(error)
+        if self.equivalence is not None:
+            self.equivalence.pod_assumed(pod, host)
         self.nominations.remove(pod)
         return None

@@ -32,6 +32,7 @@ class Feed:
             node = self.engine.cache.node(item.name)
             if node is not None:
                 self.engine.cache.remove_node(node)
+                self._follow(node, None)
         elif isinstance(item, Pod):
             self._delete_pod(item)
         else:
@@ -52,6 +53,7 @@ class Feed:
             self.engine.cache.add_node(node)
         else:
             self.engine.cache.update_node(old, node)
+            self._follow(old, node)
 
     def _put_pod(self, pod: Pod) -> None:
         if pod.is_terminal:
@@ -61,7 +63,9 @@ class Feed:
         if state is None or state.assumed:
             self.engine.cache.add(pod)
         else:
+            old = state.pod
             self.engine.cache.update(pod)
+            self._follow(old, pod)
 
     def _delete_pod(self, pod: Pod) -> None:
         state = self.engine.cache.state(pod)
@@ -70,17 +74,27 @@ class Feed:
         if state.assumed:
             self.engine.cache.add(state.pod)
         self.engine.cache.remove(state.pod)
+        self._follow(state.pod, None)
 
     def _put_listed(self, item: KubeObject) -> None:
         listing = self.engine.listings.of(item)
+        old = None if listing is None else listing.get(item.key)
         if listing is not None:
             listing.put(item)
         if isinstance(item, PersistentVolume | PersistentVolumeClaim):
             self.engine.binder.put(item)
+        self._follow(old, item)
 
     def _delete_listed(self, item: KubeObject) -> None:
         listing = self.engine.listings.of(item)
+        old = None if listing is None else listing.get(item.key)
         if listing is not None:
             listing.drop(item.key)
         if isinstance(item, PersistentVolume | PersistentVolumeClaim):
             self.engine.binder.drop(item)
+        if old is not None:
+            self._follow(old, None)
+
+    def _follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        if self.engine.equivalence is not None:
+            self.engine.equivalence.follow(old, new)

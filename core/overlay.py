@@ -84,21 +84,35 @@ class Overlay(Batch):
         """Put a pod at the end of node *at*'s list."""
         self._apply(at, entry, 1)
 
+    def add_from(self, start: int, entry: Entry) -> None:
+        """Put a pod on each node from *start* on: each stands for itself, as in as many trials."""
+        for at in range(start, self.n):
+            self._note(at, entry, 1)
+        template = entry.template
+        for name, number in template.footprint.items():
+            self._sum(name)[start:] += number
+        self._nonzero[:, start:] += np.array(template.nonzero_footprint, np.int64)[:, None]
+        self._counts[start:] += 1
+
     def remove(self, entry: Entry, at: int) -> None:
         """Take a pod off node *at*; the last of its list moves into its place."""
         self._apply(at, entry, -1)
 
     def _apply(self, at: int, entry: Entry, sign: int) -> None:
-        edit = self._edit(at, entry, sign)
-        self._edits.append(edit)
-        self._edits_at.setdefault(at, []).append(edit)
-        self._list(at, entry, sign)
+        self._note(at, entry, sign)
         template = entry.template
         for name, number in template.footprint.items():
             self._sum(name)[at] += sign * number
         self._nonzero[:, at] += sign * np.array(template.nonzero_footprint, np.int64)
         self._counts[at] += sign
-        for port in template.ports:
+
+    def _note(self, at: int, entry: Entry, sign: int) -> None:
+        """Follow an edit in everything but the sums."""
+        edit = self._edit(at, entry, sign)
+        self._edits.append(edit)
+        self._edits_at.setdefault(at, []).append(edit)
+        self._list(at, entry, sign)
+        for port in entry.template.ports:
             self._ports.setdefault(port, {})[at] = sign > 0
 
     def _edit(self, at: int, entry: Entry, sign: int) -> Edit:

@@ -5,12 +5,12 @@ Upstream: k8s.io/client-go listers/core/v1 and listers/apps/v1, the ``...Expansi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import TypeVar
 
 import attrs
 
-from ..api.labels import Matcher, SelectorError, compile_selector, pairs_match, set_selector
+from ..api.labels import Matcher, SelectorError, compile_selector, everything, pairs_match, set_selector
 from ..api.objects import LabelSelector, Map, ReplicaSet, ReplicationController, Service, StatefulSet
 from .listings import Listings
 from .template import Template
@@ -36,6 +36,13 @@ class OwnerSelector:
     def of_selector(cls, selector: LabelSelector) -> OwnerSelector:
         """The selector of a replica set or stateful set; a valid one."""
         return cls(selector, compile_selector(selector))
+
+    @property
+    def pairs(self) -> Collection[tuple[str, str]]:
+        """Label pairs that all pods have which it takes in."""
+        if self.matches is everything:
+            return ()
+        return self.selector.match_labels.items() if isinstance(self.selector, LabelSelector) else self.selector.items()
 
 
 # --- the owners -----------------------------------------------------------------------------------------------------

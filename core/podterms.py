@@ -1,24 +1,24 @@
 """What pod (anti-)affinity terms select, and what of a pod's terms cannot be read.
 
-A term selects by namespaces and labels; its topology key says where that counts. Namespaces that a term does not give are its
-owner's, so a term is resolved against the pod that carries it.
+A term selects by namespaces and labels; its topology key says where that counts. Where a term says nothing of namespaces its owner's
+is meant, so a term is resolved against the pod that carries it. Some releases let it select namespaces by their labels too.
 Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTermProperties in predicates/metadata.go.
 """
 
 from __future__ import annotations
 
 from collections import Counter as Multiset
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Generic, TypeVar
 
 import attrs
 
 from ..api.labels import SelectorError, compile_selector
 from ..api.objects import LabelSelector, PodAffinityTerm
+from .pairs import Pair, Pairs
 from .template import Group, Template
 
 T = TypeVar("T")
-Pair = tuple[str, str] | None
 
 REQUIRED_AFFINITY = "required_affinity"
 REQUIRED_ANTI_AFFINITY = "required_anti_affinity"
@@ -33,10 +33,23 @@ class Target:
 
     namespaces: frozenset[str]
     selector: LabelSelector | None
+    namespace_selector: LabelSelector | None = None
+    """Takes in further namespaces by their labels: None no other, an empty one all."""
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        """Label pairs that all those pods have."""
+        return () if self.selector is None else self.selector.match_labels.items()
+
+    @property
+    def by_labels(self) -> bool:
+        """Whether it takes labels of namespaces to tell who is meant."""
+        return self.namespace_selector is not None and not self.namespace_selector.is_empty
 
     def matches(self, group: Group) -> bool:
-        """Whether pods of *group* are meant. Raises :class:`~kubeclassic.api.labels.SelectorError` for an invalid selector."""
-        return group.namespace in self.namespaces and compile_selector(self.selector)(group.labels)
+        """Whether pods of *group* are meant, or :attr:`by_labels` can be. Raises :class:`~kubeclassic.api.labels.SelectorError` for an invalid selector."""
+        reached = group.namespace in self.namespaces or self.namespace_selector is not None
+        return reached and compile_selector(self.selector)(group.labels)
 
 
 @attrs.frozen(cache_hash=True)
@@ -46,6 +59,10 @@ class PodsMeant:
     targets: frozenset[Target]
     every: bool
 
+    @property
+    def pairs(self) -> Collection[Pair]:
+        return {pair for target in self.targets for pair in target.pairs} if self.every else ()
+
     def counts(self, template: Template) -> int:
         if not self.targets:
             return 0
@@ -54,10 +71,26 @@ class PodsMeant:
 
 
 @attrs.frozen
+class Anybody:
+    """A query for all pods."""
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        return ()
+
+    def counts(self, template: Template) -> int:
+        return 1
+
+
+@attrs.frozen
 class Unreadable:
     """A query for the pods that carry an invalid selector among their terms of a *role*."""
 
     role: str
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        return ()
 
     def counts(self, template: Template) -> int:
         return int(unreadable(template, self.role) is not None)
@@ -71,7 +104,9 @@ def terms_of(template: Template, role: str) -> Iterator[tuple[PodAffinityTerm, i
 
 def target_of(template: Template, term: PodAffinityTerm) -> Target:
     """The pods that *term* of a pod of *template* is about."""
-    return Target(frozenset(term.namespaces or (template.namespace,)), term.label_selector)
+    by_labels = term.namespace_selector if template.selects_namespaces else None
+    named = term.namespaces or (() if by_labels is not None else (template.namespace,))
+    return Target(frozenset(named), term.label_selector, by_labels)
 
 
 def meant_by(template: Template, role: str, *, every: bool, key: str | None = None) -> PodsMeant:
@@ -94,6 +129,7 @@ def _errors(template: Template, role: str) -> Iterator[str]:
     for term, _ in terms_of(template, role):
         try:
             compile_selector(term.label_selector)
+            compile_selector(term.namespace_selector if template.selects_namespaces else None)
         except SelectorError as error:
             yield str(error)
 
@@ -106,6 +142,10 @@ class TermHolders:
     target: Target
     topology_key: str
     weight: int = 0
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        return ()
 
     def counts(self, template: Template) -> int:
         return holders(template, self.role)[self]
@@ -125,24 +165,19 @@ def holders(template: Template, role: str) -> Multiset[TermHolders]:
 class TermIndex(Generic[T]):
     """Terms of one role, each with something that belongs to it, found by the labels of the pods that they are about."""
 
-    _by_pair: dict[Pair, list[tuple[TermHolders, T]]] = attrs.field(factory=dict)
-    """A label pair that a term insists on, None where it insists on none -> such terms, oldest first."""
-    _about: dict[Template, tuple[list[tuple[TermHolders, T]], dict[Pair, int]]] = attrs.field(factory=dict)
+    _terms: Pairs[tuple[TermHolders, T]] = attrs.field(factory=Pairs)
+    _about: dict[Template, tuple[list[tuple[TermHolders, T]], dict[Pair | None, int]]] = attrs.field(factory=dict)
     """Template -> the terms about it, and how many of each list it was held against."""
 
     def add(self, holder: TermHolders, item: T) -> None:
         """Know a term that was not known before."""
-        selector = holder.target.selector
-        if selector is not None:
-            pairs = selector.match_labels.items()
-            rarest = min(pairs, key=lambda pair: len(self._by_pair.get(pair, ())), default=None)
-            self._by_pair.setdefault(rarest, []).append((holder, item))
+        if holder.target.selector is not None:
+            self._terms.file((holder, item), holder.target.pairs)
 
     def about(self, template: Template) -> Sequence[tuple[TermHolders, T]]:
-        """The terms about pods of *template*."""
+        """The terms about pods of *template*, those included that look at the labels of its namespace, whatever those are."""
         found, seen = self._about.setdefault(template, ([], {}))
-        for pair in (None, *template.labels.items()):
-            terms = self._by_pair.get(pair, ())
+        for pair, terms in self._terms.concerning(template.labels):
             if len(terms) > (start := seen.get(pair, 0)):
                 found.extend(term for term in terms[start:] if term[0].target.matches(template.group))
                 seen[pair] = len(terms)

@@ -113,14 +113,18 @@ class QueueCells:
     by_timestamp: bool
     """Equal priorities go by the time of entering the queue."""
     has_backoff: bool
-    """There is a backoff queue, and pods that fail after a move go there."""
+    """Pods that failed wait before the next try, and those that fail after a move do so in a backoff queue."""
     flushes_unschedulable: bool
     """Pods are moved out of the unschedulable map after 60 s, looked at every 30 s."""
     move_marker: str
     """``flag``, cleared by each pop, or ``cycle`` numbers."""
     pop_removes_nomination: bool
+    parks_by_condition: bool
+    """A failed pod is parked as unschedulable only with condition PodScheduled False, reason Unschedulable."""
     fifo_without_priority: bool
-    """Gate PodPriority off: a plain FIFO, waiting 1 s to 60 s after a failure."""
+    """Gate PodPriority off: a plain FIFO, which failed pods enter again after a wait."""
+    fifo_wait_doubles: bool
+    """That wait grows from 1 s to 60 s; else it always is 1 s."""
     backoff_forget_after: float
     """Seconds after which an unused backoff entry is forgotten."""
     node_update_filter: bool
@@ -130,9 +134,9 @@ class QueueCells:
     keeps_nomination_on_update: bool
     """An update without nomination keeps the one that the map has."""
     csi_node_events: bool
-    filters_terminal: bool
-    """The pod event filters drop Succeeded and Failed pods."""
-    rejects_known: bool = True
+    """With gate CSINodeInfo, CSINodes that come or change move pods."""
+    skips_condition_updates: bool
+    """An update of an assumed pod's conditions does not bring it into the queue again."""
 
 
 @attrs.frozen(kw_only=True)
@@ -177,11 +181,13 @@ class Release:
     """Snapshots hold NodeInfos without a node (then predicate metadata is nil); else they keep the last state with one."""
     transient_reset_all: bool
     """Transient volume counts are reset on every node each cycle; else on changed ones only."""
+    selects_namespaces: bool = False
+    """Pod affinity terms may take in namespaces by their labels."""
     # --- the cycle (reference B) ---
     nodes_to_find: Callable[[int, int], int]
     """(nodes, percentage) -> how many feasible nodes are looked for."""
-    pick_host: Callable[[Any, int], tuple[int, bool]]
-    """(int64 totals of the feasible nodes, times it ran before) -> (index of the host, whether the counter moves)."""
+    pick_host: Callable[[int, int], tuple[int, bool]]
+    """(how many feasible nodes share the best total, times it ran before) -> (which of them, whether the counter moves)."""
     error_joiner: Callable[[Any], str]
     """Several error texts -> one aggregate's text."""
     binding_failed_reason: str

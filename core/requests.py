@@ -12,7 +12,7 @@ from functools import cache
 
 from ..api.labels import is_valid_label_key
 from ..api.objects import Container, Pod
-from ..api.quantity import Quantity
+from ..api.quantity import ZERO, Quantity
 from .release import Gates
 
 Requests = dict[str, int]
@@ -24,6 +24,7 @@ DEFAULT_MILLI_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
 """What a container without a memory request counts in the non-zero sums, in bytes."""
 ATTACHABLE_PREFIX = "attachable-volumes-"
+_DEFAULTS = {CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.of(DEFAULT_MEMORY)}
 
 
 @cache
@@ -138,6 +139,43 @@ def nonzero_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
             if name in total:
                 total[name] = wrapped(total[name] + quantity.value())
     return total
+
+
+def exact_sums(pod: Pod, gates: Gates) -> Requests:
+    """What the whole pod asks for, overhead included: quantities are summed exactly, and only the sums are rounded."""
+    return {name: amount(name, quantity) for name, quantity in _exact(pod, {}).items() if is_counted(name)}
+
+
+def exact_sums_with_defaults(pod: Pod, gates: Gates) -> Requests:
+    """cpu and memory as :func:`exact_sums`, absent requests counted with the defaults, container by container."""
+    total = _exact(pod, _DEFAULTS)
+    return {name: amount(name, total.get(name, ZERO)) for name in (CPU, MEMORY)}
+
+
+def nonzero_with_any_overhead(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`nonzero_of_all_containers`, and the overhead."""
+    total = nonzero_of_all_containers(pod, gates)
+    for name, quantity in pod.spec.overhead.items():
+        if name in total:
+            total[name] = wrapped(total[name] + amount(name, quantity))
+    return total
+
+
+def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
+    total: dict[str, Quantity] = {}
+    for container in pod.spec.containers:
+        _add_exactly(total, {**defaults, **container.requests})
+    for container in pod.spec.init_containers:
+        for name, quantity in {**defaults, **container.requests}.items():
+            if name not in total or quantity.nanos > total[name].nanos:
+                total[name] = quantity
+    _add_exactly(total, pod.spec.overhead)
+    return total
+
+
+def _add_exactly(total: dict[str, Quantity], quantities: Mapping[str, Quantity]) -> None:
+    for name, quantity in quantities.items():
+        total[name] = total[name] + quantity if name in total else quantity
 
 
 def of_node(quantities: Mapping[str, Quantity]) -> Requests:

@@ -55,8 +55,28 @@ class Predicate:
     name: str
     check: Callable[[Template, Batch, Cycle], Failures | None]
     reads: Reads
+    concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
+    """False for pods that the predicate can never object to, and on which it has no effect: it is not asked about them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, Cycle], None] | None = None
+
+
+@attrs.frozen
+class Reduction:
+    """A reduce step in two halves: what it must know of all feasible nodes together, and then one score a node from that.
+
+    ``summarise(pod, raw, nodes, cycle)`` looks at all feasible nodes and gives a value that compares by equality;
+    ``apply(pod, raw, summary, nodes, cycle)`` scores each node of a batch by its raw score and the summary alone, so that it can be asked
+    again for changed nodes only. With *zeros_alike* raw scores of 0 everywhere have one summary, whichever nodes they belong to.
+    """
+
+    summarise: Callable[[Template, Scores, Batch, Cycle], Hashable]
+    apply: Callable[[Template, Scores, Any, Batch, Cycle], Scores]
+    zeros_alike: bool = False
+
+    def __call__(self, pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+        """Both halves: int64[k] raw scores of the feasible *nodes* -> int64[k]."""
+        return self.apply(pod, raw, self.summarise(pod, raw, nodes, cycle), nodes, cycle)
 
 
 @attrs.frozen(kw_only=True)
@@ -64,7 +84,7 @@ class Priority:
     """A preference among the nodes that fit.
 
     ``score(pod, nodes, cycle)`` gives int64[n] raw scores; ``reduce(pod, raw, nodes, cycle)``, where there is one, turns those of the feasible
-    nodes into 0 to 10. With ``whole_list`` the score is already a function of all feasible nodes together. Either may raise
+    nodes into 0 to 10; as a :class:`Reduction` it is redone only where something changed. With ``whole_list`` the score is already a function of all feasible nodes together. Either may raise
     :class:`RuleError`, which ends the cycle.
     """
 
@@ -109,6 +129,18 @@ class Algorithm:
     equivalence_cache: bool = False
     has_predicates: bool = True
     """False where the predicate map is empty: every node of the lister is feasible."""
+
+    def predicates_for(self, pod: Template) -> Sequence[Predicate]:
+        """The predicates that may object to *pod*, in running order."""
+        found: Sequence[Predicate] | None = pod.memo.get("predicates")
+        if found is None:
+            found = pod.memo["predicates"] = tuple(p for p in self.predicates if p.concerns(pod))
+        return found
+
+    @property
+    def leaves_counts(self) -> bool:
+        """Whether the volume count predicates leave their counts behind for a priority to read."""
+        return self.enabled("BalanceAttachedNodeVolumes")
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; a gate that the release does not have is off."""

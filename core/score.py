@@ -64,7 +64,7 @@ def _add_extender_scores(cycle: Cycle, extender: Extender, nodes: Batch, totals:
 
 
 def _score(cycle: Cycle, priority: Priority, nodes: Batch, ranking: Ranking) -> Scores:
-    raw = priority.score(cycle.template, nodes, cycle)
+    raw = cycle.raw_scores(priority, nodes)
     reduced = raw if priority.reduce is None else priority.reduce(cycle.template, raw, nodes, cycle)
     ranking.raw[priority.name], ranking.by_priority[priority.name] = raw, reduced
     return reduced

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .batch import Batch, Rows
 from .cache import Cache
 from .cycle import Cycle
+from .equivalence import Lens
 from .failures import Mask
 from .nominations import Nominations
 from .overlay import Overlay
@@ -20,9 +21,9 @@ from .template import Entry
 from .verdict import Judgement, Verdict, judge
 
 
-def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all: bool) -> Verdict:
+def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all: bool, lens: Lens | None = None) -> Verdict:
     """Judge *nodes* as they are and, where pods of equal or higher priority are nominated to one, with those put there too."""
-    plain = judge(cycle, nodes, check_all)
+    plain = judge(cycle, nodes, check_all, lens)
     waiting = _nominated(cycle, nodes, nominations) if nominations else {}
     if not waiting:
         return Verdict(plain, plain.fits)
@@ -92,6 +93,7 @@ class Order:
     _rest: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     _round: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     _latest: tuple[bool, int, Rows] | None = None
+    _places: tuple[Rows, Rows] | None = None
 
     def one_pass(self, row_of: dict[str, int], rows_version: int) -> Rows:
         """The rows that the next pass would visit, were it not stopped: as many as there are nodes in the tree."""
@@ -106,15 +108,25 @@ class Order:
             self._latest = (in_rest, start, self._lay_out(in_rest, start, len(order)))
         return self._latest[2]
 
+    def places(self) -> Rows:
+        """The place of each row in the latest pass: intp[rows]."""
+        assert self._latest is not None
+        rows = self._latest[2]
+        if self._places is None or self._places[0] is not rows:
+            places = np.zeros(int(rows.max()) + 1, np.intp)
+            places[rows] = np.arange(len(rows))
+            self._places = rows, places
+        return self._places[1]
+
     def _lay_out(self, in_rest: bool, start: int, count: int) -> Rows:
         if not in_rest:
             return np.concatenate([self._round[start:], self._round[:start]])
         return np.concatenate([self._rest[start:], self._round])[:count]
 
 
-def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int) -> Search:
+def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, lens: Lens | None = None) -> Search:
     """Judge the whole table and read the answer off in visiting order *order*, stopping after *wanted* fits and one more."""
-    verdict = judge_twice(cycle, Batch(cycle.table), nominations, cycle.algorithm.check_all)
+    verdict = judge_twice(cycle, Batch(cycle.table), nominations, cycle.algorithm.check_all, lens)
     fits: NDArray[np.bool_] = verdict.fits[order]
     consumed = len(order)
     if wanted < consumed:
@@ -130,7 +142,7 @@ def run_effects(cycle: Cycle, verdict: Verdict, visited: Rows) -> None:
 
     *visited*: nodes of the judged batch, in visiting order.
     """
-    effective = [predicate for predicate in cycle.algorithm.predicates if predicate.effect is not None]
+    effective = [predicate for predicate in cycle.algorithm.predicates_for(cycle.template) if predicate.effect is not None]
     if not effective:
         return
     crowded, place = verdict.with_nominated, verdict.place
@@ -143,6 +155,6 @@ def run_effects(cycle: Cycle, verdict: Verdict, visited: Rows) -> None:
 
 def _effects(cycle: Cycle, predicates: list[Predicate], judgement: Judgement, at: Rows) -> None:
     for predicate in predicates:
-        reached = at[judgement.reached(predicate)[at]]
+        reached = at[judgement.reached(predicate.name)[at]]
         if len(reached) and predicate.effect is not None:
             predicate.effect(cycle.template, judgement.nodes.some(reached), cycle)

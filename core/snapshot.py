@@ -8,6 +8,7 @@ from __future__ import annotations
 import attrs
 
 from .cache import Cache, Change, NodeInfo
+from .changes import What
 from .table import NodeTable
 
 
@@ -75,8 +76,9 @@ class Snapshot:
         # Upstream: an entry whose node is gone is not cloned, so the old clone with the old node stays.
         self._stale.add(name)
         row = self.table.row_of.get(name)
-        if row is not None:
+        if row is not None and row not in self.table.ghosts:
             self.table.ghosts.add(row)
+            self.table.changed.mark(row, What.NODE)
 
     def _drop_the_gone(self) -> None:
         # Upstream: only when the snapshot has more entries than the cache.

@@ -55,7 +55,7 @@ def counted_by(constraint: TopologySpreadConstraint, namespaces: Namespaces) -> 
     if selector is None or selector_error(selector) is not None:
         return None
     matches = compile_selector(selector)
-    return PodsMatching(namespaces, selector, lambda group: matches(group.labels))
+    return PodsMatching(namespaces, selector, lambda group: matches(group.labels), selector.match_labels.items())
 
 
 def with_all_keys(constraints: Constraints, nodes: Batch) -> Mask:

@@ -17,7 +17,7 @@ from .census import Census
 from .changes import ChangeLog, What
 from .columns import Column, Postings, grown
 from .requests import ATTACHABLE_PREFIX, NATIVE, PODS, Requests, of_node
-from .template import Entry, Port
+from .template import Entry, Port, Template
 
 Ints = NDArray[np.int64]
 Statuses = tuple[tuple[str, str], ...]
@@ -86,6 +86,8 @@ class NodeTable:
     shared_names: bool = False
     """Somebody holds ``names``: copy it before the next change."""
     changed: ChangeLog = attrs.field(factory=ChangeLog)
+    arrivals: list[tuple[int, Template | None]] = attrs.field(factory=list)
+    """By row: how often its pods changed, and the template of the pod that came last, None where another change was later."""
     census: Census = attrs.field(init=False)
     _free: list[int] = attrs.field(factory=list)
     _images_of: dict[int, tuple[str, ...]] = attrs.field(factory=dict)
@@ -126,6 +128,7 @@ class NodeTable:
         self.names.append("")
         self.nodes.append(None)
         self.pods.append([])
+        self.arrivals.append((0, None))
         return row
 
     def _columns(self) -> list[Column[Any]]:
@@ -259,4 +262,5 @@ class NodeTable:
             if not self.volumes[row]:
                 del self.volumes[row]
         self.census.add(template, row, sign)
+        self.arrivals[row] = (self.arrivals[row][0] + 1, template if sign > 0 else None)
         self.changed.mark(row, What.PODS)

@@ -46,6 +46,8 @@ class Template:
     """Its host ports, in order, defaults filled in."""
     claims: tuple[str, ...]
     """The claims that its volumes name, in order, as ``namespace/name``."""
+    selects_namespaces: bool = False
+    """The namespace selectors of its pod affinity terms count."""
     memo: dict[Any, Any] = attrs.field(factory=dict)
     """What rules worked out for the class: for a rule's own use, keyed by the rule's name."""
 
@@ -167,4 +169,5 @@ class Templates:
             nonzero_footprint=(footprint["cpu"], footprint["memory"]),
             ports=tuple(host_ports(pod)),
             claims=tuple(claims),
+            selects_namespaces=release.selects_namespaces,
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -12,6 +13,9 @@ from .batch import Batch
 from .cycle import Cycle
 from .failures import Codes, Failures, Mask, Reasons
 from .rule import Predicate
+
+if TYPE_CHECKING:
+    from .equivalence import Lens
 
 
 @attrs.define(eq=False)
@@ -62,30 +66,34 @@ class Judgement:
                 alive &= failures.passed
         return found
 
-    def reached(self, predicate: Predicate) -> Mask:
-        """Which nodes *predicate* was asked about: bool[n]."""
-        alive = np.ones(self.nodes.n, np.bool_)
+    def reached(self, predicate: str) -> Mask:
+        """Which nodes the predicate of that name was asked about: bool[n]."""
+        alive = ~self.hits[predicate] if predicate in self.hits else np.ones(self.nodes.n, np.bool_)
         for other in self._order_before(predicate):
             alive &= (other.errors_or_zero == 0) if self.check_all else other.passed
         return alive
 
-    def _order_before(self, predicate: Predicate) -> Sequence[Failures]:
+    def _order_before(self, predicate: str) -> Sequence[Failures]:
         names = list(self.order)
-        before = set(names[: names.index(predicate.name)])
+        before = set(names[: names.index(predicate)])
         return [failures for other, failures in self.findings if other.name in before]
 
     order: tuple[str, ...] = ()
     """The names of all predicates that ran, in order, also of those that objected to nothing."""
+    hits: Mapping[str, Mask] = attrs.field(factory=dict)
+    """Predicate -> nodes for which the equivalence cache answered in its place: bool[n]."""
 
 
-def judge(cycle: Cycle, nodes: Batch, check_all: bool) -> Judgement:
-    """Ask every predicate about every node of *nodes*."""
+def judge(cycle: Cycle, nodes: Batch, check_all: bool, lens: Lens | None = None) -> Judgement:
+    """Ask every predicate about every node of *nodes*; with a *lens* the equivalence cache comes first."""
     findings: list[tuple[Predicate, Failures]] = []
-    for predicate in cycle.algorithm.predicates:
+    for predicate in cycle.algorithm.predicates_for(cycle.template):
         failures = cycle.ask(predicate, nodes)
+        if lens is not None:
+            failures = lens.over(predicate, failures)
         if failures is not None:
             findings.append((predicate, failures))
-    order = tuple(predicate.name for predicate in cycle.algorithm.predicates)
+    order = tuple(predicate.name for predicate in cycle.algorithm.predicates_for(cycle.template))
     alive = np.ones(nodes.n, np.bool_)
     passed = alive.copy()
     errors: Codes | None = None
@@ -98,7 +106,7 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool) -> Judgement:
             texts.extend(failures.texts)
         alive &= (failures.errors_or_zero == 0) if check_all else failures.passed
         passed &= failures.passed
-    return Judgement(nodes, findings, check_all, passed, errors, texts, order)
+    return Judgement(nodes, findings, check_all, passed, errors, texts, order, {} if lens is None else lens.hits)
 
 
 @attrs.define(eq=False)

@@ -50,6 +50,8 @@ class VolumeBinder:
     release: Release
     gates: Mapping[str, bool]
     listings: Listings
+    skips_nodes: bool = False
+    """A cycle may not ask about every node that it considers, as with the equivalence cache: what it was not asked is as it was."""
     volumes: AssumeCache[PersistentVolume] = attrs.field(init=False)
     claims: AssumeCache[PersistentVolumeClaim] = attrs.field(init=False)
     _search: VolumeSearch = attrs.field(init=False)
@@ -78,7 +80,7 @@ class VolumeBinder:
     def put(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
         """A volume or claim appears or changes, which ends what was assumed of it.
 
-        Upstream: what is no newer than the binder's own state is dropped here, whatever the listings do with it.
+        Upstream: what is older than the binder's own state is dropped here, whatever the listings do with it.
         """
         if isinstance(item, PersistentVolume):
             self.volumes.put(item)
@@ -99,12 +101,13 @@ class VolumeBinder:
         Upstream: FindPodVolumes stores it for each node that it is asked about. Where a release keeps nothing of earlier cycles, what
         it stored for the chosen node is what would be found now.
         """
-        if not self.release.volumes.keeps_stale_decisions:
+        adds_up = self.release.volumes.keeps_stale_decisions
+        if not adds_up and not self.skips_nodes:
             self._asked[pod.key] = nodes.table
             return
         finding, stored = self.find(claims, nodes), self._decisions.setdefault(pod.key, {})
         for i in range(nodes.n):
-            found, before = finding.decision(i), stored.get(nodes.name(i), UNDECIDED)
+            found, before = finding.decision(i), stored.get(nodes.name(i), UNDECIDED) if adds_up else UNDECIDED
             # Upstream: bindings and provisionings are replaced one without the other, and neither by nothing.
             stored[nodes.name(i)] = Decision(found.bindings or before.bindings, found.provisionings or before.provisionings)
 
@@ -126,7 +129,7 @@ class VolumeBinder:
             tuple(_for_node(claim, node_name) for claim in decision.provisionings),
         )
         self._assume(decision, made)
-        if not self.release.volumes.keeps_stale_decisions:
+        if not self.release.volumes.keeps_stale_decisions and not self.skips_nodes:
             self.forget(pod)
         self._decisions.setdefault(pod.key, {})[node_name] = made
         return False

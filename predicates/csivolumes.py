@@ -20,7 +20,7 @@ from ..core.template import Template
 from ..core.volumematch import claim_class
 from .csimigration import MIGRATABLE, PLUGINS, migrated_plugins, plugin_of
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
-from .rule import predicate
+from .rule import has_volumes, predicate
 from .volumecounts import NO_LIMIT, own_limit
 from .volumezone import NO_NAME
 
@@ -160,7 +160,7 @@ def _exceeds(new: dict[Hashable, str], attached: dict[Hashable, str], limits: Li
     return any(numbers[key] != NO_LIMIT and before[key] + count > numbers[key] for key, count in more.items())
 
 
-@predicate(NAME, reads=Reads.PODS | Reads.VOLUMES | Reads.NODE, key=lambda pod: pod.claims)
+@predicate(NAME, reads=Reads.PODS | Reads.VOLUMES | Reads.NODE, key=lambda pod: pod.claims, concerns=has_volumes)
 def max_csi_volume_count(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes on which the volumes of a CSI driver, those of the pods there and of *pod*, would exceed the node's limit for it.
 

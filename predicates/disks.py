@@ -11,7 +11,7 @@ from ..core.failures import Failures
 from ..core.rule import Reads
 from ..core.template import Template
 from .reasons import DISK_CONFLICT
-from .rule import predicate
+from .rule import has_volumes, predicate
 
 
 def _disks(pod: Template) -> tuple[Volume, ...]:
@@ -44,7 +44,7 @@ def _rbd_conflict(one: RBD, other: RBD) -> bool:
     return same and not (one.read_only and other.read_only)
 
 
-@predicate("NoDiskConflict", reads=Reads.PODS, key=_disks)
+@predicate("NoDiskConflict", reads=Reads.PODS, key=_disks, concerns=has_volumes)
 def no_disk_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes where another pod uses a GCE disk, EBS volume, iSCSI or Ceph RBD disk of *pod*, unless both only read it.
 

@@ -24,9 +24,10 @@ class _Declare:
         reads: Reads,
         key: Callable[[Template], Hashable] = lambda pod: pod,
         effect: Callable[[Template, Batch, Cycle], None] | None = None,
+        concerns: Callable[[Template], bool] = lambda pod: True,
     ) -> Callable[[Check], Predicate]:
         """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to object."""
-        return lambda check: Predicate(name=name, check=check, reads=reads, key=key, effect=effect)
+        return lambda check: Predicate(name=name, check=check, reads=reads, key=key, effect=effect, concerns=concerns)
 
     def each_node(
         self,
@@ -48,3 +49,8 @@ class _Declare:
 
 
 predicate = _Declare()
+
+
+def has_volumes(pod: Template) -> bool:
+    """Whether *pod* has any volume: no rule about volumes concerns a pod without."""
+    return bool(pod.spec.volumes)

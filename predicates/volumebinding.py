@@ -10,7 +10,7 @@ from ..core.failures import Failures
 from ..core.rule import Reads
 from ..core.template import Template
 from .reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
-from .rule import predicate
+from .rule import has_volumes, predicate
 
 _REASONS = ((VOLUME_NODE_CONFLICT,), (VOLUME_BIND_CONFLICT,), (VOLUME_NODE_CONFLICT, VOLUME_BIND_CONFLICT))
 
@@ -20,7 +20,7 @@ def _remember(pod: Template, nodes: Batch, cycle: Cycle) -> None:
         cycle.binder.remember(cycle.pod, pod.claims, nodes)
 
 
-@predicate("CheckVolumeBinding", reads=Reads.NODE | Reads.VOLUMES, key=lambda pod: pod.claims, effect=_remember)
+@predicate("CheckVolumeBinding", reads=Reads.NODE | Reads.VOLUMES, key=lambda pod: pod.claims, effect=_remember, concerns=has_volumes)
 def check_volume_binding(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that cannot reach a volume of *pod*'s claims, or where a claim without volume can neither get one nor have one made.
 

@@ -19,6 +19,7 @@ from ..core.rule import Predicate, Reads
 from ..core.template import Template
 from .csimigration import AWS_EBS, AZURE_DISK, CINDER, GCE_PD, migrated_plugins
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
+from .rule import has_volumes
 from .volumezone import NO_NAME
 
 Ids = frozenset[Hashable]
@@ -184,6 +185,7 @@ def _predicate(disk: DiskType) -> Predicate:
         reads=Reads.PODS | Reads.VOLUMES | Reads.NODE,
         key=lambda pod: (pod.namespace, pod.spec.volumes) if pod.spec.volumes else None,
         effect=effect,
+        concerns=has_volumes,
     )
 
 

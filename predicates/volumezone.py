@@ -15,7 +15,7 @@ from ..core.rule import Reads
 from ..core.template import Template
 from ..core.volumematch import claim_class
 from .reasons import VOLUME_ZONE_CONFLICT
-from .rule import predicate
+from .rule import has_volumes, predicate
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 REGION = "failure-domain.beta.kubernetes.io/region"
@@ -76,7 +76,7 @@ def _not_among(zones: frozenset[str], zone: str | None) -> bool:
     return zone not in zones
 
 
-@predicate("NoVolumeZoneConflict", reads=Reads.NODE | Reads.VOLUMES, key=lambda pod: pod.claims)
+@predicate("NoVolumeZoneConflict", reads=Reads.NODE | Reads.VOLUMES, key=lambda pod: pod.claims, concerns=has_volumes)
 def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes in another zone or region than the labels of a bound volume of *pod* say; nodes with neither label always fit.
 

@@ -7,20 +7,21 @@ from collections.abc import Hashable, Iterator
 import numpy as np
 
 from ..core.batch import Batch
-from ..core.census import Counter
+from ..core.census import Counter, Query
 from ..core.cycle import Cycle
 from ..core.domains import DomainSums
 from ..core.podterms import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
+    Anybody,
     PodsMeant,
     Unreadable,
     target_of,
     terms_of,
     unreadable,
 )
-from ..core.rule import Reads, RuleError, Scores
+from ..core.rule import Reads, Reduction, RuleError, Scores
 from ..core.table import NodeTable
 from ..core.template import Template
 from .rule import MAX_PRIORITY, priority
@@ -34,18 +35,30 @@ def _key(pod: Template) -> Hashable:
     return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
 
-def normalize(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int]:
+    raw = _by_name(raw, nodes, cycle)
+    return int(raw.max(initial=0)), int(raw.min(initial=0))
+
+
+def _between(pod: Template, raw: Scores, extremes: tuple[int, int], nodes: Batch, cycle: Cycle) -> Scores:
     """Scale to 0 for the least and 10 for the most liked node, where 0 counts as a node's worth too.
 
     Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of CalculateInterPodAffinityPriority.
     """
-    if cycle.release.interpod_counts_by_name:
-        raw = raw * _times_listed(nodes)
-    highest, lowest = int(raw.max(initial=0)), int(raw.min(initial=0))
+    highest, lowest = extremes
     if highest == lowest:
         return np.zeros(len(raw), np.int64)
+    raw = _by_name(raw, nodes, cycle)
     scores: Scores = (float(MAX_PRIORITY) * ((raw - lowest) / float(highest - lowest))).astype(np.int64)
     return scores
+
+
+normalize = Reduction(_extremes, _between, zeros_alike=True)
+
+
+def _by_name(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+    # Upstream: some releases count by name, so that a node that is listed twice gets everything twice.
+    return raw * _times_listed(nodes) if cycle.release.interpod_counts_by_name and nodes.rows is not None else raw
 
 
 def _times_listed(nodes: Batch) -> Scores:
@@ -98,20 +111,17 @@ def _own(pod: Template, role: str) -> list[tuple[PodsMeant, str, int]]:
 def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
     """Raise RuleError for the first invalid selector that a pod on a live node has, or meets."""
     own = next((text for role, _ in OWN if (text := unreadable(pod, role)) is not None), None)
-    if own is not None and any(table.pods[row] for row in _live_rows(table)):
+    if own is not None and _carrying_rows(table, Anybody()):
         raise RuleError(own, once=True)
     for role in (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY):
-        if table.census.counter(Unreadable(role)).total:
-            _refuse_carriers(table, role)
+        for row in _carrying_rows(table, Unreadable(role)):
+            text = next(text for entry in table.pods[row] if (text := unreadable(entry.template, role)) is not None)
+            raise RuleError(text, once=True)
 
 
-def _refuse_carriers(table: NodeTable, role: str) -> None:
-    for row in _live_rows(table):
-        for entry in table.pods[row]:
-            text = unreadable(entry.template, role)
-            if text is not None:
-                raise RuleError(text, once=True)
-
-
-def _live_rows(table: NodeTable) -> Iterator[int]:
-    return (row for row in np.flatnonzero(table.has_node[: table.size]).tolist() if row not in table.ghosts)
+def _carrying_rows(table: NodeTable, query: Query) -> list[int]:
+    """The rows of live nodes with pods that *query* counts."""
+    counter = table.census.counter(query)
+    if not counter.total:
+        return []
+    return [row for row in np.flatnonzero(counter.rows).tolist() if table.has_node[row] and row not in table.ghosts]

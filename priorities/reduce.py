@@ -7,9 +7,9 @@ import numpy as np
 from ..core.arithmetic import truncated_div
 from ..core.batch import Batch
 from ..core.cycle import Cycle
-from ..core.rule import Scores
+from ..core.rule import Reduction, Scores
 from ..core.template import Template
-from .rule import MAX_PRIORITY, Reduce
+from .rule import MAX_PRIORITY
 
 
 def normalized(raw: Scores, best: int = MAX_PRIORITY, *, reverse: bool = False) -> Scores:
@@ -18,17 +18,24 @@ def normalized(raw: Scores, best: int = MAX_PRIORITY, *, reverse: bool = False) 
     Where no score is above 0 they stay as they are; with *reverse* every node gets *best*.
     Upstream: pkg/scheduler/algorithm/priorities/reduce.go NormalizeReduce.
     """
-    greatest = int(raw.max(initial=0))
+    return scaled_to(raw, int(raw.max(initial=0)), best, reverse=reverse)
+
+
+def scaled_to(raw: Scores, greatest: int, best: int, *, reverse: bool) -> Scores:
+    """As :func:`normalized`, with the greatest score given."""
     if greatest == 0:
         return np.full_like(raw, best) if reverse else raw
     scaled = truncated_div(raw * best, greatest)
     return best - scaled if reverse else scaled
 
 
-def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Reduce:
+def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Reduction:
     """The reduce step that scales to 0 to *best*; see :func:`normalized`."""
 
-    def reduce(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
-        return normalized(raw, best, reverse=reverse)
+    def summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> int:
+        return int(raw.max(initial=0))
 
-    return reduce
+    def apply(pod: Template, raw: Scores, greatest: int, nodes: Batch, cycle: Cycle) -> Scores:
+        return scaled_to(raw, greatest, best, reverse=reverse)
+
+    return Reduction(summarise, apply, zeros_alike=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from ..core.batch import Batch, Ints, Mask
 from ..core.census import PodsMatching
 from ..core.cycle import Cycle
 from ..core.owners import OwnerSelector, owner_selectors
-from ..core.rule import Priority, Reads, Scores
+from ..core.rule import Priority, Reads, Reduction, Scores
 from ..core.template import Group, Template
 from .rule import MAX_PRIORITY, priority
 
@@ -28,7 +28,9 @@ def fellows(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them:
     def matches(group: Group) -> bool:
         return not group.terminating and combine(selector.matches(group.labels) for selector in selectors)
 
-    return PodsMatching(frozenset((namespace,)), ("fellows", selectors, any_of_them and len(selectors) > 1), matches)
+    several = any_of_them and len(selectors) > 1
+    pairs: Collection[tuple[str, str]] = () if several else {pair for selector in selectors for pair in selector.pairs}
+    return PodsMatching(frozenset((namespace,)), ("fellows", selectors, several), matches, pairs)
 
 
 def _key(pod: Template) -> Hashable:
@@ -42,20 +44,28 @@ def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     return nodes.counting(fellows(pod.namespace, selectors, any_of_them=cycle.release.spread_matches_any_selector))
 
 
-def reduce_by_zone(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, tuple[int, ...]]:
+    """The most fellows on a node, and the fellows in each zone, by code."""
+    by_zone = np.bincount(nodes.zone.codes, raw, len(nodes.zone.values)).astype(np.int64)
+    return int(raw.max(initial=0)), tuple(by_zone.tolist())
+
+
+def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nodes: Batch, cycle: Cycle) -> Scores:
     """10 where no fellow is, 0 where the most are; two thirds of it by zone, where the node has one.
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
     """
-    zones, size, most = nodes.zone.codes, len(nodes.zone.values), int(raw.max(initial=0))
-    by_zone = np.bincount(zones, raw, size).astype(np.int64)
-    in_zone = _emptiness(by_zone, int(by_zone[1:].max(initial=0)))
+    zones, most = nodes.zone.codes, crowds[0]
+    by_zone = np.array(crowds[1], np.int64)
+    size, in_zone = len(by_zone), _emptiness(by_zone, int(by_zone[1:].max(initial=0)))
     if (most + 1) * size > nodes.n:
         return _combined(_emptiness(raw, most), in_zone[zones], zones != 0)
-    # Few counts and few zones: one score for each pair of them, and a look-up for each node.
+    # Few counts and few zones: one score for each pair of them, and a look-up for each node; nodes that do not fit may hold more.
     every_count, every_zone = np.arange(most + 1)[:, None], np.arange(size)
-    found: Scores = _combined(_emptiness(every_count, most), in_zone, every_zone != 0).ravel()[raw * size + zones]
-    return found
+    return _combined(_emptiness(every_count, most), in_zone, every_zone != 0).ravel()[np.minimum(raw, most) * size + zones]
+
+
+reduce_by_zone = Reduction(_crowds, _spread, zeros_alike=True)
 
 
 def _combined(on_node: Floats, in_zone: Floats, zoned: Mask) -> Scores:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..core.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
 from ..core.nodeselectors import required_node_affinity
-from ..core.rule import Reads, RuleError, Scores
+from ..core.rule import Reads, Reduction, RuleError, Scores
 from ..core.spread import NO_MINIMUM, Constraints, domains_by_key, eligible, selector_error, soft_constraints, with_all_keys
 from ..core.template import Template
 from .rule import MAX_PRIORITY, priority
@@ -21,24 +21,31 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.node_selector, required_node_affinity(pod))
 
 
-def _reduce(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int] | None:
+    """The pods met on all candidates together, and on the one that meets the fewest; None where nothing is asked for."""
+    constraints = soft_constraints(pod)
+    if not constraints:
+        return None
+    candidates = with_all_keys(constraints, nodes)
+    _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(candidates)), cycle)
+    return int(_int32(raw[candidates].sum())), int(raw[candidates].min()) if candidates.any() else NO_MINIMUM
+
+
+def _apply(pod: Template, raw: Scores, summary: tuple[int, int] | None, nodes: Batch, cycle: Cycle) -> Scores:
     """10 where the fewest pods are met, less the more there are; 0 on nodes that lack a topology key.
 
     Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.
     """
-    constraints = soft_constraints(pod)
-    if not constraints:
+    if summary is None:
         return np.zeros(nodes.n, np.int64)
-    candidates = with_all_keys(constraints, nodes)
-    _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(candidates)), cycle)
+    total, least = summary
     # Upstream: a node that stands twice in the list is credited twice, each time for both.
-    own = _int32(raw * np.bincount(nodes.indexes)[nodes.indexes] if nodes.n else raw)
-    total = _int32(raw[candidates].sum())
-    least = int(raw[candidates].min()) if candidates.any() else NO_MINIMUM
-    return _scaled(own, total, _int32(total - least), candidates)
+    twice = nodes.rows is not None and nodes.n
+    own = _int32(raw * np.bincount(nodes.indexes)[nodes.indexes] if twice else raw)
+    return _scaled(own, np.int64(total), _int32(np.int64(total - least)), with_all_keys(soft_constraints(pod), nodes))
 
 
-def _scaled(own: Ints, total: NDArray[np.int64], spread: NDArray[np.int64], candidates: Mask) -> Scores:
+def _scaled(own: Ints, total: np.int64, spread: NDArray[np.int64], candidates: Mask) -> Scores:
     if not spread:
         return candidates * np.int64(MAX_PRIORITY)
     share = _int32(total - own).astype(np.float64) / float(spread)
@@ -63,7 +70,7 @@ def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batc
             raise RuleError(text)
 
 
-@priority("EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN | Reads.CLUSTER, key=_key, reduce=_reduce)
+@priority("EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN | Reads.CLUSTER, key=_key, reduce=Reduction(_summarise, _apply))
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes in whose topology domains fewer pods match *pod*'s soft spread constraints: the pods met there, to be reduced.
 

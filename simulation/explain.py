@@ -116,10 +116,12 @@ def explain(engine: Engine, pod: Pod) -> Explanation:
 def _standing_still(engine: Engine) -> Iterator[None]:
     engine.snapshot.refresh()
     taken, picks, transient = engine.cache.order.taken, engine.picks, engine.table.transient.copy()
+    equivalence = engine.equivalence
+    engine.equivalence = None if equivalence is None else equivalence.frozen()
     try:
         yield
     finally:
-        engine.cache.order.taken, engine.picks = taken, picks
+        engine.cache.order.taken, engine.picks, engine.equivalence = taken, picks, equivalence
         engine.table.transient[:, : transient.shape[1]] = transient
 
 

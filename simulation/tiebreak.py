@@ -5,22 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-import numpy as np
-
 from ..algorithmprovider.cells import first_best, round_robin
 from ..core.engine import PickHost
 from ..core.release import Release
-from ..core.rule import Scores
 
 
 def _random(release: Release, seed: int) -> PickHost:
     draw = random.Random(seed)
-
-    def pick(totals: Scores, times: int) -> tuple[int, bool]:
-        best = np.flatnonzero(totals == totals.max())
-        return int(draw.choice(best)), False
-
-    return pick
+    return lambda ties, times: (draw.randrange(ties), False)
 
 
 TIE_BREAKS: dict[str, Callable[[Release, int], PickHost]] = {

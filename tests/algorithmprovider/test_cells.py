@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from kubeclassic.algorithmprovider import cells
 
 
@@ -33,15 +34,15 @@ class TestNodesToFind:
 class TestPickHost:
     def test_round_robin(self):
         """Equals take turns, and the counter moves each time."""
-        assert [cells.round_robin(ints(3, 5, 5, 5), times) for times in range(4)] == [(1, True), (2, True), (3, True), (1, True)]
+        assert [cells.round_robin(3, times) for times in range(4)] == [(0, True), (1, True), (2, True), (0, True)]
 
     def test_a_single_best_moves_the_counter_too(self):
         """A single best node is taken whatever the counter says, and moves it."""
-        assert cells.round_robin(ints(1, 9), 7) == (1, True)
+        assert cells.round_robin(1, 7) == (0, True)
 
     def test_first_best(self):
         """The first of the best, with a counter that stands still."""
-        assert cells.first_best(ints(3, 5, 5), 4) == (1, False)
+        assert cells.first_best(2, 4) == (0, False)
 
 
 class TestErrorJoiner:

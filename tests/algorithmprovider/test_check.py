@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.check import check
 from kubeclassic.algorithmprovider.describe import Difference, describe, diff

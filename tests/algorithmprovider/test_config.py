@@ -6,6 +6,7 @@ import io
 import json
 
 import pytest
+
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.config import load_configuration, load_policy, policy_document, read_configuration
 from kubeclassic.exceptions import PolicyError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.algorithmprovider.check import check
 from kubeclassic.algorithmprovider.config import load_configuration, policy_document

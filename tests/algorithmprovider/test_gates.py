@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES, resolve
 from kubeclassic.algorithmprovider.gates import parse_gates, resolved_gates
 from kubeclassic.algorithmprovider.registry import Registry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.algorithmprovider import RELEASES, read_policy, resolve
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource, TlsConfig
 from kubeclassic.algorithmprovider.policy import LabelsPresence, PredicateArgument, PredicateEntry, unknown_keys

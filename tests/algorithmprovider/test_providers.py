@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES, Catalogue, resolve
 from kubeclassic.core.rule import Reads
 from kubeclassic.exceptions import PolicyError

@@ -7,6 +7,7 @@ import json
 import re
 
 import pytest
+
 from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.exceptions import PolicyError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.algorithmprovider.releases import RELEASES, find_release
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.predicates import CATALOGUE as PREDICATES

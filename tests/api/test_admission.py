@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.api.admission import admit
 from kubeclassic.api.objects import (
     KubeObject,

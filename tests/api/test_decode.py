@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from kubeclassic.api import objects as o
 from kubeclassic.api.decode import decode, decode_kind
 from kubeclassic.api.quantity import Quantity

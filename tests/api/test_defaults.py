@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
+
 from kubeclassic.api.defaults import with_defaults
 from kubeclassic.api.objects import (
     RBD,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+
 from kubeclassic.api.labels import (
     SelectorError,
     compile_selector,

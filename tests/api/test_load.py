@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from kubeclassic.api import documents
 from kubeclassic.api.load import Loaded, load
 from kubeclassic.api.objects import LabelSelector, Map, Node, Pod, ReplicaSet, ReplicationController

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kubeclassic.api.quantity import MAX_INT64, Quantity, wrap_int64
 from kubeclassic.exceptions import KubeclassicError, QuantityError
 

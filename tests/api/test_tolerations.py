@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.api.objects import Taint, Toleration
 from kubeclassic.api.tolerations import tolerates, toleration_tolerates
 

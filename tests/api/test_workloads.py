@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
+
 from kubeclassic.api.objects import (
     KubeObject,
     Map,

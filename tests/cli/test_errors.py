@@ -12,7 +12,6 @@ from kubeclassic.cli import run
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n"
 POD = "kind: Pod\nmetadata: {name: web}\n"
 TAINTED = "kind: Node\nmetadata: {name: worker-7}\nspec: {taints: [{key: a, effect: NoSched}]}\n"
-HINT = "(see kubeclassic simulate --help)"
 
 FILES = {
     "good.yaml": f"{NODE}---\n{POD}",
@@ -36,7 +35,7 @@ FILES = {
 
 SIMULATE = [
     ("nothere.yaml", "nothere.yaml: no such file or directory"),
-    ("empty", "empty: got a directory without manifests, wanted *.yaml, .yml, .json, .jsonl or these with .gz"),
+    ("empty", "empty: got a directory without manifests, wanted *.yaml, *.yml, *.json, *.jsonl or these with .gz"),
     ("broken.yaml", "broken.yaml, line 4, column 1: broken YAML: did not find expected ',' or ']'"),
     ("broken.json", "broken.json, line 2, column 14: broken JSON: expecting value"),
     ("broken.gz", "broken.gz: broken gzip data"),
@@ -47,7 +46,7 @@ SIMULATE = [
     ("quantity.yaml", 'quantity.yaml, document 1 (Node a): status.allocatable.cpu: got "1x", wanted a quantity such as 500m, 2 or 1.5Gi'),
     ("number.yaml", 'number.yaml, document 1 (Pod web): spec.priority: got "high", wanted a whole number'),
     ("list.yaml", "list.yaml, document 1: got 1, wanted a Kubernetes object"),
-    ("kindless.yaml", "kindless.yaml, document 1: kind: got nothing, wanted the kind of a Kubernetes object"),
+    ("kindless.yaml", "kindless.yaml, document 1: kind: got null, wanted the kind of a Kubernetes object"),
     ("nameless.yaml", "nameless.yaml, document 1 (Node): metadata.name: got nothing, wanted a name"),
     ("twice.yaml", "twice.yaml, document 2 (Node a): metadata.name: got a again, wanted each node once"),
     ("template.yaml", "Deployment web: spec.template: got nothing, wanted a pod template"),
@@ -61,7 +60,7 @@ SIMULATE = [
         'invalid value of EvenPodsSpread=yes, err: strconv.ParseBool: parsing "yes": invalid syntax',
     ),
     ("good.yaml --policy nothere.json", "missing policy config file nothere.json"),
-    ("good.yaml --policy policy.json", "Invalid configuration: Predicate type not found for PodFitsNothing"),
+    ("good.yaml --policy policy.json", "policy.json: Invalid configuration: Predicate type not found for PodFitsNothing"),
     ("good.yaml --policy-configmap p", """couldn't get policy config map kube-system/p: configmaps "p" not found"""),
     ("good.yaml --config nothere.yaml", "nothere.yaml: no such file or directory"),
     ("good.yaml --percentage-of-nodes-to-score 101", "percentageOfNodesToScore: Invalid value: 101: not in valid range 0-100"),
@@ -71,13 +70,10 @@ SIMULATE = [
     ),
     ("good.yaml --equivalence-cache", "--equivalence-cache: 1.16 has none"),
     ("good.yaml --rules mine", '--rules: got "mine", wanted MODULE:CATALOGUE'),
-    ("good.yaml --rules no_such_module:MINE", """--rules: got "no_such_module:MINE": ModuleNotFoundError: No module named 'no_such_module'"""),
+    ("good.yaml --rules nowhere:MINE", """--rules: got "nowhere:MINE": ModuleNotFoundError: No module named 'nowhere'"""),
     ("good.yaml --rules json:decoder", '--rules: got "json:decoder", which is no Catalogue'),
     ("good.yaml --pods nothere.yaml", "nothere.yaml: no such file or directory"),
     ("good.yaml --output nothere/out.json", "nothere/out.json: cannot be written: no such file or directory"),
-    ("good.yaml --seed x", f"Invalid value for '--seed': 'x' is not a valid integer {HINT}"),
-    ("good.yaml --frob", f"No such option '--frob' {HINT}"),
-    ("", f"Missing argument 'PATHS...' {HINT}"),
 ]
 
 OTHERS = [
@@ -88,7 +84,6 @@ OTHERS = [
     ("import openb nodes.csv pods.csv", 'nodes.csv, line 3: cpu_milli: got "1k", wanted a whole number'),
     ("import openb wide.csv pods.csv", "wide.csv, line 2: got 7 values, wanted 5 at most"),
     ("import openb ok.csv pods.csv", 'pods.csv, line 3: name: got "p" again, wanted each name once'),
-    ("simulat good.yaml", "No such command 'simulat'. Did you mean 'simulate'? (see kubeclassic --help)"),
 ]
 
 
@@ -122,6 +117,25 @@ def test_simulate_refuses(folder: Path, capsys: pytest.CaptureFixture[str], argu
 def test_other_commands_refuse(folder: Path, capsys: pytest.CaptureFixture[str], arguments: str, wanted: str) -> None:
     """Each bad input to the other commands gives exactly its one line and exit status 2."""
     assert refusal(arguments, capsys) == f"kubeclassic: {wanted}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "about", "hint"),
+    [
+        ("simulate good.yaml --seed x", "'x'", "kubeclassic simulate"),
+        ("simulate good.yaml --tie-break coin", "'round-robin'", "kubeclassic simulate"),
+        ("simulate good.yaml --frob", "--frob", "kubeclassic simulate"),
+        ("simulate", "PATHS", "kubeclassic simulate"),
+        ("simulat good.yaml", "simulat", "kubeclassic"),
+    ],
+)
+def test_a_wrong_call_is_refused(folder: Path, capsys: pytest.CaptureFixture[str], arguments: str, about: str, hint: str) -> None:
+    """An option or command that does not exist, or a value that it cannot have, gives one line that leads to the help."""
+    told = refusal(arguments, capsys)
+    assert about in told
+    assert told.startswith("kubeclassic: ")
+    assert told.endswith(f" (see {hint} --help)\n")
+    assert told.count("\n") == 1
 
 
 def test_a_pod_on_an_unknown_node_is_a_warning(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

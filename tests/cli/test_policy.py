@@ -6,6 +6,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+
 from kubeclassic.cli.policy import policy
 
 

@@ -19,10 +19,11 @@ INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a
 
 
 def matching(app: str) -> PodsMatching:
-    """The pods with *app* in namespace default."""
+    """The pods with *app* in namespace default; for app c no label pair is told that would narrow the search."""
     selector = LabelSelector(match_labels=strings({"app": app}))
     matches = compile_selector(selector)
-    return PodsMatching(frozenset(("default",)), selector, lambda group: matches(group.labels))
+    pairs = selector.match_labels.items() if app != "c" else ()
+    return PodsMatching(frozenset(("default",)), selector, lambda group: matches(group.labels), pairs)
 
 
 def refusing(app: str, key: str = "zone", *, selector: Any = None, of: str = "h") -> Pod:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.batch import Batch
 from kubeclassic.core.volumes import VolumeBinder, VolumeError, basic_checks, claim_keys
-
 from tests.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, made, node, pod, storage_class, volume
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import PersistentVolume, PersistentVolumeClaim
-
 from tests.reference import volumebinding as naive
 from tests.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, node, on, storage_class, volume
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from kubeclassic.predicates.csimigration import AWS_EBS, AZURE_DISK, CINDER, GCE_PD, PLUGINS, plugin_of
 from kubeclassic.predicates.volumezone import ZONE
-
 from tests.volumebuild import volume
 
 

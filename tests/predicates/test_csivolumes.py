@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.predicates.csivolumes import csi_limit_key, max_csi_volume_count
-
 from tests.build import ask, node, obj, pod
 from tests.volumebuild import claim, storage_class, volume
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from kubeclassic.api.objects import Pod
 from kubeclassic.predicates.disks import no_disk_conflict
-
 from tests.build import ask, node, pod
 
 CONFLICT = ["node(s) had no available disk"]

@@ -183,6 +183,13 @@ class TestTrials:
         trial.add(trial.table.pods[0][0], 1)
         assert self.verdicts(cycle, trial) == {"a": None, "c": None}
 
+    def test_a_fellow_that_was_in_no_domain_does_not_make_the_next_the_first(self) -> None:
+        """Off the bare node goes a fellow that never counted; the one on node a still does."""
+        cycle, trial = self.trial(wants(term()), A, BARE, fellow("f", "a"), fellow("g", "bare"))
+        at = [trial.name(i) for i in range(trial.n)].index("bare")
+        trial.remove(trial.pods(at)[0], at)
+        assert self.verdicts(cycle, trial)["bare"] == "affinity"
+
     def test_a_nominated_pod_only_refuses(self) -> None:
         """Of a nominated pod its anti-affinity counts; the incoming pod's terms are not held against it."""
         new = pod("new", labels={"app": "a"}, affinity=affinity(refuse=[term("b")]))
@@ -207,6 +214,14 @@ class TestGhosts:
         made.begin(PLAIN)
         made.cache.remove_node(A)
         cycle = made.begin(refuses(term()))
+        assert named(answers(match_inter_pod_affinity, cycle, Batch(cycle.table)))["b"] == "anti-affinity"
+
+    def test_without_metadata_its_pods_refuse_nothing(self) -> None:
+        """The slow path looks the node of a holder up by name, does not find it and passes it over."""
+        made = engine(A, B, fellow(on="a", affinity=affinity(refuse=[term("b")])), release="1.15")
+        made.begin(PLAIN)
+        made.cache.remove_node(A)
+        cycle = made.begin(refuses(BAD))
         assert named(answers(match_inter_pod_affinity, cycle, Batch(cycle.table)))["b"] == "anti-affinity"
 
 

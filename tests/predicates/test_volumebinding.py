@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.batch import Batch
 from kubeclassic.predicates.volumebinding import check_volume_binding
-
 from tests.build import ask, engine, node
 from tests.volumebuild import BOUND, WAIT, claim, on, pod, storage_class, volume
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.batch import Batch
 from kubeclassic.core.rule import Predicate
@@ -19,7 +20,6 @@ from kubeclassic.predicates.volumecounts import (
     max_gce_pd_volume_count,
     volume_limit_of,
 )
-
 from tests.build import answers, ask, engine, node, obj, overlay, pod
 from tests.reference import volumecounts as naive
 from tests.volumebuild import claim, storage_class, volume
@@ -203,7 +203,8 @@ DISKS = st.lists(
 class TestAgainstPlainLoops:
     OBJECTS = (
         claim("bound", volumeName="v"), volume("v", **ebs(1)), claim("loose"), claim("other", "gce"),
-        claim("dangling", volumeName="nowhere"), storage_class("wait", provisioner="kubernetes.io/aws-ebs"), storage_class("gce", provisioner="kubernetes.io/gce-pd"),
+        claim("dangling", volumeName="nowhere"),
+        storage_class("wait", provisioner="kubernetes.io/aws-ebs"), storage_class("gce", provisioner="kubernetes.io/gce-pd"),
     )  # fmt: skip
 
     @given(release=st.sampled_from(["1.12", "1.16"]), wanted=DISKS, there=st.lists(DISKS, max_size=3), limit=st.integers(0, 6))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kubeclassic.predicates.volumezone import REGION, ZONE, no_volume_zone_conflict, zones_of
 
+from kubeclassic.predicates.volumezone import REGION, ZONE, no_volume_zone_conflict, zones_of
 from tests.build import ask, node
 from tests.volumebuild import claim, pod, storage_class, volume
 

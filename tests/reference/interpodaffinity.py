@@ -113,12 +113,12 @@ def slow_objection(incoming: Pod, node: Node, listed: Listed) -> str | None:
     """Why *node* is turned down without metadata: as :meth:`Books.objection`, or an error's ``existing: ...`` or ``affinity: ...``."""
     refusing: list[tuple[PodAffinityTerm, Node]] = []
     for pod, _, home in listed:
-        for term in required(pod, anti=True) if home is not None else ():
-            try:
-                if is_about_or_raises(term, pod, incoming):
-                    refusing.append((term, home))
-            except SelectorError as error:
-                return f"existing: {error}"
+        if home is None:
+            continue
+        try:
+            refusing += [(term, home) for term in required(pod, anti=True) if is_about_or_raises(term, pod, incoming)]
+        except SelectorError as error:
+            return f"existing: {error}"
     if any(_same(node, home, term.topology_key) for term, home in refusing):
         return "existing"
     return _slow_own(incoming, node, listed)

@@ -1,0 +1,129 @@
+"""What objects of every kind have: name, labels, owners, conditions; and the hashable dict that they are kept in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+import attrs
+
+from .quantity import Quantity
+
+V = TypeVar("V")
+
+
+class Map(dict[str, V]):
+    """A dict of strings that is hashable, for use inside frozen values. Do not change it once built.
+
+    >>> Map(a="1") == Map(a="1"), hash(Map(a="1")) == hash(Map({"a": "1"}))
+    (True, True)
+    """
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+    def __hash__(self) -> int:  # type: ignore[override]  # dict says it has none
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash(frozenset(self.items()))
+            return self._hash
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("a Map cannot be changed")
+
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Map, (dict(self),))
+
+
+NO_STRINGS: Map[str] = Map()
+NO_QUANTITIES: Map[Quantity] = Map()
+
+
+def strings(pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Map[str]:
+    """A :class:`Map` of strings, the shared empty one where there are none."""
+    made: Map[str] = Map(pairs)
+    return made or NO_STRINGS
+
+
+@attrs.frozen(kw_only=True)
+class OwnerReference:
+    """Who made an object; *controller* marks the one owner that manages it."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    api_version: str = ""
+    controller: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class ObjectMeta:
+    """Name, namespace, labels and the like. Timestamps are RFC 3339 texts, None when absent."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    labels: Map[str] = NO_STRINGS
+    annotations: Map[str] = NO_STRINGS
+    owner_references: tuple[OwnerReference, ...] = ()
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that manages the object: the first with ``controller: true``."""
+        return next((owner for owner in self.owner_references if owner.controller), None)
+
+
+@attrs.frozen(kw_only=True)
+class KubeObject:
+    """What every kind has: metadata, and shortcuts into it."""
+
+    kind: ClassVar[str] = ""
+    namespaced: ClassVar[bool] = True
+
+    metadata: ObjectMeta = ObjectMeta()
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        """The namespace, ``default`` where none is given, empty for kinds that have none."""
+        return (self.metadata.namespace or "default") if self.namespaced else ""
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``, or the name alone for kinds without a namespace."""
+        return f"{self.namespace}/{self.metadata.name}" if self.namespaced else self.metadata.name
+
+    @property
+    def uid(self) -> str:
+        """The UID; where none is given the key stands for it."""
+        return self.metadata.uid or self.key
+
+    @property
+    def labels(self) -> Map[str]:
+        return self.metadata.labels
+
+    @property
+    def annotations(self) -> Map[str]:
+        return self.metadata.annotations
+
+
+@attrs.frozen(kw_only=True)
+class Condition:
+    """A condition of a pod or node; *status* is ``True``, ``False`` or ``Unknown``."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_probe_time: str | None = None
+    last_transition_time: str | None = None

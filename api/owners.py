@@ -1,0 +1,69 @@
+"""What pods belong to: services, controllers, disruption budgets, priority classes, namespaces."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from .metadata import KubeObject, Map
+from .selectors import LabelSelector
+
+
+@attrs.frozen(kw_only=True)
+class Service(KubeObject):
+    """A service; a selector of None selects nothing, an empty one everything."""
+
+    kind: ClassVar[str] = "Service"
+
+    selector: Map[str] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ReplicationController(KubeObject):
+    kind: ClassVar[str] = "ReplicationController"
+
+    selector: Map[str] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ReplicaSet(KubeObject):
+    kind: ClassVar[str] = "ReplicaSet"
+
+    selector: LabelSelector | None = None
+
+
+@attrs.frozen(kw_only=True)
+class StatefulSet(KubeObject):
+    kind: ClassVar[str] = "StatefulSet"
+
+    selector: LabelSelector | None = None
+
+
+@attrs.frozen(kw_only=True)
+class PodDisruptionBudget(KubeObject):
+    """A disruption budget; *disrupted_pods* are the names in ``status.disruptedPods``."""
+
+    kind: ClassVar[str] = "PodDisruptionBudget"
+
+    selector: LabelSelector | None = None
+    disruptions_allowed: int = 0
+    disrupted_pods: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class PriorityClass(KubeObject):
+    """A named priority; *value* shadows nothing here, it is the API's own field name."""
+
+    kind: ClassVar[str] = "PriorityClass"
+    namespaced: ClassVar[bool] = False
+
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Namespace(KubeObject):
+    kind: ClassVar[str] = "Namespace"
+    namespaced: ClassVar[bool] = False

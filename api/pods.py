@@ -1,0 +1,145 @@
+"""Pods: what they ask for, and how they are."""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeVar
+
+import attrs
+
+from .metadata import NO_QUANTITIES, Condition, KubeObject, Map
+from .quantity import Quantity
+from .selectors import Affinity, LabelSelector
+from .storage import VolumeSource
+
+V = TypeVar("V")
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class Toleration:
+    """Which taints a pod tolerates."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class TopologySpreadConstraint:
+    """How evenly pods are to be spread over the domains of *topology_key*."""
+
+    max_skew: int = 0
+    topology_key: str = ""
+    when_unsatisfiable: str = ""
+    label_selector: LabelSelector | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+    match_label_keys: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class ContainerPort:
+    """A port of a container; only those with a *host_port* matter here."""
+
+    container_port: int = 0
+    host_port: int = 0
+    host_ip: str = ""
+    protocol: str = ""
+    name: str = ""
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class Container:
+    """A container (or init container): image, requests, limits, ports."""
+
+    name: str = ""
+    image: str = ""
+    requests: Map[Quantity] = NO_QUANTITIES
+    limits: Map[Quantity] = NO_QUANTITIES
+    ports: tuple[ContainerPort, ...] = ()
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class Volume(VolumeSource):
+    """A volume of a pod: a disk, a claim by name (None: no claim), or a generic ephemeral volume."""
+
+    name: str = ""
+    persistent_volume_claim: str | None = None
+    ephemeral: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class PodSpec:
+    """What a pod asks for."""
+
+    node_name: str = ""
+    scheduler_name: str = ""
+    priority: int | None = None
+    priority_class_name: str = ""
+    preemption_policy: str | None = None
+    node_selector: Map[str] | None = None
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    containers: tuple[Container, ...] = ()
+    init_containers: tuple[Container, ...] = ()
+    overhead: Map[Quantity] = NO_QUANTITIES
+    volumes: tuple[Volume, ...] = ()
+    topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
+    scheduling_gates: tuple[str, ...] = ()
+    host_network: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class PodStatus:
+    phase: str = ""
+    nominated_node_name: str = ""
+    start_time: str | None = None
+    conditions: tuple[Condition, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Pod(KubeObject):
+    """A pod, bound when ``spec.node_name`` is set."""
+
+    kind: ClassVar[str] = "Pod"
+
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def priority(self) -> int:
+        """The pod's priority, 0 where none is given."""
+        return self.spec.priority or 0
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the pod has finished: phase Succeeded or Failed."""
+        return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def is_terminating(self) -> bool:
+        """Whether the pod is being deleted."""
+        return self.metadata.deletion_timestamp is not None
+
+    def bound_to(self, node_name: str) -> Pod:
+        """A copy of the pod on *node_name*."""
+        # attrs.evolve would do, at twenty times the cost; this runs once a pod placed.
+        spec = _copied(self.spec, _SPEC_FIELDS)
+        object.__setattr__(spec, "node_name", node_name)
+        bound = _copied(self, _POD_FIELDS)
+        object.__setattr__(bound, "spec", spec)
+        return bound
+
+
+_POD_FIELDS = tuple(field.name for field in attrs.fields(Pod))
+_SPEC_FIELDS = tuple(field.name for field in attrs.fields(PodSpec))
+
+
+def _copied(item: V, fields: tuple[str, ...]) -> V:
+    """A shallow copy of a frozen value."""
+    made = object.__new__(type(item))
+    for name in fields:
+        object.__setattr__(made, name, getattr(item, name))
+    return made

@@ -1,0 +1,94 @@
+"""Selectors of labels and nodes, and the affinities that pods state with them."""
+
+from __future__ import annotations
+
+import attrs
+
+from .metadata import NO_STRINGS, Map
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class Requirement:
+    """One expression of a label or node selector: key, operator (``In``, ``Exists``, ``Gt``, ...), values."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class LabelSelector:
+    """Which labels match: all pairs of match_labels and all of match_expressions. Empty matches everything, None nothing."""
+
+    match_labels: Map[str] = NO_STRINGS
+    match_expressions: tuple[Requirement, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.match_labels and not self.match_expressions
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class NodeSelectorTerm:
+    """Expressions over a node's labels and fields, all of which must hold; none at all matches nothing."""
+
+    match_expressions: tuple[Requirement, ...] = ()
+    match_fields: tuple[Requirement, ...] = ()
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class NodeSelector:
+    """Terms of which at least one must match; no term at all matches nothing."""
+
+    node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class PreferredSchedulingTerm:
+    """A node selector term with the weight that a matching node gains."""
+
+    weight: int = 0
+    preference: NodeSelectorTerm = NodeSelectorTerm()
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class NodeAffinity:
+    """Node affinity; *required* and *preferred* stand for the API's ``...DuringSchedulingIgnoredDuringExecution``."""
+
+    required: NodeSelector | None = None
+    preferred: tuple[PreferredSchedulingTerm, ...] = ()
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class PodAffinityTerm:
+    """Pods (selector, namespaces) in the same topology domain (*topology_key*)."""
+
+    label_selector: LabelSelector | None = None
+    namespaces: tuple[str, ...] = ()
+    topology_key: str = ""
+    namespace_selector: LabelSelector | None = None
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class WeightedPodAffinityTerm:
+    """A preferred pod affinity term and its weight."""
+
+    weight: int = 0
+    pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class PodAffinity:
+    """Pod affinity or pod anti-affinity: required and preferred terms."""
+
+    required: tuple[PodAffinityTerm, ...] = ()
+    preferred: tuple[WeightedPodAffinityTerm, ...] = ()
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class Affinity:
+    """A pod's affinities; None where the object is absent, which upstream tells from an empty one."""
+
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None

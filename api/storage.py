@@ -1,0 +1,188 @@
+"""Disks, volumes, claims, storage classes, and what nodes and drivers say of CSI."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from .metadata import NO_QUANTITIES, KubeObject, Map
+from .quantity import Quantity
+from .selectors import LabelSelector, NodeSelector, Requirement
+
+# --- disks ----------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class GCEPersistentDisk:
+    pd_name: str = ""
+    read_only: bool = False
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class AWSElasticBlockStore:
+    volume_id: str = ""
+    read_only: bool = False
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class ISCSI:
+    iqn: str = ""
+    target_portal: str = ""
+    lun: int = 0
+    read_only: bool = False
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class RBD:
+    """A Ceph block device; a PersistentVolume's and a pod's have the same fields here."""
+
+    monitors: tuple[str, ...] = ()
+    pool: str = ""
+    image: str = ""
+    read_only: bool = False
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class AzureDisk:
+    disk_name: str = ""
+    disk_uri: str = ""
+    read_only: bool = False
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class Cinder:
+    volume_id: str = ""
+    read_only: bool = False
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class CSI:
+    """A CSI volume: of a PersistentVolume (driver, volume_handle) or inline (driver alone)."""
+
+    driver: str = ""
+    volume_handle: str = ""
+    read_only: bool = False
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class VolumeSource:
+    """The disk types that a rule looks at; at most one is set, all None for every other type."""
+
+    gce_persistent_disk: GCEPersistentDisk | None = None
+    aws_elastic_block_store: AWSElasticBlockStore | None = None
+    iscsi: ISCSI | None = None
+    rbd: RBD | None = None
+    azure_disk: AzureDisk | None = None
+    cinder: Cinder | None = None
+    csi: CSI | None = None
+
+
+# --- volumes --------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class ObjectReference:
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class PersistentVolumeSpec:
+    source: VolumeSource = VolumeSource()
+    capacity: Map[Quantity] = NO_QUANTITIES
+    access_modes: tuple[str, ...] = ()
+    storage_class_name: str = ""
+    volume_mode: str | None = None
+    claim_ref: ObjectReference | None = None
+    node_affinity: NodeSelector | None = None
+
+
+@attrs.frozen(kw_only=True)
+class PersistentVolume(KubeObject):
+    """A volume of the cluster; *phase* is ``status.phase``."""
+
+    kind: ClassVar[str] = "PersistentVolume"
+    namespaced: ClassVar[bool] = False
+
+    spec: PersistentVolumeSpec = PersistentVolumeSpec()
+    phase: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class PersistentVolumeClaimSpec:
+    volume_name: str = ""
+    storage_class_name: str | None = None
+    access_modes: tuple[str, ...] = ()
+    requests: Map[Quantity] = NO_QUANTITIES
+    selector: LabelSelector | None = None
+    volume_mode: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class PersistentVolumeClaim(KubeObject):
+    """A claim to a volume; *phase* is ``status.phase``."""
+
+    kind: ClassVar[str] = "PersistentVolumeClaim"
+
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    phase: str = ""
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class TopologySelectorTerm:
+    """Label keys with the values allowed for each: all must hold."""
+
+    match_label_expressions: tuple[Requirement, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class StorageClass(KubeObject):
+    kind: ClassVar[str] = "StorageClass"
+    namespaced: ClassVar[bool] = False
+
+    provisioner: str = ""
+    volume_binding_mode: str | None = None
+    allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class CSINodeDriver:
+    """A CSI driver on a node; *count* is ``allocatable.count``, None where there is no limit."""
+
+    name: str = ""
+    node_id: str = ""
+    topology_keys: tuple[str, ...] = ()
+    count: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class CSINode(KubeObject):
+    kind: ClassVar[str] = "CSINode"
+    namespaced: ClassVar[bool] = False
+
+    drivers: tuple[CSINodeDriver, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class CSIDriver(KubeObject):
+    """A CSI driver; read by release 1.27 alone."""
+
+    kind: ClassVar[str] = "CSIDriver"
+    namespaced: ClassVar[bool] = False
+
+    storage_capacity: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class CSIStorageCapacity(KubeObject):
+    """How much storage of a class is left in a part of the cluster; read by release 1.27 alone."""
+
+    kind: ClassVar[str] = "CSIStorageCapacity"
+
+    storage_class_name: str = ""
+    node_topology: LabelSelector | None = None
+    capacity: Quantity | None = None
+    maximum_volume_size: Quantity | None = None

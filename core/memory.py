@@ -1,0 +1,249 @@
+"""What rules answered for the whole table, kept until something that they read changes, and then redone where it changed.
+
+An answer is kept by (rule, the rule's key of the pod): a thousand pods of one template, or of templates that agree in what the rule
+reads, pay for one. Rows that changed are asked again as a small batch; a rule that counts over domains is asked anew when one of the
+counters that it looked at has moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import attrs
+import numpy as np
+
+from .batch import Batch, Rows
+from .census import Counter
+from .cycle import Cycle
+from .failures import Codes, Failures, Reasons
+from .rule import Predicate, Priority, Reads, Scores
+from .table import NodeTable
+from .template import Template
+
+ROWWISE = Reads.REQUESTS | Reads.PORTS | Reads.PODS
+WIDE = Reads.DOMAIN | Reads.CLUSTER
+LARGE_SHARE = 4
+"""Where more than one row in so many changed, all are asked again."""
+NO_ROWS: Rows = np.zeros(0, np.intp)
+Answer = Failures | Scores | None
+
+
+@attrs.define(eq=False)
+class Kept:
+    """An answer for all rows of the table and how far it is up to date."""
+
+    rowwise: bool
+    """The rule reads the pods of the row itself."""
+    wide: bool
+    """It reads what stands on other rows."""
+    stamped: bool
+    """It reads something that no row tells of."""
+    owners: bool
+    """It reads services and controllers."""
+    volumes: bool
+    """It reads volumes and claims."""
+    answer: Any = None
+    cursor: int = -1
+    """Place in the table's log of changes."""
+    node_epoch: int = -1
+    stamp: tuple[int, ...] = ()
+    watched: list[Counter] = attrs.field(factory=list)
+    """The counters that the rule looked at."""
+    whole: int = 0
+    """How often all rows were asked; 0 never."""
+    size: int = 0
+    """Rows of the table when all were asked."""
+    zero: bool = False
+    """No score differs from 0."""
+    lent: bool = False
+    """Somebody else reads the arrays too: copy them before they change."""
+    last_used: int = 0
+
+    @classmethod
+    def of(cls, reads: Reads) -> Kept:
+        """Nothing yet, for a rule that reads this."""
+        wide, owners, volumes = bool(reads & WIDE), bool(reads & Reads.LISTINGS), bool(reads & Reads.VOLUMES)
+        return cls(bool(reads & ROWWISE), wide, wide or owners or volumes, owners, volumes)
+
+    def codes(self) -> Codes | None:
+        """The codes of a predicate's answer, None where it objects to nothing."""
+        return None if self.answer is None else self.answer.codes
+
+
+@attrs.define(eq=False)
+class Memory:
+    """Kept answers of one scheduler, up to *limit* bytes; 0 keeps nothing."""
+
+    table: NodeTable
+    limit: int = 1 << 30
+    held: int = 0
+    """Bytes held, about."""
+    _kept: dict[tuple[str, Hashable], Kept] = attrs.field(factory=dict)
+    _clock: int = 0
+    _batch: Batch | None = None
+
+    @staticmethod
+    def keeps(rule: Predicate | Priority, cycle: Cycle) -> bool:
+        """Whether what *rule* answers can be kept at all: not if it reads what other rules left behind in the cycle."""
+        return not (rule.reads & Reads.EFFECTS and cycle.algorithm.leaves_counts)
+
+    # --- asking -----------------------------------------------------------------------------------------------------
+
+    def failures(self, predicate: Predicate, cycle: Cycle) -> Kept:
+        """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
+        kept = self._entry(predicate, cycle.template)
+        self.refresh_failures(kept, predicate, cycle)
+        return kept
+
+    def refresh_failures(self, kept: Kept, predicate: Predicate, cycle: Cycle) -> None:
+        """Bring what is kept of *predicate* for the template of *cycle* up to date."""
+        self._bring_up(kept, cycle, lambda nodes: predicate.check(cycle.template, nodes, cycle), _put_failures)
+        if kept.answer is not None and kept.answer.errors is not None:
+            # What cannot be answered names the very pod, or heals without a change that a rule declares.
+            kept.cursor = -1
+
+    def scores(self, priority: Priority, cycle: Cycle) -> Kept:
+        """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its RuleError."""
+        kept = self._entry(priority, cycle.template)
+        self.refresh_scores(kept, priority, cycle)
+        return kept
+
+    def refresh_scores(self, kept: Kept, priority: Priority, cycle: Cycle) -> None:
+        """Bring what is kept of *priority* for the template of *cycle* up to date."""
+        self._bring_up(kept, cycle, lambda nodes: priority.score(cycle.template, nodes, cycle), _put_scores)
+
+    def _entry(self, rule: Predicate | Priority, template: Template) -> Kept:
+        memo = ("kept key", rule.name)
+        key = template.memo.get(memo)
+        if key is None:
+            key = template.memo[memo] = (rule.name, rule.key(template))
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = self._kept[key] = Kept.of(rule.reads)
+            self._make_room()
+        self._clock += 1
+        kept.last_used = self._clock
+        return kept
+
+    # --- keeping up -------------------------------------------------------------------------------------------------
+
+    def _bring_up(self, kept: Kept, cycle: Cycle, ask: Callable[[Batch], Answer], put: Callable[[Kept, Rows, Any], None]) -> None:
+        log = self.table.changed
+        if kept.cursor < 0 or (kept.stamped and kept.stamp != self._stamp(kept, cycle)):
+            self._ask_all(kept, cycle, ask)
+            return
+        rows = self._stale_rows(kept)
+        if rows is None:
+            self._ask_all(kept, cycle, ask)
+        elif len(rows):
+            put(kept, rows, ask(self._batch_of(rows)))
+        kept.cursor, kept.node_epoch = log.cursor, log.node_epoch
+
+    def _batch_of(self, rows: Rows) -> Batch:
+        """One batch for all rules that are asked about the same rows of the same state."""
+        if self._batch is None or self._batch.rows is not rows:
+            self._batch = Batch(self.table, rows)
+        return self._batch
+
+    def is_outdated(self, kept: Kept, cycle: Cycle) -> bool:
+        """Whether something that no row tells of has moved since."""
+        return kept.stamp != self._stamp(kept, cycle)
+
+    def _stamp(self, kept: Kept, cycle: Cycle) -> tuple[int, int, int]:
+        """Numbers that move when something changes that no row tells of."""
+        counted = sum([counter.version for counter in kept.watched]) + self.table.census.terms_version if kept.wide else 0
+        owners = cycle.listings.owners_version if kept.owners else 0
+        return counted, owners, cycle.listings.volumes_version + cycle.binder.version if kept.volumes else 0
+
+    def _stale_rows(self, kept: Kept) -> Rows | None:
+        """The rows to ask again, None where all are."""
+        log = self.table.changed
+        if kept.node_epoch == log.node_epoch and (not kept.rowwise or kept.cursor == log.cursor):
+            return NO_ROWS
+        rows = None if kept.wide or kept.size != self.table.size else log.rows_since(kept.cursor)
+        return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
+
+    def _ask_all(self, kept: Kept, cycle: Cycle, ask: Callable[[Batch], Answer]) -> None:
+        census = self.table.census
+        kept.cursor, census.watch = -1, kept.watched
+        kept.watched.clear()
+        self.held -= _size(kept.answer)
+        try:
+            kept.answer = _own(ask(Batch(self.table)))
+        finally:
+            census.watch = None
+        self.held += _size(kept.answer)
+        kept.size = self.table.size
+        kept.cursor, kept.node_epoch = self.table.changed.cursor, self.table.changed.node_epoch
+        kept.stamp, kept.whole, kept.lent = self._stamp(kept, cycle), kept.whole + 1, False
+        kept.zero = isinstance(kept.answer, np.ndarray) and not kept.answer.any()
+
+    def _make_room(self) -> None:
+        """Drop what was not used for longest, down to half of what may be held."""
+        if self.held <= self.limit:
+            return
+        for key, kept in sorted(self._kept.items(), key=lambda item: item[1].last_used):
+            if self.held <= self.limit // 2:
+                break
+            self.held -= _size(kept.answer)
+            del self._kept[key]
+
+
+def _own(answer: Answer) -> Answer:
+    """*answer* with arrays that nobody else has."""
+    if answer is None:
+        return None
+    if isinstance(answer, Failures):
+        return Failures(answer.codes.copy(), dict(answer.sequences), answer.errors, answer.texts)
+    return answer.copy()
+
+
+def _size(answer: Answer) -> int:
+    if answer is None:
+        return 0
+    return answer.codes.nbytes if isinstance(answer, Failures) else answer.nbytes
+
+
+def _put_scores(kept: Kept, rows: Rows, scores: Scores) -> None:
+    if kept.lent:
+        kept.answer, kept.lent = kept.answer.copy(), False
+    kept.answer[rows] = scores
+    if kept.zero:
+        kept.zero = not scores.any()
+
+
+def _put_failures(kept: Kept, rows: Rows, found: Failures | None) -> None:
+    if found is None:
+        if kept.answer is not None:
+            _writable(kept).codes[rows] = 0
+        return
+    if kept.answer is None:
+        kept.answer = Failures(np.zeros(kept.size, np.int64), {})
+    target = _writable(kept)
+    target.codes[rows] = _recoded(found, target.sequences)
+    if found.errors is not None:
+        errors = np.zeros(len(target.codes), np.int64)
+        errors[rows] = found.errors
+        kept.answer = Failures(target.codes, target.sequences, errors, found.texts)
+
+
+def _writable(kept: Kept) -> Failures:
+    answer: Failures = kept.answer
+    if kept.lent:
+        answer = kept.answer = Failures(answer.codes.copy(), dict(answer.sequences), answer.errors, answer.texts)
+        kept.lent = False
+    return answer
+
+
+def _recoded(found: Failures, sequences: dict[int, Reasons]) -> Codes:
+    """The codes of *found* in the terms of *sequences*, which learns what it did not know."""
+    known = {reasons: code for code, reasons in sequences.items()}
+    table = np.zeros(max(found.sequences, default=0) + 1, np.int64)
+    for code, reasons in found.sequences.items():
+        number = known.get(reasons)
+        if number is None:
+            number = known[reasons] = max(sequences, default=0) + 1
+            sequences[number] = reasons
+        table[code] = number
+    return table[found.codes]

@@ -1,0 +1,254 @@
+"""How the whole table stands for one template, carried from cycle to cycle: who fits, with what total, and so who is best.
+
+Between two pods of a template little changes: a row got a pod, perhaps a count moved. Fits and totals are put right on those rows, and
+a priority is redone on all rows only where what it must know of all feasible nodes together (its summary) became another.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from .batch import Batch, Ints, Rows
+from .cycle import Cycle
+from .failures import Mask
+from .foresight import Foresight
+from .memory import Kept, Memory
+from .rule import Predicate, Priority, Reduction, Scores
+from .template import Template
+
+OUT = -(2**62)
+"""The total of a row that does not fit."""
+
+
+@attrs.define(eq=False)
+class _Question:
+    """A predicate, what is remembered of its answer, and when all rows of that were last looked at."""
+
+    predicate: Predicate
+    kept: Kept
+    seen: int = 0
+
+
+@attrs.define(eq=False)
+class _Preference:
+    """A priority with its weight, what is remembered of its raw scores, and its reduced scores for all rows."""
+
+    priority: Priority
+    weight: int
+    kept: Kept
+    seen: int = 0
+    summary: Any = None
+    reduced: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    zero: bool = False
+    """``reduced`` was worked out when every raw score was 0."""
+
+
+@attrs.define(eq=False)
+class Standing:
+    """One template against all rows. ``ranked``: int64[size], the total where the row fits and is visited, else far below any total."""
+
+    memory: Memory
+    order: Rows
+    """The rows of one pass, each once."""
+    questions: list[_Question] = attrs.field(factory=list)
+    preferences: list[_Preference] = attrs.field(factory=list)
+    fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+    totals: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    ranked: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    visited: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+    """The rows of ``order``."""
+    count: int = 0
+    """How many rows fit."""
+    cursor: int = -1
+    node_epoch: int = -1
+    ranked_yet: bool = False
+    foresight: Foresight = attrs.field(factory=Foresight)
+
+    # --- fits -------------------------------------------------------------------------------------------------------
+
+    def refresh(self, cycle: Cycle, order: Rows) -> bool:
+        """Bring fits and, where more than one row fits, totals up to date; False where this cycle needs the long way."""
+        if self.foresight.take(self, cycle, order):
+            return True
+        changed = self._changed_rows(order)
+        if not self._ask(cycle):
+            return False
+        if changed is None or any(question.kept.whole != question.seen for question in self.questions):
+            flipped = self._fit_all(cycle, order)
+        else:
+            flipped = self._fit(changed)
+        self.cursor, self.node_epoch = self.memory.table.changed.cursor, self.memory.table.changed.node_epoch
+        if self.count > 1:
+            self._rank(cycle, None if changed is None or not self.ranked_yet else changed, flipped)
+            self.foresight.look(self, cycle)
+        else:
+            self.ranked_yet = False
+        return True
+
+    def _changed_rows(self, order: Rows) -> Rows | None:
+        log = self.memory.table.changed
+        if self.cursor < 0 or self.order is not order or self.node_epoch != log.node_epoch:
+            return None
+        return log.rows_since(self.cursor)
+
+    def _ask(self, cycle: Cycle) -> bool:
+        """Bring the answers of the predicates up to date; False where one cannot be given."""
+        if not self.questions:
+            self.questions = [_Question(p, self.memory.failures(p, cycle)) for p in cycle.algorithm.predicates_for(cycle.template)]
+        still = self.node_epoch == self.memory.table.changed.node_epoch
+        for question in self.questions:
+            kept = question.kept
+            if still and not kept.rowwise and not kept.stamped:
+                continue
+            self.memory.refresh_failures(kept, question.predicate, cycle)
+            if kept.answer is not None and kept.answer.errors is not None:
+                self.cursor = -1
+                return False
+        return True
+
+    def _fit_all(self, cycle: Cycle, order: Rows) -> bool:
+        if self.order is not order or len(self.visited) != self.memory.table.size:
+            self.visited = np.zeros(self.memory.table.size, np.bool_)
+            self.visited[order] = True
+            self.order, self.ranked_yet = order, False
+        fits = self.visited.copy()
+        for question in self.questions:
+            codes = question.kept.codes()
+            if codes is not None:
+                fits &= codes == 0
+            question.seen = question.kept.whole
+        flipped = len(fits) != len(self.fits) or bool((fits != self.fits).any())
+        self.fits, self.count = fits, int(np.count_nonzero(fits))
+        return flipped
+
+    def _fit(self, rows: Rows) -> bool:
+        """Put the fits of *rows* right; answers whether any became another. Rows that are never visited never fit."""
+        flipped = False
+        asked = [codes for question in self.questions if (codes := question.kept.codes()) is not None]
+        for row in rows.tolist():
+            fits = not any(codes[row] for codes in asked) and bool(self.visited[row])
+            if fits != bool(self.fits[row]):
+                self.fits[row] = fits
+                self.count += 1 if fits else -1
+                flipped = True
+        return flipped
+
+    # --- totals -----------------------------------------------------------------------------------------------------
+
+    def _rank(self, cycle: Cycle, rows: Rows | None, flipped: bool) -> None:
+        """Put totals right on *rows*, or everywhere; raises RuleError where a priority cannot be computed."""
+        if not self.preferences:
+            self.preferences = [_Preference(p, w, self.memory.scores(p, cycle)) for p, w in cycle.algorithm.priorities]
+        feasible = _Feasible(self)
+        redone = False
+        for preference in self.preferences:
+            redone |= self._prefer(cycle, preference, rows, flipped, feasible)
+        if redone or rows is None:
+            self._add_up()
+        else:
+            self._add_up_rows(rows)
+        self.ranked_yet = True
+
+    def _prefer(self, cycle: Cycle, preference: _Preference, rows: Rows | None, flipped: bool, feasible: _Feasible) -> bool:
+        """Bring one priority up to date; answers whether all of its reduced scores were made anew."""
+        kept = preference.kept
+        if rows is None or kept.rowwise or kept.stamped:
+            self.memory.refresh_scores(kept, preference.priority, cycle)
+        raw, reduce = kept.answer, preference.priority.reduce
+        anew = rows is None or kept.whole != preference.seen
+        preference.seen = kept.whole
+        if reduce is None:
+            preference.reduced = raw
+            return anew
+        if not isinstance(reduce, Reduction):
+            preference.reduced = feasible.spread(reduce(cycle.template, raw[feasible.rows], feasible.nodes, cycle))
+            return True
+        if anew or not (kept.zero and preference.zero and reduce.zeros_alike):
+            if anew or flipped or not self._untouched(preference, rows):
+                summary = reduce.summarise(cycle.template, raw[feasible.rows], feasible.nodes, cycle)
+                anew = anew or summary != preference.summary
+                preference.summary = summary
+        preference.zero = kept.zero
+        if anew:
+            preference.reduced = reduce.apply(cycle.template, raw, preference.summary, Batch(cycle.table), cycle)
+        elif rows is not None and len(rows) and not kept.zero:
+            preference.reduced[rows] = reduce.apply(cycle.template, raw[rows], preference.summary, Batch(cycle.table, rows), cycle)
+        return anew
+
+    @staticmethod
+    def _untouched(preference: _Preference, rows: Rows | None) -> bool:
+        """Whether the raw scores of *rows* cannot have changed, as the priority reads nothing of a row's pods."""
+        return rows is not None and (not len(rows) or not preference.kept.rowwise)
+
+    def _add_up(self) -> None:
+        totals = np.zeros(len(self.fits), np.int64)
+        for preference in self.preferences:
+            totals += preference.reduced * preference.weight
+        self.totals = totals
+        self.ranked = np.where(self.fits, totals, OUT)
+
+    def _add_up_rows(self, rows: Rows) -> None:
+        if len(rows):
+            totals = sum(preference.reduced[rows] * preference.weight for preference in self.preferences)
+            self.totals[rows] = totals
+            self.ranked[rows] = np.where(self.fits[rows], totals, OUT)
+
+    # --- the best ---------------------------------------------------------------------------------------------------
+
+    def best(self) -> Rows:
+        """The rows with the highest total, ascending."""
+        return np.flatnonzero(self.ranked == self.ranked.max())
+
+
+@attrs.define(eq=False)
+class _Feasible:
+    """The rows that fit, in visiting order, worked out when first asked for."""
+
+    standing: Standing
+    _rows: Rows | None = None
+    _nodes: Batch | None = None
+
+    @property
+    def rows(self) -> Rows:
+        if self._rows is None:
+            order = self.standing.order
+            self._rows = order[self.standing.fits[order]]
+        return self._rows
+
+    @property
+    def nodes(self) -> Batch:
+        if self._nodes is None:
+            self._nodes = Batch(self.standing.memory.table, self.rows)
+        return self._nodes
+
+    def spread(self, scores: Scores) -> Scores:
+        """Scores of the feasible rows laid out over all rows."""
+        found = np.zeros(len(self.standing.fits), np.int64)
+        found[self.rows] = scores
+        return found
+
+
+@attrs.define(eq=False)
+class Standings:
+    """The standings of the templates in use, up to *limit* bytes; those not asked for longest are dropped."""
+
+    memory: Memory
+    limit: int
+    _known: dict[Template, Standing] = attrs.field(factory=dict)
+
+    def of(self, template: Template) -> Standing:
+        """The standing of *template*."""
+        found = self._known.pop(template, None)
+        if found is None:
+            found = Standing(self.memory, np.zeros(0, np.intp))
+            while self._known and len(self._known) * self._size() > self.limit:
+                del self._known[next(iter(self._known))]
+        self._known[template] = found
+        return found
+
+    def _size(self) -> int:
+        """Bytes that one standing takes, about."""
+        return 80 * max(self.memory.table.size, 1)

@@ -1,0 +1,48 @@
+"""Events of the cluster that may let a pod fit which did not: what a plugin registers, and what the queue is told.
+
+Upstream: pkg/scheduler/framework/types.go ClusterEvent.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import attrs
+
+
+class Action(enum.Flag):
+    """What happened to an object. For nodes an update says which part changed; ``UPDATE`` is any of them."""
+
+    ADD = enum.auto()
+    DELETE = enum.auto()
+    UPDATE_NODE_ALLOCATABLE = enum.auto()
+    UPDATE_NODE_LABEL = enum.auto()
+    UPDATE_NODE_TAINT = enum.auto()
+    UPDATE_NODE_CONDITION = enum.auto()
+    UPDATE = UPDATE_NODE_ALLOCATABLE | UPDATE_NODE_LABEL | UPDATE_NODE_TAINT | UPDATE_NODE_CONDITION
+    ALL = ADD | DELETE | UPDATE
+
+
+ANYTHING = "*"
+
+
+@attrs.frozen
+class ClusterEvent:
+    """A kind of object (``Node``, ``Pod``, ``PersistentVolume``..., ``*``) and what happened to one, or what may."""
+
+    resource: str
+    action: Action
+    label: str = ""
+
+    def matches(self, happened: ClusterEvent) -> bool:
+        """Whether what *happened* is what this registration waits for."""
+        same = self.resource == happened.resource
+        return happened.is_wildcard or self.is_wildcard or (same and bool(self.action & happened.action))
+
+    @property
+    def is_wildcard(self) -> bool:
+        """Whether it stands for whatever may happen."""
+        return self.resource == ANYTHING and self.action is Action.ALL
+
+
+NODE_ADD_OR_UPDATE = ClusterEvent("Node", Action.ADD | Action.UPDATE)

@@ -1,0 +1,1 @@
+"""The default plugins, one module a subject."""

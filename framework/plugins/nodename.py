@@ -1,0 +1,35 @@
+"""Is this the one node that the pod names?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar
+
+from ...core.batch import Batch
+from ...core.failures import Failures, Reason
+from ...core.rule import Reads
+from ...core.template import Template
+from ..events import NODE_ADD_OR_UPDATE, ClusterEvent
+from ..plugin import FrameworkCycle, Plugin
+
+DIFFERENT_NODE = Reason("node(s) didn't match the requested node name", resolvable=False)
+
+
+class NodeName(Plugin):
+    """Turn down every node but the one that the pod's ``spec.nodeName`` names, if it names one.
+
+    Upstream: pkg/scheduler/framework/plugins/nodename/node_name.go.
+    """
+
+    name = "NodeName"
+    filter_reads: ClassVar[Reads] = Reads.NODE
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return pod.spec.node_name
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        wanted = pod.spec.node_name
+        return Failures.where(DIFFERENT_NODE, ~nodes.named(wanted)) if wanted else None
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return (NODE_ADD_OR_UPDATE,)

@@ -1,0 +1,62 @@
+"""The release of the framework: its cells, as what it changes over the last release of predicates and priorities. Patch level: 1.27.14."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import attrs
+
+from ..algorithmprovider import cells
+from ..algorithmprovider.releases import RELEASES
+from ..core import requests
+from ..core.release import Release
+from .gates import GATES
+
+TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+
+
+def zone_key(labels: Mapping[str, str]) -> str:
+    """The zone of a node: region and zone, each of the beta label where that is present, else of the newer one; empty without either."""
+    zone = labels.get(cells.ZONE_LABEL, labels.get(TOPOLOGY_ZONE, ""))
+    region = labels.get(cells.REGION_LABEL, labels.get(TOPOLOGY_REGION, ""))
+    return f"{region}:\x00:{zone}" if region or zone else ""
+
+
+_LAST = next(reversed(RELEASES.values()))
+
+V1_27: Release = attrs.evolve(
+    _LAST,
+    version="1.27",
+    ordering=(),
+    predicates=(),
+    default_predicates=(),
+    mandatory_predicates=(),
+    priorities=(),
+    default_priorities=MappingProxyType({}),
+    gates=GATES,
+    gate_effects=(),
+    ignorable_extenders_last=True,
+    incoming=requests.exact_sums,
+    footprint=requests.exact_sums,
+    incoming_nonzero=requests.exact_sums_with_defaults,
+    footprint_nonzero=requests.nonzero_with_any_overhead,
+    zone_key=zone_key,
+    selects_namespaces=True,
+    nodes_to_find=cells.adaptive_share,
+    pick_host=cells.first_best,
+    binding_failed_reason="SchedulerError",
+    volumes=attrs.evolve(
+        _LAST.volumes,
+        unbound_claim_text="PersistentVolume had no name",
+        binding_gate=False,
+        checks_phase=True,
+        volume_mode="default",
+        matches_by_beta_class=True,
+    ),
+    preemption=attrs.evolve(_LAST.preemption, needs_priority_gate=False, excludes_self=True, victim_message="Preempted by a pod on node {node}"),
+    queue=attrs.evolve(_LAST.queue, pop_removes_nomination=False, fifo_without_priority=False, nominations_by_uid=True),
+)
+
+FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})
+"""The releases of the framework by version; those of predicates and priorities are in ``algorithmprovider/releases.py``."""

@@ -1,0 +1,45 @@
+"""What is to happen in a simulation, by time."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+
+import attrs
+
+Task = Callable[[], None]
+"""Something to do; one that can be written to a checkpoint: a method, or a ``functools.partial`` of one with plain arguments."""
+
+
+@attrs.define(eq=False)
+class Agenda:
+    """Tasks by time; those of one time are handed out in the order in which they were put in.
+
+    >>> agenda = Agenda()
+    >>> agenda.put(2.0, print), agenda.put(1.0, repr)
+    (None, None)
+    >>> agenda.next_time, agenda.pop_due(0.5), agenda.pop_due(1.0) is repr
+    (1.0, None, True)
+    """
+
+    _heap: list[tuple[float, int, Task]] = attrs.field(factory=list)
+    _count: int = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    @property
+    def next_time(self) -> float | None:
+        """When the next task is due; None where there is none."""
+        return self._heap[0][0] if self._heap else None
+
+    def put(self, time: float, task: Task) -> None:
+        """Do *task* at *time*."""
+        self._count += 1
+        heapq.heappush(self._heap, (time, self._count, task))
+
+    def pop_due(self, now: float) -> Task | None:
+        """The next task if its time has come."""
+        if not self._heap or self._heap[0][0] > now:
+            return None
+        return heapq.heappop(self._heap)[2]

@@ -1,0 +1,273 @@
+"""The lives of pods in a replay: they come, wait, get a node, are bound, run and finish, or have to leave before."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import attrs
+
+from ..api.objects import Condition, Pod
+from ..core.volumes import VolumeError, claim_keys
+from ..exceptions import CacheError
+from .ledger import Ints
+from .times import plain
+from .volumecontroller import VolumeController
+from .world import World
+
+BIND_TIMEOUT = 600.0
+"""Seconds after which a pod whose volumes do not come is given up by the scheduler."""
+
+
+@attrs.frozen(kw_only=True)
+class Lifetime:
+    """How long a pod lasts, in virtual seconds; None: until something else ends it."""
+
+    runs_for: float | None = None
+    """Counted from when it runs."""
+    leaves_at: float | None = None
+    """When it goes wherever it is by then."""
+
+
+@attrs.define(eq=False)
+class Life:
+    """One pod. Its object is the API's; here is what a replay knows besides."""
+
+    key: str
+    uid: str
+    arrived: float
+    lifetime: Lifetime
+    asked: Ints
+    """What it takes of a node: int64[R] in the order of the ledger."""
+    original: Pod
+    """As it, or the first whose place it takes, came: to be made anew after an eviction."""
+    node: str = ""
+    """The node that it has or is about to get."""
+    scheduled: float | None = None
+    started: float | None = None
+    leaving: str = ""
+    """Why it was told to leave."""
+    attempts: int = 0
+    message: str = ""
+    """Why the last attempt failed."""
+    tried_at: int = -1
+    """The world's count of changes at the last failed attempt."""
+
+    @property
+    def waits(self) -> bool:
+        return not self.node
+
+
+@attrs.define(eq=False)
+class Lives:
+    """All pods that are there, by ``namespace/name``."""
+
+    world: World
+    volumes: VolumeController
+    recreate: bool = True
+    """Evicted pods that a controller owns come again under another name."""
+    all: dict[str, Life] = attrs.field(factory=dict)
+    seen: dict[str, int] = attrs.field(factory=dict)
+    """Every pod that ever was -> how many were made after it."""
+
+    # --- coming -----------------------------------------------------------------------------------------------------
+
+    def arrive(self, pod: Pod, lifetime: Lifetime, root: Pod | None = None) -> None:
+        """A new pod: it waits for a node, or has one and runs; *root* is the pod whose place it takes."""
+        world, template = self.world, self.world.engine.templates.of(pod)
+        life = Life(pod.key, pod.uid, world.now, lifetime, world.ledger.vector(template.footprint), root or pod)
+        self.all[pod.key] = life
+        self.seen.setdefault(pod.key, 0)
+        world.put(pod)
+        if lifetime.leaves_at is not None:
+            world.agenda.put(max(lifetime.leaves_at, world.now), partial(self._time_is_up, life))
+        if pod.spec.node_name:
+            life.node = pod.spec.node_name
+            world.ledger.place(pod.key, life.node, life.asked)
+            self._run(life)
+        elif self._is_ours(pod):
+            world.tally.arrived += 1
+            asked = world.ledger.vector(template.requests)
+            world.ledger.wait(pod.key, asked)
+            world.fragmentation.see(asked)
+            world.journal.note("Arrived", pod=pod.key)
+
+    def _is_ours(self, pod: Pod) -> bool:
+        return (pod.spec.scheduler_name or "default-scheduler") == self.world.scheduler_name
+
+    def _time_is_up(self, life: Life) -> None:
+        if self._is_there(life):
+            self.delete(life)
+
+    def _is_there(self, life: Life) -> bool:
+        return self.all.get(life.key) is life
+
+    # --- after a decision -------------------------------------------------------------------------------------------
+
+    def place(self, pod: Pod, host: str) -> str | None:
+        """The scheduler takes *pod* as bound to *host*; answers what it fails with, if it does."""
+        error = self.world.engine.assume(pod, host)
+        if error is not None:
+            return error
+        world, life = self.world, self.all[pod.key]
+        life.node, life.scheduled = host, world.now
+        world.changes += 1
+        world.ledger.place(pod.key, host, life.asked)
+        world.tally.scheduled += 1
+        world.tally.waits.append(world.now - life.arrived)
+        world.journal.note("Scheduled", pod=pod.key, node=host, wait=plain(world.now - life.arrived), attempts=life.attempts)
+        world.agenda.put(world.after(world.delays.binding), partial(self._bind, life))
+        return None
+
+    def fail(self, pod: Pod, cycle: int, error: str, reason: str) -> None:
+        """An attempt failed: the pod goes back to the queue, with a condition that says why.
+
+        The scheduler reads the pod anew before it queues it; whether it sees the condition by then is a race upstream, which here the
+        condition wins.
+        """
+        life, world = self.all[pod.key], self.world
+        condition = Condition(type="PodScheduled", status="False", reason=reason, message=error)
+        current = world.pod(pod.key) or pod
+        marked = current
+        if condition not in current.status.conditions:
+            others = tuple(other for other in current.status.conditions if other.type != condition.type)
+            marked = world.written(attrs.evolve(current, status=attrs.evolve(current.status, conditions=(*others, condition))))
+        with suppress(CacheError):  # upstream: one that entered the queue meanwhile is only told of in the log
+            world.queue.add_unschedulable(marked, cycle)
+        if marked is not current:
+            world.router.put(marked)
+        if error != life.message:
+            life.message = error
+            world.journal.note("FailedScheduling", pod=pod.key, attempts=life.attempts, message=error)
+
+    def nominate(self, pod: Pod, node_name: str) -> None:
+        """Note in the pod's status that room is made for it, or with an empty name that it is not (any more)."""
+        current = self.world.pod(pod.key)
+        if current is not None and current.status.nominated_node_name != node_name:
+            changed = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
+            self.world.put(self.world.written(changed))
+
+    # --- binding ----------------------------------------------------------------------------------------------------
+
+    def _bind(self, life: Life) -> None:
+        pod = self.world.pod(life.key)
+        if not self._is_there(life) or pod is None:
+            return
+        if not self._claims_bound(pod):
+            try:
+                written = self.world.engine.binder.bind(pod.bound_to(life.node))
+            except VolumeError as error:
+                self._unbind(life, pod, str(error))
+                return
+            for item in written:
+                self.volumes.put(self.world.written(item))
+            self.volumes.reconcile()
+        self._bind_when_ready(life, self.world.after(BIND_TIMEOUT))
+
+    def _claims_bound(self, pod: Pod) -> bool:
+        return not self.world.engine.binder.enabled or all(map(self.volumes.is_bound, claim_keys(pod)))
+
+    def _bind_when_ready(self, life: Life, deadline: float) -> None:
+        """Upstream looks once a second whether the claims are bound."""
+        pod = self.world.pod(life.key)
+        if not self._is_there(life) or pod is None:
+            return
+        if self._claims_bound(pod):
+            self._bound(life, pod)
+        elif self.world.now >= deadline or not any(map(self.volumes.is_coming, claim_keys(pod))):
+            self._unbind(life, pod, "timed out waiting for the condition")
+        else:
+            self.world.agenda.put(min(self.world.after(1.0), deadline), partial(self._bind_when_ready, life, deadline))
+
+    def _bound(self, life: Life, pod: Pod) -> None:
+        world = self.world
+        bound = world.written(pod.bound_to(life.node))
+        world.engine.cache.finish_binding(bound, world.now)
+        world.put(bound)
+        world.journal.note("Bound", pod=life.key, node=life.node)
+        world.agenda.put(world.after(world.delays.startup), partial(self._run, life))
+
+    def _unbind(self, life: Life, pod: Pod, error: str) -> None:
+        world, host = self.world, life.node
+        world.engine.cache.forget(pod.bound_to(host))
+        life.node = ""
+        world.changes += 1
+        world.ledger.wait(life.key, life.asked)
+        life.attempts += 1
+        self.fail(pod, world.queue.cycle, error, world.engine.algorithm.release.binding_failed_reason)
+
+    # --- running ----------------------------------------------------------------------------------------------------
+
+    def _run(self, life: Life) -> None:
+        pod, world = self.world.pod(life.key), self.world
+        if not self._is_there(life) or pod is None or life.leaving:
+            return
+        life.started = world.now
+        started = attrs.evolve(pod.status, phase="Running", start_time=pod.status.start_time or world.timestamp)
+        if started != pod.status:
+            world.put(world.written(attrs.evolve(pod, status=started)))
+        world.journal.note("Started", pod=life.key, node=life.node)
+        if life.lifetime.runs_for is not None:
+            world.agenda.put(world.after(life.lifetime.runs_for), partial(self._finish, life))
+
+    def _finish(self, life: Life) -> None:
+        if self._is_there(life):
+            self.world.tally.finished += 1
+            self.world.journal.note("Finished", pod=life.key, node=life.node)
+            self._remove(life)
+
+    # --- leaving ----------------------------------------------------------------------------------------------------
+
+    def evict(self, life: Life, why: str, **details: Any) -> None:
+        """Tell a pod to leave its node; if a controller owns it, another one takes its place."""
+        if not self._is_there(life) or life.leaving:
+            return
+        self.world.tally.evicted += 1
+        self.world.journal.note(why, pod=life.key, node=life.node, **details)
+        self._leave(life, why)
+        owner = life.original.metadata.controller
+        if self.recreate and owner is not None and owner.kind != "DaemonSet":
+            self._come_again(life)
+
+    def delete(self, life: Life) -> None:
+        """A user deletes a pod."""
+        if not life.leaving:
+            self.world.tally.deleted += 1
+            self.world.tally.never_scheduled += life.scheduled is None and life.waits
+            self._leave(life, "Deleted")
+
+    def _leave(self, life: Life, why: str) -> None:
+        pod, delay = self.world.pod(life.key), self.world.delays.termination
+        life.leaving = why
+        if delay <= 0 or pod is None or not pod.spec.node_name:
+            self._gone(life)
+            return
+        metadata = attrs.evolve(pod.metadata, deletion_timestamp=self.world.timestamp)
+        self.world.put(self.world.written(attrs.evolve(pod, metadata=metadata)))
+        self.world.agenda.put(self.world.after(delay), partial(self._gone, life))
+
+    def _gone(self, life: Life) -> None:
+        if self._is_there(life):
+            self.world.journal.note("Deleted", pod=life.key, node=life.node or None)
+            self._remove(life)
+
+    def _remove(self, life: Life) -> None:
+        pod, cache = self.world.pod(life.key), self.world.engine.cache
+        del self.all[life.key]
+        self.world.ledger.leave(life.key)
+        if pod is None:
+            return
+        state = cache.state(pod)
+        if state is not None and state.assumed and not pod.spec.node_name:
+            cache.forget(pod.bound_to(life.node))
+        self.world.delete(pod)
+
+    def _come_again(self, life: Life) -> None:
+        root = life.original
+        self.seen[root.key] += 1
+        again = f"-again{self.seen[root.key]}"
+        metadata = attrs.evolve(root.metadata, name=root.name + again, uid=root.metadata.uid and root.metadata.uid + again)
+        spec = attrs.evolve(root.spec, node_name="")
+        status = attrs.evolve(root.status, phase="", nominated_node_name="", start_time=None, conditions=())
+        self.arrive(attrs.evolve(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)

@@ -1,0 +1,74 @@
+"""Times and durations as files and people write them, as seconds."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ms|[smhd])")
+_LAST_SECOND = 253402300799
+"""The end of the year 9999, beyond which no time can be written."""
+
+DURATION = "seconds, or a duration such as 90s, 1.5h or 2m30s"
+TIME = "seconds, or a time such as 2023-04-01T12:00:00Z"
+
+
+def parse_duration(written: object) -> float | None:
+    """Seconds, 0 or more; None for what is no duration.
+
+    >>> parse_duration("2m30s"), parse_duration(12), parse_duration("0.25"), parse_duration("soon"), parse_duration("-1s")
+    (150.0, 12.0, 0.25, None, None)
+    """
+    if isinstance(written, str) and (parts := _PART.findall(written)) and "".join(map("".join, parts)) == written:
+        return float(sum(float(number) * _UNITS[unit] for number, unit in parts))
+    seconds = _number(written)
+    return None if seconds is None or seconds < 0 else seconds
+
+
+def parse_time(written: object) -> tuple[float, bool] | None:
+    """Seconds, and whether they count from 1970 as the time was given by date; None for what is no time.
+
+    >>> parse_time("1970-01-01T00:01:00.5Z"), parse_time("1.5"), parse_time("yesterday")
+    ((60.5, True), (1.5, False), None)
+    """
+    seconds = _number(written)
+    if seconds is not None:
+        return seconds, False
+    try:
+        moment = datetime.fromisoformat(written) if isinstance(written, str) and "T" in written else None
+    except ValueError:
+        return None
+    if moment is None:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), True
+
+
+def _number(written: object) -> float | None:
+    if isinstance(written, bool) or not isinstance(written, (int, float, str)):
+        return None
+    try:
+        seconds = float(written)
+    except (ValueError, OverflowError):
+        return None
+    return seconds if math.isfinite(seconds) else None
+
+
+def as_timestamp(seconds: float) -> str:
+    """Seconds since 1970 as the API writes times: RFC 3339 in UTC, whole seconds.
+
+    >>> as_timestamp(90.7)
+    '1970-01-01T00:01:30Z'
+    """
+    return datetime.fromtimestamp(min(max(int(seconds), 0), _LAST_SECOND), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def plain(seconds: float) -> int | float:
+    """A number of seconds as it is to be written: whole where it is, to the microsecond otherwise.
+
+    >>> plain(3.0), plain(0.1 + 0.2)
+    (3, 0.3)
+    """
+    rounded = round(seconds, 6)
+    return int(rounded) if rounded == int(rounded) else rounded

@@ -1,0 +1,119 @@
+"""The cluster that a replay runs: the scheduler, its queue, the API's objects as the scheduler hears of them, and a clock."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+import attrs
+
+from ..api.objects import KubeObject, Node, Pod
+from ..core.clock import Clock
+from ..core.engine import Engine
+from ..core.events import EventRouter
+from ..core.queue import SchedulingQueue, make_queue
+from .agenda import Agenda
+from .journal import Journal
+from .ledger import Fragmentation, Ledger
+from .tally import Tally
+from .times import as_timestamp
+
+K = TypeVar("K", bound=KubeObject)
+
+
+@attrs.frozen(kw_only=True)
+class Delays:
+    """How long things take, in virtual seconds."""
+
+    cycle: float = 0.0
+    """From one scheduling cycle to the next: the scheduler does one thing at a time."""
+    binding: float = 0.0
+    """From the decision until the API has the pod on its node."""
+    provisioning: float = 0.0
+    """Until a volume is made."""
+    startup: float = 0.0
+    """From the binding until the pod runs."""
+    termination: float = 0.0
+    """Between the order to leave and the end of a pod."""
+    failure: float = 300.0
+    """From a node's failure until its pods are given up."""
+
+
+@attrs.define(eq=False)
+class World:
+    """Everything that changes as virtual time passes. ``changes`` moves with whatever may let a pod fit that did not."""
+
+    engine: Engine
+    resources: Sequence[str]
+    delays: Delays
+    seed: int
+    origin: float
+    """What the clock's 0 is in seconds since 1970."""
+    scheduler_name: str
+    clock: Clock = attrs.field(factory=Clock)
+    changes: int = 0
+    agenda: Agenda = attrs.field(factory=Agenda)
+    tally: Tally = attrs.field(factory=Tally)
+    queue: SchedulingQueue = attrs.field(init=False)
+    router: EventRouter = attrs.field(init=False)
+    journal: Journal = attrs.field(init=False)
+    ledger: Ledger = attrs.field(init=False)
+    fragmentation: Fragmentation = attrs.field(init=False)
+    draw: random.Random = attrs.field(init=False)
+    _version: int = 0
+    """The highest resourceVersion that was seen."""
+
+    def __attrs_post_init__(self) -> None:
+        self.queue = make_queue(self.engine.algorithm, self.engine.nominations, self.clock)
+        self.router = EventRouter(self.engine, self.queue, self.scheduler_name)
+        self.journal = Journal(self.clock)
+        self.ledger = Ledger(self.resources)
+        self.draw = random.Random(self.seed)
+        self.fragmentation = Fragmentation(self.ledger, random.Random(self.seed))
+
+    @property
+    def now(self) -> float:
+        return self.clock.now
+
+    @property
+    def timestamp(self) -> str:
+        """The time as the API writes it."""
+        return as_timestamp(self.origin + self.clock.now)
+
+    def after(self, seconds: float) -> float:
+        """The time in so many seconds."""
+        return self.clock.now + seconds
+
+    # --- objects ----------------------------------------------------------------------------------------------------
+
+    def put(self, item: KubeObject) -> None:
+        """An object appears or changes."""
+        self.changes += 1
+        if item.metadata.resource_version.isdecimal():
+            self._version = max(self._version, int(item.metadata.resource_version))
+        if isinstance(item, Node):
+            self.ledger.put_node(item)
+        self.router.put(item)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object goes."""
+        self.changes += 1
+        if isinstance(item, Node):
+            self.ledger.drop_node(item.name)
+        self.router.delete(item)
+
+    def written(self, item: K) -> K:
+        """*item* as the API gives it back once it was changed: with a new resourceVersion, if it had one."""
+        if not item.metadata.resource_version.isdecimal():
+            return item
+        self._version += 1
+        return attrs.evolve(item, metadata=attrs.evolve(item.metadata, resource_version=str(self._version)))
+
+    def node(self, name: str) -> Node | None:
+        """The node called *name*, or None."""
+        return self.engine.cache.node(name)
+
+    def pod(self, key: str) -> Pod | None:
+        """The pod called ``namespace/name`` as the API has it, None for one that is gone."""
+        return self.router.pods.get(key)

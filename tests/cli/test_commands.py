@@ -1,0 +1,166 @@
+"""What the commands answer: exit statuses, aliases of kube-scheduler's flags, help, completion, rules of one's own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.cli import cli, run
+
+NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"
+POD = "kind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c, resources: {requests: {cpu: %s, memory: 1Gi}}}]}\n---\n"
+
+RULES = '''
+from kubeclassic.algorithmprovider import CATALOGUE as UPSTREAM
+from kubeclassic.core.failures import Failures, Reason
+from kubeclassic.core.rule import Reads
+from kubeclassic.predicates.rule import predicate
+
+NOT_THERE = Reason("node(s) were in zone east")
+
+@predicate("NotInTheEast", reads=Reads.NODE, key=lambda pod: None)
+def not_in_the_east(pod, nodes, cycle):
+    return Failures.where(NOT_THERE, nodes.label("zone").where(lambda zone: zone == "east"))
+
+MINE = UPSTREAM.with_(not_in_the_east)
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a cluster of two nodes and a pod; the roomier node is in the east."""
+    (tmp_path / "cluster.yaml").write_text(NODE % ("a", "east", 8, 8) + NODE % ("b", "west", 4, 4) + POD % ("web", 1))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path
+
+
+def hosts(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str | None]:
+    """Pod -> host, as ``simulate -o jsonl`` with *arguments* says."""
+    capsys.readouterr()
+    assert run(["simulate", *arguments, "-o", "jsonl"]) in (0, 1)
+    return {cycle["pod"]: cycle["host"] for cycle in map(json.loads, capsys.readouterr().out.splitlines())}
+
+
+class TestExitStatus:
+    def test_all_placed(self, folder: Path) -> None:
+        """0 says that every pod has a node."""
+        assert run(["simulate", "cluster.yaml"]) == 0
+
+    def test_some_unschedulable(self, folder: Path) -> None:
+        """1 says that some pod has none."""
+        (folder / "more.yaml").write_text(POD % ("huge", 64))
+        assert run(["simulate", "cluster.yaml", "--pods", "more.yaml"]) == 1
+
+    def test_bad_input(self, folder: Path) -> None:
+        """2 says that the input was bad."""
+        assert run(["simulate", "nothere.yaml"]) == 2
+
+    def test_explain(self, folder: Path) -> None:
+        """explain says 0 for a pod that finds a node and 1 for one that does not."""
+        (folder / "more.yaml").write_text(POD % ("huge", 64))
+        assert run(["explain", "cluster.yaml", "--pods", "more.yaml", "web"]) == 0
+        assert run(["explain", "cluster.yaml", "--pods", "more.yaml", "huge"]) == 1
+
+    def test_as_a_program(self, folder: Path) -> None:
+        """The process leaves with these statuses too, and reads standard input for -."""
+        (folder / "program.py").write_text(PROGRAM)
+        given = (folder / "cluster.yaml").read_text()
+        program = [sys.executable, "program.py", "simulate", "-", "-o", "name"]
+        found = subprocess.run(program, input=given, capture_output=True, text=True, check=False)
+        assert (found.returncode, found.stdout) == (0, "default/web a\n"), found.stderr
+        found = subprocess.run([*program, "--release", "1.17"], input=given, capture_output=True, text=True, check=False)
+        assert (found.returncode, found.stdout) == (2, "")
+
+
+PROGRAM = f"""
+import sys
+sys.path[:0] = {[str(Path(__file__).resolve().parents[1])]!r}
+import conftest
+from kubeclassic.cli import main
+main()
+"""
+
+
+class TestOptions:
+    def test_the_roomier_node_is_taken(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Without options the pod goes to the emptier node."""
+        assert hosts(capsys, "cluster.yaml") == {"default/web": "a"}
+
+    @pytest.mark.parametrize("flag", ["--provider", "--algorithm-provider"])
+    def test_provider(self, folder: Path, capsys: pytest.CaptureFixture[str], flag: str) -> None:
+        """ClusterAutoscalerProvider packs, under kube-scheduler's own flag too."""
+        assert hosts(capsys, "cluster.yaml", flag, "ClusterAutoscalerProvider") == {"default/web": "b"}
+
+    @pytest.mark.parametrize("flag", ["--policy", "--policy-config-file"])
+    def test_policy(self, folder: Path, capsys: pytest.CaptureFixture[str], flag: str) -> None:
+        """A Policy's priorities decide, under kube-scheduler's own flag too."""
+        (folder / "policy.json").write_text('{"kind": "Policy", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}')
+        assert hosts(capsys, "cluster.yaml", flag, "policy.json") == {"default/web": "b"}
+
+    def test_policy_in_a_config_map(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The Policy may be in a ConfigMap among the manifests."""
+        policy = json.dumps({"kind": "Policy", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]})
+        config_map = {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {"policy.cfg": policy}}
+        (folder / "map.json").write_text(json.dumps(config_map))
+        assert hosts(capsys, "cluster.yaml", "map.json", "--policy-configmap", "p") == {"default/web": "b"}
+
+    def test_config(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A component configuration names the provider; an option that is given as well counts before it."""
+        text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+        (folder / "config.yaml").write_text(f"{text}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n")
+        assert hosts(capsys, "cluster.yaml", "--config", "config.yaml") == {"default/web": "b"}
+        assert hosts(capsys, "cluster.yaml", "--config", "config.yaml", "--provider", "DefaultProvider") == {"default/web": "a"}
+
+    def test_scheduler_name(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Pods of another scheduler are passed over and counted."""
+        assert hosts(capsys, "cluster.yaml", "--scheduler-name", "mine") == {}
+        run(["simulate", "cluster.yaml", "--scheduler-name", "mine"])
+        assert "passed over: 1 for another scheduler\n" in capsys.readouterr().err
+
+    def test_rules(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A user's predicate changes the host."""
+        (folder / "my_rules_of_the_east.py").write_text(RULES)
+        assert hosts(capsys, "cluster.yaml", "--rules", "my_rules_of_the_east:MINE") == {"default/web": "b"}
+
+    def test_no_defaults(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """--no-defaults takes limits for limits: they do not become requests."""
+        limited = "kind: Pod\nmetadata: {name: big}\nspec: {containers: [{name: c, resources: {limits: {cpu: 64}}}]}\n"
+        (folder / "limited.yaml").write_text(limited)
+        assert hosts(capsys, "cluster.yaml", "--pods", "limited.yaml")["default/big"] is None
+        assert hosts(capsys, "cluster.yaml", "--pods", "limited.yaml", "--no-defaults")["default/big"] is not None
+
+    @pytest.mark.parametrize("release", ["1.12", "1.13", "1.14", "1.15", "1.16", "v1.14.3"])
+    def test_releases(self, folder: Path, capsys: pytest.CaptureFixture[str], release: str) -> None:
+        """Every release schedules, by any of its names."""
+        assert hosts(capsys, "cluster.yaml", "--release", release) == {"default/web": "a"}
+
+
+class TestHelp:
+    @pytest.mark.parametrize("name", sorted(cli.commands))
+    def test_every_command_explains_itself(self, capsys: pytest.CaptureFixture[str], name: str) -> None:
+        """--help says what a command is for."""
+        assert run([name, "--help"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) > 5
+
+    def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """--version names the program, installed or not."""
+        assert run(["--version"]) == 0
+        assert capsys.readouterr().out.startswith("kubeclassic ")
+
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_completion(self, capsys: pytest.CaptureFixture[str], shell: str) -> None:
+        """Each shell gets a script that asks the program."""
+        assert run(["completion", shell]) == 0
+        assert "_KUBECLASSIC_COMPLETE" in capsys.readouterr().out
+
+    def test_completion_completes(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        """The program completes a command's beginning when a shell asks it."""
+        for name, value in {"_KUBECLASSIC_COMPLETE": "bash_complete", "COMP_WORDS": "kubeclassic simu", "COMP_CWORD": "1"}.items():
+            monkeypatch.setenv(name, value)
+        run([])
+        assert capsys.readouterr().out.strip() == "plain,simulate"

@@ -1,0 +1,117 @@
+"""What files say of a cluster: what is there, what waits, what takes no part."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.objects import Node, Pod
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.simulation.scenario import Scenario, read_scenario
+
+NODE = {"kind": "Node", "metadata": {"name": "a"}}
+TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
+
+
+def pod(name: str, *, status: dict[str, Any] | None = None, deleted: str | None = None, **spec: Any) -> dict[str, Any]:
+    """A pod's manifest."""
+    return {"kind": "Pod", "metadata": {"name": name, "deletionTimestamp": deleted}, "spec": spec, "status": status or {}}
+
+
+def scenario(folder: Path, *documents: dict[str, Any], more: tuple[dict[str, Any], ...] = (), **options: Any) -> Scenario:
+    """The scenario of a node and *documents*, with *more* of them as ``--pods``."""
+    (folder / "cluster.json").write_text(json.dumps([NODE, *documents]))
+    (folder / "more.json").write_text("\n".join(map(json.dumps, more)))
+    return read_scenario(folder / "cluster.json", [folder / "more.json"] if more else [], **options)
+
+
+def waiting(found: Scenario) -> list[str]:
+    """The names of the pods that wait."""
+    return [item.name for item in found.pending]
+
+
+class TestPods:
+    def test_who_has_no_node_waits(self, tmp_path: Path) -> None:
+        """Pods without a node wait, in input order; the others are there."""
+        found = scenario(tmp_path, pod("z"), pod("bound", nodeName="a"), pod("b"), more=(pod("m"),))
+        assert waiting(found) == ["z", "b", "m"]
+        assert [item.name for item in found.objects] == ["a", "bound"]
+
+    def test_who_takes_no_part(self, tmp_path: Path) -> None:
+        """Pods that have finished, are being deleted or are another scheduler's are passed over and counted."""
+        found = scenario(
+            tmp_path,
+            pod("done", status={"phase": "Succeeded"}),
+            pod("failed", nodeName="a", status={"phase": "Failed"}),
+            pod("leaving", deleted="2020-01-01T00:00:00Z"),
+            pod("theirs", schedulerName="other"),
+        )
+        assert waiting(found) == []
+        assert found.passed_over == {"finished": 2, "being deleted": 1, "for another scheduler": 1}
+        assert not [item for item in found.objects if isinstance(item, Pod)]
+
+    def test_who_is_leaving_still_counts_on_its_node(self, tmp_path: Path) -> None:
+        """A pod that is being deleted holds its node's resources until it is gone."""
+        found = scenario(tmp_path, pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"))
+        assert [item.name for item in found.objects] == ["a", "leaving"]
+
+    def test_an_unknown_node_is_warned_of(self, tmp_path: Path) -> None:
+        """A pod on a node that was not given stays, with a warning."""
+        found = scenario(tmp_path, pod("orphan", nodeName="gone"))
+        assert found.warnings == ("Pod default/orphan: spec.nodeName: got gone, which is no node that was given",)
+        assert [item.name for item in found.objects] == ["a", "orphan"]
+
+    def test_unknown_kinds_are_counted(self, tmp_path: Path) -> None:
+        """Kinds that scheduling does not read are passed over and counted."""
+        found = scenario(tmp_path, {"kind": "Ingress", "metadata": {"name": "i"}}, {"kind": "Ingress", "metadata": {"name": "j"}})
+        assert found.passed_over == {"of kind Ingress": 2}
+
+
+class TestWorkloads:
+    def test_replicas_are_topped_up(self, tmp_path: Path) -> None:
+        """A controller's pods that are there count; only the rest is made, with names of their own."""
+        owner = [{"kind": "ReplicaSet", "name": "web", "controller": True}]
+        present = {"kind": "Pod", "metadata": {"name": "web-x", "ownerReferences": owner}, "spec": {"nodeName": "a"}}
+        replica_set = {"kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": {"replicas": 3, "template": TEMPLATE}}
+        found = scenario(tmp_path, present, replica_set)
+        assert waiting(found) == ["web-0", "web-1"]
+
+    def test_pods_of_more_pods(self, tmp_path: Path) -> None:
+        """Workloads may stand among ``--pods`` too."""
+        job = {"kind": "Job", "metadata": {"name": "once"}, "spec": {"parallelism": 2, "completions": 2, "template": TEMPLATE}}
+        assert waiting(scenario(tmp_path, more=(job,))) == ["once-0", "once-1"]
+
+
+class TestAdmission:
+    def test_priority_classes(self, tmp_path: Path) -> None:
+        """PriorityClass names resolve to priorities."""
+        found = scenario(tmp_path, {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}, pod("p", priorityClassName="high"))
+        assert [item.priority for item in found.pending] == [7]
+
+    def test_what_is_refused_is_told(self, tmp_path: Path) -> None:
+        """A pod that the API server would refuse is passed over, with its words."""
+        found = scenario(tmp_path, pod("p", priorityClassName="nope"))
+        assert waiting(found) == []
+        assert found.passed_over == {"not admitted": 1}
+        assert found.warnings == ("Pod default/p: not admitted: no PriorityClass with name nope was found",)
+
+    def test_without_defaults_nothing_is_admitted(self, tmp_path: Path) -> None:
+        """Objects are taken as they stand, class or no class."""
+        assert waiting(scenario(tmp_path, pod("p", priorityClassName="nope"), defaults=False)) == ["p"]
+
+
+def test_a_cluster_has_nodes(tmp_path: Path) -> None:
+    """Files without a node are refused."""
+    (tmp_path / "pods.json").write_text(json.dumps(pod("p")))
+    with pytest.raises(ManifestError, match=r"^cluster: got no Node, wanted one at least$"):
+        read_scenario(tmp_path / "pods.json")
+
+
+def test_config_maps_are_kept(tmp_path: Path) -> None:
+    """ConfigMaps are kept for Policies, by namespace and name."""
+    found = scenario(tmp_path, {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {}})
+    assert list(found.config_maps) == [("kube-system", "p")]
+    assert found.node_count == sum(isinstance(item, Node) for item in found.objects) == 1

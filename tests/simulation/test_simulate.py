@@ -1,0 +1,105 @@
+"""Simulations: who is tried when, what becomes of whom, and the summary."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.engine import Engine
+from kubeclassic.report.simulation import amount, summary_text
+from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.simulate import Simulation
+from kubeclassic.simulation.summary import summarise
+from kubeclassic.simulation.tiebreak import TIE_BREAKS
+from tests.build import engine, node, pod
+
+
+def simulation(*objects: KubeObject, release: str = "1.16", tie_break: str = "release", seed: int = 0, order: str = "input") -> Simulation:
+    """A simulation of the pods of *objects* that have no node on everything else."""
+    there = tuple(item for item in objects if not (isinstance(item, Pod) and not item.spec.node_name))
+    pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
+    made: Engine = engine(release=release)
+    made.pick_host = TIE_BREAKS[tie_break](made.algorithm.release, seed)
+    return Simulation(Scenario(there, pending), made, order)
+
+
+def hosts(run: Simulation) -> list[str | None]:
+    """The host of each cycle."""
+    return [decision.host for decision in run.decisions()]
+
+
+class TestDecisions:
+    def test_the_cluster_fills_up(self) -> None:
+        """Each pod finds the cluster as the pods before it left it."""
+        run = simulation(node("a", cpu="2"), pod("p", requests={"cpu": "1500m"}), pod("q", requests={"cpu": 1}))
+        assert hosts(run) == ["a", None]
+        assert run.outcomes["default/q"].error == "0/1 nodes are available: 1 Insufficient cpu."
+        assert not run.all_placed
+
+    def test_order(self) -> None:
+        """With ``priority`` the higher one comes first, wherever it stands."""
+        pods = [pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5)]
+        first = next(simulation(node("a", cpu="2"), *pods, order="priority").decisions())
+        assert (first.pod.name, first.host) == ("high", "a")
+
+    def test_a_preemptor_is_tried_once_more(self) -> None:
+        """Who makes others leave gets the node at the end; who left is told by whom."""
+        low, high = pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5)
+        run = simulation(node("a", cpu="2"), low, high)
+        assert hosts(run) == ["a", None, "a"]
+        assert run.outcomes["default/low"].error == "evicted to make room for default/high"
+        assert run.outcomes["default/high"].host == "a"
+        assert summarise(run).record() | {"resources": []} == {
+            "nodes": 1, "pods": 2, "placed": 1, "unschedulable": 0, "evicted": 1, "cycles": 3, "passedOver": {}, "resources": [],
+        }  # fmt: skip
+
+    def test_a_nomination_of_before_holds(self) -> None:
+        """A waiting pod's ``status.nominatedNodeName`` keeps its place from pods of lower priority."""
+        nominated = pod("first", requests={"cpu": 2}, priority=5, status={"nominatedNodeName": "a"})
+        run = simulation(node("a", cpu="2"), pod("low", requests={"cpu": 2}), nominated)
+        assert hosts(run) == [None, "a"]
+
+
+class TestTieBreak:
+    NODES = tuple(node(name) for name in "abc")
+    PODS = tuple(pod(name) for name in "pqrstuvwxyz")
+
+    def test_first(self) -> None:
+        """``first`` takes the first of the best, as 1.16 does where its lots are pinned."""
+        assert hosts(simulation(*self.NODES, *self.PODS, tie_break="first")) == hosts(simulation(*self.NODES, *self.PODS))
+
+    def test_release(self) -> None:
+        """``release`` takes turns in releases that did."""
+        own = hosts(simulation(*self.NODES, *self.PODS, release="1.15"))
+        assert own == hosts(simulation(*self.NODES, *self.PODS, release="1.15", tie_break="round-robin"))
+        assert own != hosts(simulation(*self.NODES, *self.PODS, release="1.15", tie_break="first"))
+
+    def test_random(self) -> None:
+        """``random`` depends on the seed alone, and comes to every one of the best."""
+        drawn = {seed: tuple(hosts(simulation(*self.NODES, *self.PODS, tie_break="random", seed=seed))) for seed in range(8)}
+        assert len(set(drawn.values())) > 1
+        assert {hosts_of[0] for hosts_of in drawn.values()} == {"a", "b", "c"}
+        assert drawn[3] == tuple(hosts(simulation(*self.NODES, *self.PODS, tie_break="random", seed=3)))
+
+
+class TestSummary:
+    def test_use_and_imbalance(self) -> None:
+        """Use is the share requested of what there is; imbalance is told as deviation and as fullest less emptiest."""
+        run = simulation(node("a", cpu="4"), node("b", cpu="4"), pod("on-a", on="a", requests={"cpu": 2}))
+        assert hosts(run) == []
+        cpu = summarise(run).resources[0]
+        assert (cpu.resource, cpu.allocatable, cpu.requested, cpu.use) == ("cpu", 8000, 2000, 0.25)
+        assert (cpu.standard_deviation, cpu.spread) == (0.25, 0.5)
+
+    def test_text(self) -> None:
+        """People get a sentence and a table."""
+        run = simulation(node("a", cpu="4"), pod("p", requests={"cpu": 1}))
+        hosts(run)
+        lines = summary_text(summarise(run)).splitlines()
+        assert lines[0] == "1 of 1 pods placed on 1 nodes, 0 unschedulable"
+        assert lines[2].split() == ["cpu", "1", "4", "25.0", "%", "0.0", "%", "0.0", "%"]
+
+    @pytest.mark.parametrize(("number", "text"), [(0, "0"), (1, "1"), (1024, "1Ki"), (3 * 2**30, "3Gi"), (2**30 + 1, str(2**30 + 1))])
+    def test_amounts(self, number: int, text: str) -> None:
+        """Bytes are written with the largest unit that loses nothing."""
+        assert amount("memory", number) == text
