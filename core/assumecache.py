@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, insort
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 import attrs
@@ -30,7 +31,7 @@ class AssumeCache(Generic[Kind]):
 
     kind: str
     """The kind as upstream's errors write it, such as ``v1.PersistentVolume``."""
-    group: Callable[[Kind], str] = lambda item: item.namespace
+    group: Callable[[Kind], str] = attrgetter("namespace")
     version: int = 0
     _latest: dict[str, Kind] = attrs.field(factory=dict)
     _stored: dict[str, Kind] = attrs.field(factory=dict)

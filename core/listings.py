@@ -100,8 +100,9 @@ class Listings:
 
     @property
     def owners_version(self) -> int:
-        """Moves when a service or controller changes."""
-        return self.services.version + self.controllers.version + self.replica_sets.version + self.stateful_sets.version
+        """Moves when a service, a controller or a namespace changes."""
+        owners = self.services.version + self.controllers.version + self.replica_sets.version + self.stateful_sets.version
+        return owners + self.namespaces.version
 
 
 LISTED = {

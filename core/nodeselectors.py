@@ -27,10 +27,21 @@ def pod_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodMatchesNodeSelectorAndAffinityTerms.
     """
-    mask = _every(nodes)
     # Upstream: one key or value that is no valid label makes the whole nodeSelector match everything.
-    if set_selector(pod.node_selector) is not everything:
-        mask = pairs_mask(pod.node_selector, nodes)
+    if set_selector(pod.node_selector) is everything:
+        return _with_required(pod, _every(nodes), nodes)
+    return literal_node_affinity_mask(pod, nodes)
+
+
+def literal_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
+    """As :func:`pod_node_affinity_mask`, but no label of a nodeSelector is too odd to be looked for: bool[n].
+
+    Upstream: component-helpers scheduling/corev1/nodeaffinity RequiredNodeAffinity.Match.
+    """
+    return _with_required(pod, pairs_mask(pod.node_selector, nodes), nodes)
+
+
+def _with_required(pod: Template, mask: Mask, nodes: Batch) -> Mask:
     required = required_node_affinity(pod)
     return mask if required is None else mask & node_selector_mask(required, nodes)
 

@@ -50,7 +50,7 @@ class OwnerSelector:
 
 def services_of(pod: Template, listings: Listings) -> tuple[Service, ...]:
     """The services whose selector takes in *pod*, by name; an empty selector takes in every pod, an absent one none."""
-    return _remembered("services", _find_services, pod, listings)
+    return remembered("services", _find_services, pod, listings)
 
 
 def controllers_of(pod: Template, listings: Listings) -> tuple[ReplicationController, ...]:
@@ -85,7 +85,7 @@ def owner_selectors(pod: Template, listings: Listings) -> frozenset[OwnerSelecto
 
     Upstream: pkg/scheduler/algorithm/priorities/metadata.go getSelectors.
     """
-    return _remembered("selectors", _find_selectors, pod, listings)
+    return remembered("selectors", _find_selectors, pod, listings)
 
 
 def _find_services(pod: Template, listings: Listings) -> tuple[Service, ...]:
@@ -122,7 +122,7 @@ def _selecting(pod: Template, items: list[Set]) -> tuple[Set, ...]:
     return tuple(item for item, matches in pairs if item.selector and not item.selector.is_empty and matches(pod.labels))
 
 
-def _remembered(what: Hashable, find: Callable[[Template, Listings], Answer], pod: Template, listings: Listings) -> Answer:
+def remembered(what: Hashable, find: Callable[[Template, Listings], Answer], pod: Template, listings: Listings) -> Answer:
     """What *find* answers, asked again only when a service or controller has changed."""
     key = ("owners", what)
     state = (listings, listings.owners_version)

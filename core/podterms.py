@@ -47,7 +47,10 @@ class Target:
         return self.namespace_selector is not None and not self.namespace_selector.is_empty
 
     def matches(self, group: Group) -> bool:
-        """Whether pods of *group* are meant, or :attr:`by_labels` can be. Raises :class:`~kubeclassic.api.labels.SelectorError` for an invalid selector."""
+        """Whether pods of *group* are meant; where it is :attr:`by_labels`, whether they are if the labels of their namespace will do.
+
+        Raises :class:`~kubeclassic.api.labels.SelectorError` for an invalid selector.
+        """
         reached = group.namespace in self.namespaces or self.namespace_selector is not None
         return reached and compile_selector(self.selector)(group.labels)
 

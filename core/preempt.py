@@ -146,10 +146,11 @@ def importance(by_start_time: bool) -> Callable[[Entry], tuple[Any, ...]]:
 
 def _is_protected(pod: Pod, budgets: Sequence[PodDisruptionBudget]) -> bool:
     """Whether evicting *pod* violates a budget: one that selects it has no disruption left."""
-    return any(budget.disruptions_allowed <= 0 and _selects(budget, pod) for budget in budgets) if pod.labels else False
+    return any(budget.disruptions_allowed <= 0 and selects(budget, pod) for budget in budgets) if pod.labels else False
 
 
-def _selects(budget: PodDisruptionBudget, pod: Pod) -> bool:
+def selects(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    """Whether the labels of *pod* match the selector of *budget*; none, an empty or an invalid one matches no pod."""
     if budget.selector is None or budget.selector.is_empty:
         return False
     try:

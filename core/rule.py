@@ -39,7 +39,7 @@ class Reads(enum.Flag):
     CLUSTER = enum.auto()
     """A number over the whole cluster, such as how many nodes there are."""
     LISTINGS = enum.auto()
-    """Services and controllers."""
+    """Services, controllers and namespaces."""
     EFFECTS = enum.auto()
     """What another rule left behind in this cycle; never kept."""
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from ..api.labels import SelectorError, compile_selector
 from ..api.objects import LabelSelector, TopologySpreadConstraint
@@ -22,6 +23,7 @@ from .template import Template
 
 Constraints = tuple[TopologySpreadConstraint, ...]
 Namespaces = frozenset[str] | None
+Codes = NDArray[np.int32]
 NO_MINIMUM = 2**31 - 1
 """The smallest count of a topology key without domains."""
 
@@ -95,6 +97,11 @@ class Domains:
         at = int(found.argmin())
         least, found[at] = int(found[at]), NO_MINIMUM
         return cls(counts, known, least, int(codes[at]), int(found.min()))
+
+    def least_if(self, codes: Codes, counts: Ints, known: Mask) -> Ints:
+        """The smallest count for each node of a trial, where its own domain of *codes* has *counts*, if it is one at all: int64[n]."""
+        others = np.where(codes == self.least_code, self.second, self.least)
+        return np.where(known, np.minimum(counts, others), others)
 
 
 def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:

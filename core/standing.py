@@ -76,13 +76,11 @@ class Standing:
         changed = self._changed_rows(order)
         if not self._ask(cycle):
             return False
-        if changed is None or any(question.kept.whole != question.seen for question in self.questions):
-            flipped = self._fit_all(cycle, order)
-        else:
-            flipped = self._fit(changed)
+        refitted = changed is None or any(question.kept.whole != question.seen for question in self.questions)
+        flipped = self._fit_all(cycle, order) if refitted or changed is None else self._fit(changed)
         self.cursor, self.node_epoch = self.memory.table.changed.cursor, self.memory.table.changed.node_epoch
         if self.count > 1:
-            self._rank(cycle, None if changed is None or not self.ranked_yet else changed, flipped)
+            self._rank(cycle, None if changed is None or not self.ranked_yet else changed, flipped, refitted)
             self.foresight.look(self, cycle)
         else:
             self.ranked_yet = False
@@ -138,8 +136,8 @@ class Standing:
 
     # --- totals -----------------------------------------------------------------------------------------------------
 
-    def _rank(self, cycle: Cycle, rows: Rows | None, flipped: bool) -> None:
-        """Put totals right on *rows*, or everywhere; raises RuleError where a priority cannot be computed."""
+    def _rank(self, cycle: Cycle, rows: Rows | None, flipped: bool, refitted: bool) -> None:
+        """Put totals right on *rows*, or everywhere, and the ranks too; raises RuleError where a priority cannot be computed."""
         if not self.preferences:
             self.preferences = [_Preference(p, w, self.memory.scores(p, cycle)) for p, w in cycle.algorithm.priorities]
         feasible = _Feasible(self)
@@ -149,7 +147,7 @@ class Standing:
         if redone or rows is None:
             self._add_up()
         else:
-            self._add_up_rows(rows)
+            self._add_up_rows(rows, refitted)
         self.ranked_yet = True
 
     def _prefer(self, cycle: Cycle, preference: _Preference, rows: Rows | None, flipped: bool, feasible: _Feasible) -> bool:
@@ -190,11 +188,13 @@ class Standing:
         self.totals = totals
         self.ranked = np.where(self.fits, totals, OUT)
 
-    def _add_up_rows(self, rows: Rows) -> None:
+    def _add_up_rows(self, rows: Rows, refitted: bool) -> None:
         if len(rows):
-            totals = sum(preference.reduced[rows] * preference.weight for preference in self.preferences)
-            self.totals[rows] = totals
-            self.ranked[rows] = np.where(self.fits[rows], totals, OUT)
+            self.totals[rows] = sum(preference.reduced[rows] * preference.weight for preference in self.preferences)
+        if refitted:
+            self.ranked = np.where(self.fits, self.totals, OUT)
+        elif len(rows):
+            self.ranked[rows] = np.where(self.fits[rows], self.totals[rows], OUT)
 
     # --- the best ---------------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ class VolumeBinder:
     """Pod -> the table for whose nodes decisions were asked for; they are worked out when one is needed."""
 
     def __attrs_post_init__(self) -> None:
-        self.volumes = AssumeCache("v1.PersistentVolume", lambda volume: volume.spec.storage_class_name)
+        self.volumes = AssumeCache("v1.PersistentVolume", _class_in_spec)
         self.claims = AssumeCache("v1.PersistentVolumeClaim")
         for item in (*self.listings.volumes, *self.listings.claims):
             self.put(item)
@@ -173,6 +173,10 @@ class VolumeBinder:
         if decision is None:
             raise VolumeError(f'failed to get cached bindings for pod "{pod.key}"')
         return (*(volume for volume, _ in decision.bindings), *decision.provisionings)
+
+
+def _class_in_spec(volume: PersistentVolume) -> str:
+    return volume.spec.storage_class_name
 
 
 def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:

@@ -15,6 +15,8 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple | list):
+        if not value:
+            return "[]string(nil)"  # Upstream: a list that is not there, printed as Go does.
         return f"[]string{{{', '.join(map(shown, value))}}}"
     return str(value)
 

@@ -13,7 +13,8 @@ The points, with ``pod: Template`` (``cycle.pod`` is the very pod), ``nodes: Bat
 * ``pre_score(pod, nodes, cycle) -> Status | None``
 * ``score(pod, nodes, cycle) -> int64[n]``
 * ``normalize_score(pod, raw, nodes, cycle) -> int64[n]``
-* ``reserve(pod: Pod, node_name, cycle) -> Status | None``, and so ``permit``, ``pre_bind``, ``bind``; ``unreserve``, ``post_bind`` answer nothing
+* ``reserve(pod: Pod, node_name, cycle) -> Status | None``, and so ``permit``, ``pre_bind``, ``bind``
+* ``unreserve(pod: Pod, node_name, cycle) -> None``, and so ``post_bind``
 * ``events_to_register() -> Sequence[ClusterEvent]``
 """
 
@@ -29,7 +30,7 @@ from ..api.objects import Node, Pod
 from ..core.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.rule import Reads, Scores
+from ..core.rule import Predicate, Reads, Scores
 from ..core.template import Entry, Template
 from .status import Code, Status
 
@@ -71,12 +72,18 @@ class Plugin:
     without_pre_score: ClassVar[str | None] = None
     """What ``score`` errs with where its PreScore is disabled."""
     follows_pods: ClassVar[str | None] = None
-    """A plugin whose PreFilter state follows pods put on and taken off in trials (AddPod, RemovePod): what that errs with if PreFilter did not run."""
+    """A plugin whose PreFilter state follows pods put on and taken off in trials: what that errs with where PreFilter did not run."""
+    pre_filter_by_class: ClassVar[bool] = False
+    """``pre_filter`` depends on the pod's template alone and leaves nothing in the cycle: it is asked once a template."""
 
     def __init__(self, args: Any, handle: Handle) -> None:
         """*args*: the plugin's decoded arguments (``framework/args.py``), None for a plugin without; a user's plugin gets plain data."""
         self.args = args
         self.handle = handle
+
+    def concerns(self, pod: Template) -> bool:
+        """False for pods that neither ``pre_filter`` nor ``filter`` ever has anything to say about: they are not asked."""
+        return True
 
     def filter_key(self, pod: Template) -> Hashable:
         """What of the pod the answer of ``filter`` depends on."""
@@ -111,10 +118,14 @@ class FrameworkCycle(Cycle):
     """A cycle of the framework. Listings, binder and gates are as in every cycle; ``memo[name]`` is a plugin's own state."""
 
     skipped: set[str] = attrs.field(factory=set)
-    """Plugins whose PreFilter answered Skip."""
+    """Plugins whose PreFilter answered Skip: their filters are not asked in this cycle, in trials neither."""
     pre_filtered: set[str] = attrs.field(factory=set)
-    """Plugins whose PreFilter ran."""
-    nodes_in_snapshot: int = 0
+    """Plugins whose PreFilter ran, or that have none to say."""
+    node_count: int = 0
+    """Nodes in the snapshot."""
+
+    def ask(self, predicate: Predicate, nodes: Batch) -> Failures | None:
+        return None if predicate.name in self.skipped else super().ask(predicate, nodes)
 
 
 @attrs.frozen

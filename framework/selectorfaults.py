@@ -1,6 +1,7 @@
-"""What is wrong with a node selector, with the path to each fault.
+"""What is wrong with a node selector or a label selector, with the path to each fault.
 
-Upstream: component-helpers scheduling/corev1/nodeaffinity NewNodeSelector, NewPreferredSchedulingTerms.
+Upstream: component-helpers scheduling/corev1/nodeaffinity NewNodeSelector, NewPreferredSchedulingTerms; apimachinery
+pkg/apis/meta/v1 LabelSelectorAsSelector, pkg/labels NewRequirement.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..api.label_syntax import int64_or_none, is_valid_label_key, is_valid_label_value
-from ..api.objects import NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement
+from ..api.labels import quoted
+from ..api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement
 from .fielderrors import aggregated, invalid, unsupported
 
 
@@ -31,6 +33,20 @@ def term_faults(term: NodeSelectorTerm, path: str) -> list[str]:
     return [fault for fault in found if fault]
 
 
+def label_selector_fault(selector: LabelSelector | None) -> str:
+    """The first fault of a label selector, pairs in order of their keys; empty where it has none."""
+    if selector is None:
+        return ""
+    pairs = [Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(selector.match_labels.items())]
+    return next(filter(None, map(_label_expression, (*pairs, *selector.match_expressions))), "")
+
+
+def _label_expression(expression: Requirement) -> str:
+    if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+        return f"{quoted(expression.operator)} is not a valid label selector operator"
+    return aggregated(_requirement_faults(expression, ""))
+
+
 def _child(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
@@ -44,24 +60,25 @@ def _expression(expression: Requirement, path: str) -> str:
 def _requirement_faults(expression: Requirement, path: str) -> Iterator[str]:
     key, operator, values = expression.key, expression.operator, expression.values
     if faults := is_valid_label_key(key):
-        yield invalid(f"{path}.key", key, "; ".join(faults))
+        yield invalid(_child(path, "key"), key, "; ".join(faults))
+    path = _child(path, "values")
     if operator in ("In", "NotIn") and not values:
-        yield invalid(f"{path}.values", values, "for 'in', 'notin' operators, values set can't be empty")
+        yield invalid(path, values, "for 'in', 'notin' operators, values set can't be empty")
     elif operator in ("Exists", "DoesNotExist") and values:
-        yield invalid(f"{path}.values", values, "values set must be empty for exists and does not exist")
+        yield invalid(path, values, "values set must be empty for exists and does not exist")
     elif operator in ("Gt", "Lt"):
         yield from _comparison_faults(values, path)
     for i, value in enumerate(values):
         if faults := is_valid_label_value(value):
-            yield invalid(f"{path}.values[{i}][{key}]", value, "; ".join(faults))
+            yield invalid(f"{path}[{i}][{key}]", value, "; ".join(faults))
 
 
 def _comparison_faults(values: Sequence[str], path: str) -> Iterator[str]:
     if len(values) != 1:
-        yield invalid(f"{path}.values", values, "for 'Gt', 'Lt' operators, exactly one value is required")
+        yield invalid(path, values, "for 'Gt', 'Lt' operators, exactly one value is required")
     for i, value in enumerate(values):
         if int64_or_none(value) is None:
-            yield invalid(f"{path}.values[{i}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
+            yield invalid(f"{path}[{i}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
 
 
 def _field(requirement: Requirement, path: str) -> str:

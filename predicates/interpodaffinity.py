@@ -7,15 +7,19 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; Re
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import attrs
 import numpy as np
 
+from ..api.objects import Namespace
 from ..core.batch import Batch, Ints, Mask
+from ..core.census import Terms
 from ..core.cycle import Cycle
 from ..core.domains import DomainSums, pods_with_any_key
 from ..core.failures import Failures
+from ..core.listings import Listing
+from ..core.namespaces import by_name
 from ..core.podterms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsMeant, meant_by, unreadable
 from ..core.rule import Reads
 from ..core.template import Template
@@ -37,18 +41,23 @@ def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
     """
     if not cycle.has_metadata:
         return without_metadata(pod, nodes, cycle)
-    found = (_refused_by_existing(pod, nodes), _lacks_company(pod, nodes), _meets_refused(pod, nodes))
+    terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+    found = (refused_by_existing(terms, nodes), _lacks_company(pod, nodes), _meets_refused(pod, nodes))
+    return Failures.coded(first_of(found, nodes), (REFUSED_BY_EXISTING, LACKING_COMPANY, MEETING_REFUSED))
+
+
+def first_of(found: tuple[Mask | None, ...], nodes: Batch) -> Ints:
+    """Which of *found* first names each node, counted from 1, 0 where none does: int64[n]."""
     codes = np.zeros(nodes.n, np.int64)
-    for code in (3, 2, 1):
+    for code in range(len(found), 0, -1):
         mask = found[code - 1]
         if mask is not None:
             codes[mask] = code
-    return Failures.coded(codes, (REFUSED_BY_EXISTING, LACKING_COMPANY, MEETING_REFUSED))
+    return codes
 
 
-def _refused_by_existing(pod: Template, nodes: Batch) -> Mask | None:
-    """Where a pod stands in the domain whose required anti-affinity is about *pod*; nominated pods count too."""
-    terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+def refused_by_existing(terms: Terms, nodes: Batch) -> Mask | None:
+    """Where a pod stands in the domain whose required anti-affinity, one of *terms*, is about the pod; nominated pods count too."""
     sums = DomainSums(nodes.table)
     for holder, counter in terms:
         sums.add(counter, holder.topology_key)
@@ -61,7 +70,7 @@ def _refused_by_existing(pod: Template, nodes: Batch) -> Mask | None:
 
 
 @attrs.frozen(eq=False)
-class _Affinity:
+class Affinity:
     """The required affinity of a template: pods count that all terms are about, in the domain of every key."""
 
     wanted: PodsMeant
@@ -70,21 +79,32 @@ class _Affinity:
     """The pod is one that it wants."""
 
     @classmethod
-    def of(cls, pod: Template) -> _Affinity:
-        found: _Affinity | None = pod.memo.get((NAME, REQUIRED_AFFINITY))
+    def of(cls, pod: Template) -> Affinity:
+        """That of *pod*."""
+        found: Affinity | None = pod.memo.get((NAME, REQUIRED_AFFINITY))
         if found is None:
             wanted = meant_by(pod, REQUIRED_AFFINITY, every=True)
             keys = dict.fromkeys(term.topology_key for term in pod.required_affinity)
             found = pod.memo[NAME, REQUIRED_AFFINITY] = cls(wanted, tuple(keys), bool(wanted.counts(pod)))
         return found
 
+    def by_name(self, pod: Template, namespaces: Listing[Namespace]) -> Affinity:
+        """The same with names for the namespaces that it selects by labels."""
+        wanted = by_name(self.wanted, namespaces)
+        return self if wanted is self.wanted else Affinity(wanted, self.keys, bool(wanted.counts(pod)))
+
 
 def _lacks_company(pod: Template, nodes: Batch) -> Mask | None:
     """Where a pod that *pod* requires is missing in a domain; nowhere if none is in any domain at all and *pod* itself is such a pod."""
     if not pod.required_affinity:
         return None
-    affinity = _Affinity.of(pod)
-    counter, change = nodes.counter(affinity.wanted), _change(nodes, affinity.wanted, affinity.wanted)
+    affinity = Affinity.of(pod)
+    return lacks_company(affinity, nodes, _change(nodes, affinity.wanted, affinity.wanted))
+
+
+def lacks_company(affinity: Affinity, nodes: Batch, change: Ints) -> Mask:
+    """As said, where *change*: int64[n] more of the pods that are wanted stand on each node."""
+    counter = nodes.counter(affinity.wanted)
     lacking, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
     for key in affinity.keys:
         label = nodes.label(key)
@@ -97,15 +117,16 @@ def _lacks_company(pod: Template, nodes: Batch) -> Mask | None:
 
 
 @attrs.frozen(eq=False)
-class _AntiAffinity:
+class AntiAffinity:
     """The required anti-affinity of a template, by topology key: ``(key, the pods that a term of this key is about)``."""
 
     by_key: tuple[tuple[str, PodsMeant], ...]
     any_term: PodsMeant
 
     @classmethod
-    def of(cls, pod: Template) -> _AntiAffinity:
-        found: _AntiAffinity | None = pod.memo.get((NAME, REQUIRED_ANTI_AFFINITY))
+    def of(cls, pod: Template) -> AntiAffinity:
+        """That of *pod*."""
+        found: AntiAffinity | None = pod.memo.get((NAME, REQUIRED_ANTI_AFFINITY))
         if found is None:
             keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
             by_key = tuple((key, meant_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys)
@@ -113,19 +134,31 @@ class _AntiAffinity:
             found = pod.memo[NAME, REQUIRED_ANTI_AFFINITY] = cls(by_key, any_term)
         return found
 
+    def by_name(self, namespaces: Listing[Namespace]) -> AntiAffinity:
+        """The same with names for the namespaces that it selects by labels."""
+        any_term = by_name(self.any_term, namespaces)
+        if any_term is self.any_term:
+            return self
+        return AntiAffinity(tuple((key, by_name(meant, namespaces)) for key, meant in self.by_key), any_term)
+
 
 def _meets_refused(pod: Template, nodes: Batch) -> Mask | None:
     """Where a pod stands in the domain of a term of *pod*'s required anti-affinity that is about it."""
     # Upstream: a selector is parsed only where there is a pod to match; with metadata there is none, then.
     if not pod.required_anti_affinity or unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None:
         return None
-    anti = _AntiAffinity.of(pod)
+    anti = AntiAffinity.of(pod)
+    # Upstream: a pod that is put back and that any term is about counts for the keys of all terms.
+    return meets_refused(anti, nodes, lambda refused: _change(nodes, refused, anti.any_term))
+
+
+def meets_refused(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsMeant], Ints]) -> Mask:
+    """As said, where *change* tells how many more of the pods that are refused stand on each node: int64[n]."""
     met = np.zeros(nodes.n, np.bool_)
     for key, refused in anti.by_key:
         label = nodes.label(key)
         counts = nodes.counter(refused).domains(key, nodes.table.labels)[label.codes]
-        # Upstream: a pod that is put back and that any term is about counts for the keys of all terms.
-        met |= (counts + _change(nodes, refused, anti.any_term) * label.present) > 0
+        met |= (counts + change(refused) * label.present) > 0
     return met
 
 

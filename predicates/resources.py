@@ -27,21 +27,24 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsResources.
     """
     found = [(insufficient(PODS), nodes.pod_count >= nodes.max_pods)]
-    found += [(insufficient(name), _is_short_of(name, pod, nodes)) for name in _checked(pod, cycle)]
+    found += [(insufficient(name), is_short_of(name, pod, nodes)) for name in _checked(pod, cycle)]
     return Failures.all_of(found)
 
 
-def _is_short_of(resource: str, pod: Template, nodes: Batch) -> Mask:
+def is_short_of(resource: str, pod: Template, nodes: Batch) -> Mask:
+    """Where less of *resource* is left than *pod* requests, be that nothing: bool[n]."""
     return nodes.requested(resource) + pod.requests.get(resource, 0) > nodes.allocatable(resource)
 
 
-def _checked(pod: Template, cycle: Cycle) -> Iterator[str]:
-    """The resources to look at, in the order of the reasons; none for a pod that requests nothing."""
+def checked_resources(pod: Template) -> tuple[str, ...]:
+    """The resources to look at, in the order of the reasons, scalars by name; none for a pod that requests nothing."""
     scalars = sorted(pod.requests.keys() - set(NATIVE))
     # Upstream: as soon as anything is requested, be it a scalar of 0, a node that is overcommitted in a native resource fails too.
-    if scalars or any(pod.requests.values()):
-        yield from NATIVE
-        yield from (name for name in scalars if not _is_ignored(name, cycle))
+    return (*NATIVE, *scalars) if scalars or any(pod.requests.values()) else ()
+
+
+def _checked(pod: Template, cycle: Cycle) -> Iterator[str]:
+    return (name for name in checked_resources(pod) if not _is_ignored(name, cycle))
 
 
 def _is_ignored(resource: str, cycle: Cycle) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..api.objects import Taint
+from collections.abc import Sequence
+
+from ..api.objects import Taint, Toleration
 from ..api.tolerations import tolerates
 from ..core.batch import Batch
 from ..core.cycle import Cycle
@@ -12,10 +14,18 @@ from ..core.template import Template
 from .reasons import TAINTS_TOLERATIONS_NOT_MATCH
 from .rule import predicate
 
+NO_NEW_PODS = ("NoSchedule", "NoExecute")
+"""The effects of taints that keep pods away."""
+
+
+def first_untolerated(taints: Sequence[Taint], tolerations: Sequence[Toleration], effects: Sequence[str] = NO_NEW_PODS) -> Taint | None:
+    """The first of *taints* with one of *effects* that no toleration covers, None where there is none."""
+    return next((taint for taint in taints if taint.effect in effects and not tolerates(tolerations, taint)), None)
+
 
 def _untolerated(pod: Template, nodes: Batch, effects: tuple[str, ...]) -> Failures | None:
     def untolerated(taints: tuple[Taint, ...]) -> bool:
-        return any(taint.effect in effects and not tolerates(pod.spec.tolerations, taint) for taint in taints)
+        return first_untolerated(taints, pod.spec.tolerations, effects) is not None
 
     return Failures.where(TAINTS_TOLERATIONS_NOT_MATCH, nodes.taints.where(untolerated))
 
@@ -26,7 +36,7 @@ def pod_tolerates_node_taints(pod: Template, nodes: Batch, cycle: Cycle) -> Fail
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodToleratesNodeTaints.
     """
-    return _untolerated(pod, nodes, ("NoSchedule", "NoExecute"))
+    return _untolerated(pod, nodes, NO_NEW_PODS)
 
 
 @predicate("PodToleratesNodeNoExecuteTaints", reads=Reads.NODE, key=lambda pod: pod.spec.tolerations)

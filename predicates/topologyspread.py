@@ -105,9 +105,7 @@ class _Skews:
         mine = tuple(c for c in self.constraints if c.topology_key == key)
         counts = counts + self._delta(mine) * self.editable
         # Upstream: an edit makes a domain of a value that was none, and its count may even be negative.
-        known = domains.known[codes] | self._edited(mine)
-        others = np.where(codes == domains.least_code, domains.second, domains.least)
-        return counts - np.where(known, np.minimum(counts, others), others)
+        return counts - domains.least_if(codes, counts, domains.known[codes] | self._edited(mine))
 
     def _delta(self, constraints: Constraints) -> Ints:
         return sum((self.nodes.delta(query) for query in self._queries(constraints)), np.zeros(self.nodes.n, np.int64))

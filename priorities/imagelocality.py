@@ -24,26 +24,27 @@ def normalized_image_name(name: str) -> str:
     return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
 
 
-def _images(pod: Template) -> tuple[str, ...]:
+def images(pod: Template) -> tuple[str, ...]:
     """The images of the containers; those of init containers do not count."""
     return tuple(normalized_image_name(container.image) for container in pod.spec.containers)
 
 
-@priority("ImageLocalityPriority", reads=Reads.NODE | Reads.CLUSTER, key=_images)
+@priority("ImageLocalityPriority", reads=Reads.NODE | Reads.CLUSTER, key=images)
 def image_locality(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes that hold *pod*'s images, by size; an image that few nodes hold counts for less, lest they attract every such pod.
 
     Upstream: pkg/scheduler/algorithm/priorities/image_locality.go ImageLocalityPriorityMap.
     """
-    total = np.zeros(nodes.n, np.int64)
-    for name in _images(pod):
-        total += _spread_size(name, nodes)
+    # Upstream: nodes that are gone but have pods count in the total.
+    total = spread_sizes(pod, nodes, nodes.table.row_count)
     return MAX_PRIORITY * (total.clip(LEAST, MOST) - LEAST) // (MOST - LEAST)
 
 
-def _spread_size(image: str, nodes: Batch) -> Ints:
-    """The size of *image* on each node, times the share of all nodes that hold it: int64[n]."""
-    sizes, holders = nodes.image(image)
-    # Upstream: the holders were counted when the node itself was last updated; nodes that are gone but have pods count in the total.
-    shares = holders / max(nodes.table.row_count, 1)
-    return (sizes * shares).astype(np.int64)
+def spread_sizes(pod: Template, nodes: Batch, node_count: int) -> Ints:
+    """The sizes of *pod*'s images on each node, each times the share of *node_count* nodes that hold it: int64[n]."""
+    total = np.zeros(nodes.n, np.int64)
+    for name in images(pod):
+        sizes, holders = nodes.image(name)
+        # Upstream: the holders were counted when the node itself was last updated.
+        total += (sizes * (holders / max(node_count, 1))).astype(np.int64)
+    return total

@@ -10,6 +10,7 @@ from ..core.batch import Batch
 from ..core.census import Counter, Query
 from ..core.cycle import Cycle
 from ..core.domains import DomainSums
+from ..core.namespaces import by_name, terms_about
 from ..core.podterms import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,
@@ -36,7 +37,7 @@ def _key(pod: Template) -> Hashable:
 
 
 def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int]:
-    raw = _by_name(raw, nodes, cycle)
+    raw = _times(raw, nodes, cycle)
     return int(raw.max(initial=0)), int(raw.min(initial=0))
 
 
@@ -46,17 +47,21 @@ def _between(pod: Template, raw: Scores, extremes: tuple[int, int], nodes: Batch
     Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of CalculateInterPodAffinityPriority.
     """
     highest, lowest = extremes
+    return stretched(_times(raw, nodes, cycle), lowest, highest, MAX_PRIORITY)
+
+
+def stretched(raw: Scores, lowest: int, highest: int, top: int) -> Scores:
+    """*raw* laid out between 0 for *lowest* and *top* for *highest*: int64[n], rounded down; 0 where the two are equal."""
     if highest == lowest:
         return np.zeros(len(raw), np.int64)
-    raw = _by_name(raw, nodes, cycle)
-    scores: Scores = (float(MAX_PRIORITY) * ((raw - lowest) / float(highest - lowest))).astype(np.int64)
+    scores: Scores = (float(top) * ((raw - lowest) / float(highest - lowest))).astype(np.int64)
     return scores
 
 
 normalize = Reduction(_extremes, _between, zeros_alike=True)
 
 
-def _by_name(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+def _times(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
     # Upstream: some releases count by name, so that a node that is listed twice gets everything twice.
     return raw * _times_listed(nodes) if cycle.release.interpod_counts_by_name and nodes.rows is not None else raw
 
@@ -76,24 +81,28 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go CalculateInterPodAffinityPriority.
     """
     _refuse_unreadable(pod, cycle.table)
+    return liking(pod, nodes, cycle, cycle.algorithm.hard_pod_affinity_weight)
+
+
+def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Scores:
+    """The sum of weights for each node, *hard_weight* for each required affinity term of an existing pod: int64[n]."""
     # Upstream: pods on a node that is gone are passed over, as it is looked up by name.
     sums = DomainSums(cycle.table, without=cycle.table.ghosts)
-    for counter, key, weight in _likings(pod, cycle):
+    for counter, key, weight in _likings(pod, cycle, hard_weight):
         sums.add(counter, key, weight)
     found = sums.at(nodes)
     return np.zeros(nodes.n, np.int64) if found is None else found
 
 
-def _likings(pod: Template, cycle: Cycle) -> Iterator[tuple[Counter, str, int]]:
+def _likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[tuple[Counter, str, int]]:
     """Which pods count by which topology key, and how much each."""
-    census = cycle.table.census
     for role, sign in OWN:
         for meant, key, weight in _own(pod, role):
-            yield census.counter(meant), key, sign * weight
-        for holder, counter in census.terms_about(pod, role):
+            yield cycle.table.census.counter(by_name(meant, cycle.listings.namespaces)), key, sign * weight
+        for holder, counter in terms_about(pod, role, cycle):
             yield counter, holder.topology_key, sign * holder.weight
-    for holder, counter in census.terms_about(pod, REQUIRED_AFFINITY):
-        yield counter, holder.topology_key, cycle.algorithm.hard_pod_affinity_weight
+    for holder, counter in terms_about(pod, REQUIRED_AFFINITY, cycle):
+        yield counter, holder.topology_key, hard_weight
 
 
 def _own(pod: Template, role: str) -> list[tuple[PodsMeant, str, int]]:

@@ -35,6 +35,7 @@ class Ledger:
     in_use: Ints = attrs.field(init=False)
     """What the pods on nodes ask for together: int64[R]."""
     nodes: int = 0
+    waiting_pods: int = 0
     _rows: dict[str, int] = attrs.field(factory=dict)
     _known: set[int] = attrs.field(factory=set)
     """Rows whose node is there."""
@@ -90,6 +91,7 @@ class Ledger:
         self.leave(key)
         self._pods[key] = -1, asked
         self.waiting += asked
+        self.waiting_pods += 1
 
     def place(self, key: str, node: str, asked: Ints) -> None:
         """A pod has a node."""
@@ -106,6 +108,7 @@ class Ledger:
             return
         if row < 0:
             self.waiting -= asked
+            self.waiting_pods -= 1
         else:
             self.used[:, row] -= asked
             self.in_use -= asked

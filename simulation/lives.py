@@ -76,6 +76,8 @@ class Lives:
     def arrive(self, pod: Pod, lifetime: Lifetime, root: Pod | None = None) -> None:
         """A new pod: it waits for a node, or has one and runs; *root* is the pod whose place it takes."""
         world, template = self.world, self.world.engine.templates.of(pod)
+        if pod.spec.node_name:
+            pod = self._as_started(pod)
         life = Life(pod.key, pod.uid, world.now, lifetime, world.ledger.vector(template.footprint), root or pod)
         self.all[pod.key] = life
         self.seen.setdefault(pod.key, 0)
@@ -204,12 +206,18 @@ class Lives:
         if not self._is_there(life) or pod is None or life.leaving:
             return
         life.started = world.now
-        started = attrs.evolve(pod.status, phase="Running", start_time=pod.status.start_time or world.timestamp)
-        if started != pod.status:
-            world.put(world.written(attrs.evolve(pod, status=started)))
+        started = self._as_started(pod)
+        if started is not pod:
+            world.put(world.written(started))
         world.journal.note("Started", pod=life.key, node=life.node)
         if life.lifetime.runs_for is not None:
             world.agenda.put(world.after(life.lifetime.runs_for), partial(self._finish, life))
+
+    def _as_started(self, pod: Pod) -> Pod:
+        if pod.status.phase == "Running" and pod.status.start_time:
+            return pod
+        status = attrs.evolve(pod.status, phase="Running", start_time=pod.status.start_time or self.world.timestamp)
+        return attrs.evolve(pod, status=status)
 
     def _finish(self, life: Life) -> None:
         if self._is_there(life):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from ..exceptions import ManifestError
+from .traces import CREATION_TIME, DELETION_TIME, RUN_TIME
 
 GPU_COUNT = "alibabacloud.com/gpu-count"
 GPU_MILLI = "alibabacloud.com/gpu-milli"
@@ -20,7 +22,10 @@ WHOLE_GPU = 1000
 PODS_PER_NODE = "110"
 
 NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
-POD_COLUMNS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "creation_time")
+POD_COLUMNS = (
+    "name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "creation_time", "deletion_time",
+    "scheduled_time",
+)  # fmt: skip
 """Of these the first five must be there; later ones are read where they stand."""
 
 Manifest = dict[str, Any]
@@ -35,6 +40,15 @@ def manifests(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) -> Ma
     found = _unique(_rows(Path(pods), POD_COLUMNS, required=5), "name")
     ordered = sorted(found, key=lambda row: (row.number("creation_time"), row.name("name")))
     return {"apiVersion": "v1", "kind": "List", "items": [*items, *(_pod(row) for row in ordered)]}
+
+
+def listed_in(path: str | os.PathLike[str]) -> str:
+    """What a file of the trace lists by its columns: ``nodes`` or ``pods``."""
+    header = next(_lines(Path(path)), [])
+    for kind, columns in (("nodes", NODE_COLUMNS), ("pods", POD_COLUMNS)):
+        if columns[0] in header:
+            return kind
+    raise ManifestError(f"{path}, line 1: got columns {','.join(header) or 'none'}, wanted those of nodes (sn, ...) or of pods (name, ...)")
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
@@ -65,9 +79,19 @@ class _Row:
 
 
 def _rows(path: Path, columns: tuple[str, ...], required: int) -> Iterator[_Row]:
+    with _told_in_one_line(path), path.open(newline="", encoding="utf-8-sig") as file:
+        yield from _read(csv.reader(file), str(path), columns, required)
+
+
+def _lines(path: Path) -> Iterator[list[str]]:
+    with _told_in_one_line(path), path.open(newline="", encoding="utf-8-sig") as file:
+        yield from ([value.strip() for value in line] for line in csv.reader(file))
+
+
+@contextmanager
+def _told_in_one_line(path: Path) -> Iterator[None]:
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            yield from _read(csv.reader(file), str(path), columns, required)
+        yield
     except OSError as error:
         raise ManifestError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
     except UnicodeDecodeError:
@@ -129,8 +153,19 @@ def _pod(row: _Row) -> Manifest:
     spec: Manifest = {"containers": [{"name": "main", "resources": {"requests": amounts, "limits": amounts}}], "priority": 0}
     if models := row.text("gpu_spec"):
         spec["affinity"] = {"nodeAffinity": _one_of(models.split("|"))}
-    metadata = {"name": row.name("name"), "namespace": NAMESPACE}
+    metadata: Manifest = {"name": row.name("name"), "namespace": NAMESPACE}
+    if times := dict(_times(row)):
+        metadata["annotations"] = times
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def _times(row: _Row) -> Iterator[tuple[str, str]]:
+    """When the pod came and went and for how long it ran, in seconds, as far as the trace says."""
+    for column, name in (("creation_time", CREATION_TIME), ("deletion_time", DELETION_TIME)):
+        if row.text(column):
+            yield name, str(row.number(column))
+    if row.text("scheduled_time") and row.text("deletion_time"):
+        yield RUN_TIME, str(max(row.number("deletion_time") - row.number("scheduled_time"), 0))
 
 
 def _amounts(row: _Row) -> dict[str, str]:

@@ -10,15 +10,20 @@ from ..core.engine import PickHost
 from ..core.release import Release
 
 
-def _random(release: Release, seed: int) -> PickHost:
-    draw = random.Random(seed)
-    return lambda ties, times: (draw.randrange(ties), False)
+class _Lottery:
+    """Draws lots; its state can be kept."""
+
+    def __init__(self, seed: int) -> None:
+        self._draw = random.Random(seed)
+
+    def __call__(self, ties: int, times: int) -> tuple[int, bool]:
+        return self._draw.randrange(ties), False
 
 
 TIE_BREAKS: dict[str, Callable[[Release, int], PickHost]] = {
     "release": lambda release, seed: release.pick_host,
     "round-robin": lambda release, seed: round_robin,
     "first": lambda release, seed: first_best,
-    "random": _random,
+    "random": lambda release, seed: _Lottery(seed),
 }
 """Name -> (release, seed) -> which of the best; see :attr:`~kubeclassic.core.engine.Engine.pick_host`."""

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ms|[smhd])")
+_FIRST_DATE = 1e8
+"""Numbers from here on are taken for seconds since 1970, which is a date."""
 _LAST_SECOND = 253402300799
 """The end of the year 9999, beyond which no time can be written."""
 
@@ -28,14 +30,14 @@ def parse_duration(written: object) -> float | None:
 
 
 def parse_time(written: object) -> tuple[float, bool] | None:
-    """Seconds, and whether they count from 1970 as the time was given by date; None for what is no time.
+    """Seconds, and whether they count from 1970 as the time was given by date (or is a number as large as one); None for what is no time.
 
     >>> parse_time("1970-01-01T00:01:00.5Z"), parse_time("1.5"), parse_time("yesterday")
     ((60.5, True), (1.5, False), None)
     """
     seconds = _number(written)
     if seconds is not None:
-        return seconds, False
+        return seconds, seconds >= _FIRST_DATE
     try:
         moment = datetime.fromisoformat(written) if isinstance(written, str) and "T" in written else None
     except ValueError:

@@ -26,6 +26,10 @@ DRAIN, FAIL, RECOVER = "Drain", "Fail", "Recover"
 VERBS = (ADD, UPDATE, DELETE, DRAIN, FAIL, RECOVER)
 
 
+START = float("-inf")
+"""The time of what is there from the beginning."""
+
+
 @attrs.frozen
 class Event:
     """Something that happens to the cluster from outside, at *time* in seconds."""
@@ -138,19 +142,15 @@ class Reading:
 
 
 def timed(objects: Iterable[KubeObject], reading: Reading, times: Times) -> Iterator[Event]:
-    """The coming, and for what does not live and die as pods do the going, of objects by the times on them; 0 for those without."""
+    """The coming, and for what does not live and die as pods do the going, of objects by the times on them."""
     for item in objects:
         if isinstance(item, Pod):
             yield _coming(item, reading, times)
         else:
             found = {} if reading.ignore_times else _times_on(item, times)
-            yield Event(found.get(CREATION_TIME, 0.0) if found else _unset(times), ADD, item)
+            yield Event(found.get(CREATION_TIME, START), ADD, item)
             if DELETION_TIME in found:
                 yield Event(found[DELETION_TIME], DELETE, item)
-
-
-def _unset(times: Times) -> float:
-    return float("-inf")
 
 
 def _coming(pod: Pod, reading: Reading, times: Times) -> Event:
@@ -161,7 +161,7 @@ def _coming(pod: Pod, reading: Reading, times: Times) -> Event:
         runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
     if runs is None and leaves is None:
         runs = reading.run_time
-    return Event(found.get(CREATION_TIME, float("-inf")), ADD, pod, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
+    return Event(found.get(CREATION_TIME, START), ADD, pod, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
 
 
 def _times_on(item: KubeObject, times: Times) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.backoff import Backoff
 from kubeclassic.core.clock import Timer

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import CacheError
-
 from tests.build import engine, node, pod
 from tests.reference.cache import NaiveCache, Refused
 
@@ -28,13 +28,13 @@ NODES = st.sampled_from(("n1", "n2", "n3"))
 LABELS = st.sampled_from(("a", "b"))
 
 
-@lru_cache(maxsize=None)
+@cache
 def made(number: int, on: str, label: str) -> Pod:
     """Pod *number* on a node; its requests, as in a real cluster, never change."""
     return pod(f"p{number}", on=on, labels={"app": label}, requests={"cpu": f"{number + 1}00m"}, metadata={"uid": f"u{number}"})
 
 
-@lru_cache(maxsize=None)
+@cache
 def made_node(name: str, label: str) -> Node:
     """A node whose zone is its label."""
     return node(name, labels={"failure-domain.beta.kubernetes.io/zone": label})
@@ -103,11 +103,11 @@ class CacheMachine(RuleBasedStateMachine):
         self.naive.refresh()
         table = self.engine.table
         assert table.row_of.keys() == self.naive.snapshot.keys()
-        for name, (node, pods) in self.naive.snapshot.items():
+        for name, (held, pods) in self.naive.snapshot.items():
             row = table.row_of[name]
-            assert table.nodes[row] is node
+            assert table.nodes[row] is held
             assert [entry.pod for entry in table.pods[row]] == pods
-            assert table.requested[0, row] == sum(100 * (int(held.name[1:]) + 1) for held in pods)
+            assert table.requested[0, row] == sum(100 * (int(item.name[1:]) + 1) for item in pods)
 
     @invariant()
     def agree(self) -> None:

@@ -12,38 +12,9 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.equivalence import class_of
 from kubeclassic.core.feed import Feed
 from kubeclassic.simulation.explain import explain
-from kubeclassic.simulation.run import Run
-from tests.build import engine, node, obj, pod
+from tests.build import engine, pod
+from tests.equivalencebuild import ASKING, CLAIM, DISK, PLAIN, WEB, ZONE, both_releases, host, keeping_away, kept, place, why
 from tests.volumebuild import BOUND, WAIT, claim, storage_class, volume
-
-ZONE = "failure-domain.beta.kubernetes.io/zone"
-WEB = {"app": "web"}
-DISK = [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]
-CLAIM = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
-
-both_releases = pytest.mark.parametrize("release", ["1.12", "1.13"])
-
-
-def keeping_away(**labels: str) -> dict[str, Any]:
-    """Required anti-affinity, by host, to pods with *labels*."""
-    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}}
-    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-
-
-def host(name: str, **more: Any) -> Any:
-    """A node with the label of its host name."""
-    return node(name, labels={"kubernetes.io/hostname": name, **more.pop("labels", {})}, **more)
-
-
-def place(made: Engine, incoming: Pod) -> str | None:
-    """One cycle and what follows from it: the host, None where there is none."""
-    return Run(made).cycle(incoming).host
-
-
-def why(made: Engine, incoming: Pod) -> str:
-    """What a cycle for *incoming* says: its host, or its error."""
-    decision = made.schedule(incoming)
-    return decision.host or decision.error or ""
 
 
 def with_and_without(story: Callable[[Engine], str], *objects: KubeObject, **options: Any) -> tuple[str, str]:
@@ -194,129 +165,6 @@ class TestGaps:
         assert with_and_without(story, host("a"), *waiting, release=release) == ("taken", "taken")
 
 
-FULL = pod("full", on="a", requests={"cpu": "4"})
-SHY = pod("shy", on="a", affinity=keeping_away(**WEB))
-WRITER = pod("writer", on="a", volumes=DISK)
-PLAIN = pod("p", labels=WEB)
-ASKING = pod("p", requests={"cpu": "2"})
-OFF = {"TaintNodesByCondition": False}
-READY, PRESSED = {"type": "Ready", "status": "True"}, {"type": "MemoryPressure", "status": "True"}
-TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
-
-
-@both_releases
-@pytest.mark.parametrize(
-    ("incoming", "before", "change", "gates"),
-    [
-        pytest.param(ASKING, [host("a"), FULL], lambda feed: feed.delete(FULL), {}, id="pod deleted: GeneralPredicates"),
-        pytest.param(PLAIN, [host("a"), SHY], lambda feed: feed.delete(SHY), {}, id="pod deleted: MatchInterPodAffinity"),
-        pytest.param(pod("p", volumes=DISK), [host("a"), WRITER], lambda feed: feed.delete(WRITER), {}, id="pod deleted: NoDiskConflict"),
-        pytest.param(
-            ASKING, [host("a"), FULL], lambda feed: feed.put(pod("full", on="a", requests={"cpu": "1"})), {}, id="pod asks for less"
-        ),
-        pytest.param(
-            pod("p", affinity=keeping_away(**WEB)),
-            [host("a"), pod("web", on="a", labels=WEB)],
-            lambda feed: feed.put(pod("web", on="a", labels={"app": "db"})),
-            {},
-            id="pod labelled anew: MatchInterPodAffinity",
-        ),
-        pytest.param(ASKING, [host("a", cpu="1")], lambda feed: feed.put(host("a")), {}, id="allocatable: GeneralPredicates"),
-        pytest.param(
-            pod("p", nodeSelector={"k": "v"}), [host("a")],
-            lambda feed: feed.put(host("a", labels={"k": "v"})), {}, id="labels: GeneralPredicates",
-        ),
-        pytest.param(PLAIN, [host("a", taints=[TAINT])], lambda feed: feed.put(host("a")), {}, id="taints: PodToleratesNodeTaints"),
-        pytest.param(
-            PLAIN, [host("a", conditions=[READY, PRESSED])],
-            lambda feed: feed.put(host("a", conditions=[READY, {**PRESSED, "status": "False"}])), OFF, id="pressure",
-        ),
-        pytest.param(
-            PLAIN, [host("a", conditions=[{**READY, "status": "False"}])],
-            lambda feed: feed.put(host("a", conditions=[READY])), OFF, id="ready: CheckNodeCondition",
-        ),
-        pytest.param(
-            PLAIN, [host("a", conditions=[READY], unschedulable=True)],
-            lambda feed: feed.put(host("a", conditions=[READY])), OFF, id="uncordoned: CheckNodeCondition",
-        ),
-        pytest.param(
-            PLAIN, [host("a", unschedulable=True)],
-            lambda feed: (feed.delete(host("a")), feed.put(host("a"))), {}, id="node deleted: everything",
-        ),
-        pytest.param(
-            pod("p", volumes=CLAIM), [host("a"), claim("c"), storage_class("wait", **WAIT)],
-            lambda feed: feed.put(volume("v")), {}, id="volume added: CheckVolumeBinding",
-        ),
-        pytest.param(
-            pod("p", volumes=CLAIM),
-            [host("a", labels={ZONE: "z2"}), claim("c", annotations=BOUND, volumeName="v"), volume("v", meta={"labels": {ZONE: "z1"}})],
-            lambda feed: feed.put(volume("v", meta={"labels": {ZONE: "z2"}, "resourceVersion": "8"})),
-            {},
-            id="volume moved: NoVolumeZoneConflict",
-        ),
-    ],
-)  # fmt: skip
-class TestWhatEndsResults:
-    def test_a_change_for_the_better_is_seen(
-        self, release: str, incoming: Pod, before: list[KubeObject], change: Callable[[Feed], object], gates: dict[str, bool]
-    ) -> None:
-        """A node that turned the pod down takes it after the event, and to a second like it the answer was a kept one before."""
-        made = engine(*before, release=release, gates=gates, equivalence_cache=True, preemption=False)
-        refused = why(made, incoming)
-        assert refused.startswith("0/1")
-        assert why(made, incoming) == refused
-        change(Feed(made))
-        assert why(made, incoming) == "a"
-
-
-class TestVolumes:
-    def test_a_class_that_goes_ends_volume_binding(self) -> None:
-        """When a class whose claims wait for a consumer goes, its claims are judged anew: they may no longer be waiting."""
-        wait = storage_class("wait", **WAIT)
-        made = engine(host("a"), claim("c"), volume("v"), wait, release="1.12", equivalence_cache=True)
-        assert why(made, pod("p", volumes=CLAIM)) == "a"
-        Feed(made).delete(wait)
-        assert why(made, pod("p", volumes=CLAIM)) != "a"
-
-    def test_a_claim_bound_elsewhere_ends_the_counts(self) -> None:
-        """A claim that gets a volume ends volume binding and the volume counts everywhere."""
-        made = engine(host("a"), claim("c"), volume("v"), storage_class("wait", **WAIT), release="1.12", equivalence_cache=True)
-        made.schedule(pod("p", volumes=CLAIM))
-        bound = claim("c", annotations=BOUND, volumeName="v")
-        assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [True, True, True]
-        Feed(made).put(bound)
-        # Upstream: the zones of the new volume are not looked at.
-        assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [False, False, True]
-
-    def test_volumes_assumed_end_volume_binding_everywhere(self) -> None:
-        """Any pod that is placed ends CheckVolumeBinding on all nodes, claims or not."""
-        made = engine(host("a"), claim("c"), volume("v"), storage_class("wait", **WAIT), release="1.13", equivalence_cache=True)
-        made.schedule(pod("p", volumes=CLAIM))
-        assert kept(made, "CheckVolumeBinding") == [True]
-        place(made, pod("plain"))
-        assert kept(made, "CheckVolumeBinding") == [False]
-
-    def test_a_service_ends_service_affinity(self) -> None:
-        """Services that come, go or select other pods end CheckServiceAffinity; other changes of theirs do not."""
-        rule = {"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": ["rack"]}}}
-        policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [rule]}
-        made = engine(host("a"), release="1.12", policy=policy, equivalence_cache=True)
-        ends = []
-        for version, selector in (("1", WEB), ("2", WEB), ("3", {"app": "db"})):
-            made.schedule(pod("p"))
-            service = obj({"kind": "Service", "metadata": {"name": "s", "resourceVersion": version}, "spec": {"selector": selector}})
-            Feed(made).put(service)
-            ends.append(kept(made, "CheckServiceAffinity") == [False])
-        assert ends == [True, False, True]
-
-
-def kept(made: Engine, *predicates: str) -> list[bool]:
-    """Whether anything is kept of each predicate for the first class that was seen, on any node."""
-    assert made.equivalence is not None
-    found = (made.equivalence.results(predicate).of(0, made.table.size) for predicate in predicates)
-    return [rows is not None and bool(rows.any()) for rows in found]
-
-
 def kept_on(made: Engine, predicate: str, *, of: int = 0) -> dict[str, int]:
     """Node -> what is kept of *predicate* for the class that was seen first (or *of* that): 1 fits, more does not, nothing is left out."""
     assert made.equivalence is not None
@@ -368,7 +216,6 @@ class TestWhatIsKept:
         made.nominations.remove(waiting)
         made.schedule(pod("p", priority=5))
         assert kept_on(made, "GeneralPredicates") == {"a": 1, "b": 1}
-        Feed(made).put(pod("foreign", on="a", requests={"pods": "0"}, labels=WEB))
         Feed(made).put(host("a", unschedulable=True))
         made.nominations.add(waiting, "a")
         details = made.schedule(pod("p", priority=5)).details

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kubeclassic.core.heap import Heap
 
 Item = tuple[int, str]

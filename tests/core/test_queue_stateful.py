@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import attrs
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Pod
@@ -18,7 +19,6 @@ from kubeclassic.core.clock import Clock
 from kubeclassic.core.nominations import Nominations
 from kubeclassic.core.queue import make_queue
 from kubeclassic.exceptions import CacheError
-
 from tests.build import pod
 from tests.reference.fifo import NaiveFifo
 from tests.reference.queue import NaiveQueue
@@ -36,7 +36,7 @@ LOOKS = st.tuples(st.sampled_from(("", "a", "b", "!")), st.sampled_from(("", "a"
 PAUSES = st.sampled_from((0.25, 0.5, 0.75, 1.0, 1.25, 4.0, 9.75, 10.0, 10.25, 29.0, 31.0, 61.0))
 
 
-@lru_cache(maxsize=None)
+@cache
 def made(number: int, look: tuple[str, str, str, bool]) -> Pod:
     """Pod *number*, of a priority that is its own, looking so."""
     wanted, label, node, marked = look

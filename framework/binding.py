@@ -1,0 +1,69 @@
+"""From a decision to a binding: Reserve, Permit, PreBind, Bind, PostBind, and what undoes them.
+
+Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, their runners in framework/runtime/framework.go.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from ..api.objects import Pod
+from ..core.cache import Cache
+from .plugin import FrameworkCycle, Plugin
+from .profile import Profile
+from .status import Code, Status
+
+
+@attrs.define(eq=False)
+class BindingSteps:
+    """The steps over one scheduler's cache. *pod* is the assumed pod, its node set. Each answers an error's text, None where all went well."""
+
+    cache: Cache
+
+    def reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> str | None:
+        """Reserve, then Permit; where one refuses, everything reserved is given back and the pod forgotten."""
+        for plugin in profile.at("reserve"):
+            status = plugin.reserve(pod, host, cycle)  # type: ignore[attr-defined]  # it stands at this point
+            if _failed(status):
+                return self._undo(pod, host, profile, cycle, _text(status, "Reserve", plugin))
+        for plugin in profile.at("permit"):
+            status = plugin.permit(pod, host, cycle)  # type: ignore[attr-defined]  # it stands at this point
+            if _failed(status) and status.code is not Code.WAIT:
+                return self._undo(pod, host, profile, cycle, _refusal(status, "Permit", plugin))
+        return None
+
+    def bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> str | None:
+        """PreBind, Bind by the first plugin that does not skip, PostBind; a failure is undone as in :meth:`reserve`."""
+        for plugin in profile.at("preBind"):
+            status = plugin.pre_bind(pod, host, cycle)  # type: ignore[attr-defined]  # it stands at this point
+            if _failed(status):
+                return self._undo(pod, host, profile, cycle, _refusal(status, "PreBind", plugin))
+        for plugin in profile.at("bind"):
+            status = plugin.bind(pod, host, cycle)  # type: ignore[attr-defined]  # it stands at this point
+            if status is not None and status.is_skip:
+                continue
+            if _failed(status):
+                return self._undo(pod, host, profile, cycle, _refusal(status, "Bind", plugin))
+            break
+        for plugin in profile.at("postBind"):
+            plugin.post_bind(pod, host, cycle)  # type: ignore[attr-defined]  # it stands at this point
+        return None
+
+    def _undo(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, text: str) -> str:
+        for plugin in reversed(profile.at("reserve")):
+            plugin.unreserve(pod, host, cycle)  # type: ignore[attr-defined]  # it stands at this point
+        self.cache.forget(pod)
+        return text
+
+
+def _failed(status: Status | None) -> bool:
+    return status is not None and not status.is_success
+
+
+def _refusal(status: Status, point: str, plugin: Plugin) -> str:
+    """A rejection speaks for itself, an error is told with its plugin."""
+    return status.message if status.is_rejection else _text(status, point, plugin)
+
+
+def _text(status: Status, point: str, plugin: Plugin) -> str:
+    return f'running {point} plugin "{plugin.name}": {status.message}'

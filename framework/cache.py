@@ -1,0 +1,72 @@
+"""Cache and snapshot where they differ from those of the predicates and priorities.
+
+Upstream: pkg/scheduler/internal/cache/cache.go.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from ..api.objects import Pod
+from ..core.batch import Rows
+from ..core.cache import Cache, Change, NodeInfo
+from ..core.snapshot import Snapshot
+from ..core.table import NodeTable
+
+
+@attrs.define(eq=False)
+class FrameworkCache(Cache):
+    """A cache in which a confirmed pod takes the assumed one's place, at the end of its node's list."""
+
+    def add(self, pod: Pod) -> None:
+        state = self.state(pod)
+        was_assumed = state is not None and state.assumed
+        super().add(pod)
+        if was_assumed:
+            self.update(pod)
+
+
+@attrs.define(eq=False)
+class FrameworkSnapshot(Snapshot):
+    """A snapshot in which a node that is gone leaves at once, with all its pods."""
+
+    version: int = 0
+    """Moves when the set of node names changes."""
+
+    def refresh(self) -> None:
+        changes, self.cache.changes = self.cache.changes, {}
+        for name, steps in changes.items():
+            self._catch_up(name, self.cache.infos.get(name), steps)
+
+    def _catch_up(self, name: str, info: NodeInfo | None, steps: list[Change]) -> None:
+        known = name in self.table.row_of
+        if info is not None and info.node is not None:
+            if not known:
+                self._stale.add(name)
+            self._follow_or_rebuild(name, info, steps)
+            self.version += not known
+        elif known:
+            self.table.drop(name)
+            self.version += 1
+
+
+@attrs.define(eq=False)
+class NodeOrder:
+    """The snapshot's list of nodes: one of each zone in turn, worked out again only when the set of names changed."""
+
+    cache: Cache
+    snapshot: FrameworkSnapshot
+    table: NodeTable
+    _version: int = -1
+    _rows: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
+
+    def rows(self) -> Rows:
+        """The rows of the nodes in order: intp[nodes]. Upstream: nodeTree.list, updateNodeInfoSnapshotList."""
+        if self._version != self.snapshot.version:
+            zones = [zone.names for zone in self.cache.order.tree.zones.values()]
+            longest = max(map(len, zones), default=0)
+            names = (names[i] for i in range(longest) for names in zones if i < len(names))
+            self._rows = np.array([self.table.row_of[name] for name in names], np.intp)
+            self._version = self.snapshot.version
+        return self._rows

@@ -1,0 +1,135 @@
+"""Why a pod fits nowhere: what stands against each node, and the text that says so.
+
+Upstream: Diagnosis and FitError in pkg/scheduler/framework/types.go.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from ..core.batch import Rows
+from ..core.failures import Mask
+from ..core.search import Search
+from .status import Status
+
+FILTERED_OUT = "node is filtered out by the prefilter result"
+EXTENDER = "Extender"
+"""The plugin that stands for all extenders among those that turned a pod down."""
+
+
+def no_rows() -> Rows:
+    return np.zeros(0, np.intp)
+
+
+@attrs.define(eq=False)
+class Diagnosis:
+    """What stands against the nodes in one cycle; rows are those of the table at the time."""
+
+    names: list[str]
+    node_count: int
+    order: Rows = attrs.field(factory=no_rows)
+    rejected: Status | None = None
+    """PreFilter's answer, which then stands against every node."""
+    search: Search | None = None
+    excluded: Rows = attrs.field(factory=no_rows)
+    """Nodes outside those that PreFilter named."""
+    failed_first: int | None = None
+    """The nominated node, if it failed and the search did not come to it again."""
+    extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
+    extended: bool = False
+    """Extenders turned nodes down."""
+    post_filter: str = ""
+    """PostFilter's message."""
+
+    @property
+    def failed_rows(self) -> Rows:
+        """Rows that some filter turned down."""
+        visited = no_rows() if self.search is None else self.search.failed
+        return visited if self.failed_first is None else np.append(visited, self.failed_first)
+
+    @property
+    def size(self) -> int:
+        """Nodes that have a status: upstream's length of NodeToStatusMap."""
+        return self.node_count if self.rejected is not None else len(self.failed_rows) + len(self.excluded)
+
+    def failed(self) -> dict[str, list[str]]:
+        """Node -> why it does not fit."""
+        if self.rejected is not None:
+            return {self.names[row]: list(self.rejected.reasons) for row in self.order.tolist()}
+        found = {self.names[row]: [FILTERED_OUT] for row in self.excluded.tolist()}
+        for row in self.failed_rows.tolist() if self.search is not None else ():
+            found[self.names[row]] = [reason.text for reason in self._search.verdict.reasons(row)]
+        for name, texts in self.extender_reasons.items():
+            found.setdefault(name, []).extend(texts)
+        return found
+
+    @property
+    def _search(self) -> Search:
+        assert self.search is not None
+        return self.search
+
+    def tally(self) -> dict[str, int]:
+        """How often each reason stands against a node."""
+        found: dict[str, int] = {}
+        if self.search is not None:
+            found = self._search.verdict.tally(self.failed_rows)
+        if len(self.excluded):
+            found[FILTERED_OUT] = found.get(FILTERED_OUT, 0) + len(self.excluded)
+        for texts in self.extender_reasons.values():
+            for text in texts:
+                found[text] = found.get(text, 0) + 1
+        return found
+
+    def plugins(self) -> frozenset[str]:
+        """The plugins that turned the pod, or a node, down."""
+        if self.rejected is not None:
+            return frozenset([self.rejected.plugin] if self.rejected.plugin else [])
+        found = {EXTENDER} if self.extended else set()
+        if self.search is not None:
+            found |= culprits(self.search, self.failed_rows)
+        return frozenset(found)
+
+    def hopeless(self, size: int) -> Mask:
+        """Rows on which no removal of pods can help: bool[size]."""
+        found = np.zeros(size, np.bool_)
+        if self.rejected is not None:
+            found[self.order] = self.rejected.code.value != "Unschedulable"
+        if self.search is not None:
+            failed = self.failed_rows
+            found[failed] = self.search.verdict.unresolvable()[failed]
+        found[self.excluded] = True
+        return found
+
+    def text(self) -> str:
+        """Upstream's message."""
+        message = "" if self.rejected is None else self.rejected.message
+        if not message:
+            message = reasons_text({} if self.rejected is not None else self.tally())
+        return fit_error(self.node_count, message, self.post_filter)
+
+
+def culprits(search: Search, rows: Rows) -> set[str]:
+    """The plugins that turned down any of *rows*."""
+    verdict = search.verdict
+    crowded = [row for row in rows.tolist() if row in verdict.place]
+    found = {name for row in crowded for name in verdict.culprits(row)}
+    alive = np.zeros(verdict.plain.nodes.n, np.bool_)
+    alive[rows] = True
+    alive[crowded] = False
+    for predicate, failures in verdict.plain.findings:
+        if (alive & (failures.codes > 0)).any():
+            found.add(predicate.name)
+        alive &= failures.passed
+    return found
+
+
+def reasons_text(tally: dict[str, int]) -> str:
+    """Counted reasons in upstream's order."""
+    return ", ".join(sorted(f"{count} {text}" for text, count in tally.items()))
+
+
+def fit_error(nodes: int, message: str, post_filter: str = "") -> str:
+    """The text of a FitError over *nodes* nodes."""
+    parts = "".join(f" {part}." for part in (message, post_filter) if part)
+    return f"0/{nodes} nodes are available:{parts}"

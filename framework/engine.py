@@ -1,0 +1,233 @@
+"""A scheduler of the framework: the same feed, cache and columns as that of predicates and priorities, another cycle.
+
+Upstream: pkg/scheduler/schedule_one.go.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ..api.objects import Pod
+from ..core.batch import Rows
+from ..core.decision import Decision, Details
+from ..core.engine import NO_NODES, Engine
+from ..core.extender import Extender, filter_by_extenders
+from ..core.memory import Memory
+from ..core.score import ScoreError
+from ..exceptions import CacheError, ExtenderError
+from .binding import BindingSteps
+from .cache import FrameworkCache, FrameworkSnapshot, NodeOrder
+from .config import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, read_configuration
+from .diagnosis import Diagnosis
+from .plugin import FrameworkCycle, Handle
+from .postfilter import run_post_filter
+from .prefilter import run_pre_filter
+from .profile import Profile, Registry, build_profiles
+from .registry import DEFAULT_REGISTRY
+from .releases import V1_27
+from .score import prioritize
+from .search import search
+from .status import Status
+
+
+@attrs.define(eq=False)
+class FrameworkDetails(Details):
+    """The arrays behind a decision of the framework."""
+
+    diagnosis: Diagnosis | None = None
+
+    @property
+    def failed(self) -> dict[str, list[str]]:
+        return {} if self.diagnosis is None else self.diagnosis.failed()
+
+
+@attrs.define(eq=False)
+class FrameworkDecision(Decision):
+    """A decision, and which plugins it is to be put down to where the pod fits nowhere."""
+
+    plugins: frozenset[str] = frozenset()
+    """The plugins that turned nodes, or the pod, down."""
+    is_gated: bool = False
+    """The pod was not tried at all, as a PreEnqueue plugin holds it back."""
+    nominated: str | None = None
+    """What becomes of the pod's nomination: a node, "" for none any more, None: as before."""
+
+
+@attrs.define(eq=False)
+class FrameworkEngine(Engine):
+    """A scheduler with the profiles of a configuration; made by :meth:`of`."""
+
+    config: KubeSchedulerConfiguration = attrs.field(kw_only=True)
+    profiles: Mapping[str, Profile] = attrs.field(kw_only=True)
+    preempts: bool = True
+    """False: a pod that fits nowhere is left at that, no PostFilter plugin runs."""
+    shortlists: bool = True
+    """Preemption looks at as many candidates as its arguments say; else at all."""
+    start: int = 0
+    """Where the next search begins: upstream's nextStartNodeIndex."""
+    node_order: NodeOrder = attrs.field(init=False)
+    binding: BindingSteps = attrs.field(init=False)
+    _memories: dict[str, Memory] = attrs.field(init=False)
+    _latest: FrameworkCycle | None = attrs.field(init=False, default=None)
+
+    @classmethod
+    def of(
+        cls,
+        config: KubeSchedulerConfiguration | None = None,
+        *,
+        registry: Registry = DEFAULT_REGISTRY,
+        extenders: Sequence[Extender] = (),
+        **options: Any,
+    ) -> FrameworkEngine:
+        """A scheduler for *config* (None: the default profile) with the plugins of *registry*.
+
+        Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for a configuration that is refused.
+        """
+        config = read_configuration() if config is None else config
+        handle = Handle(gates=config.gates, environ=os.environ, has_extenders=bool(config.extenders or extenders))
+        profiles = build_profiles(config, V1_27, registry, handle)
+        first = next(iter(profiles.values())).algorithm
+        # Upstream: ignorable extenders are called last.
+        ordered = sorted(extenders, key=lambda extender: extender.is_ignorable)
+        return cls(first, ordered, config=config, profiles=profiles, **options)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        release = self.algorithm.release
+        self.cache = FrameworkCache(self.templates, release.zone_key)
+        self.snapshot = snapshot = FrameworkSnapshot(self.cache, self.table, keeps_nodeless=False, resets_all_transient=False)
+        self.node_order = NodeOrder(self.cache, snapshot, self.table)
+        self.binding = BindingSteps(self.cache)
+        self._memories = {name: Memory(self.table, self.memory_bytes // (2 * len(self.profiles))) for name in self.profiles}
+
+    # --- one pod ----------------------------------------------------------------------------------------------------
+
+    def profile_of(self, pod: Pod) -> Profile | None:
+        """The profile that *pod* names."""
+        return self.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+
+    def schedule(self, pod: Pod, *, details: bool = True) -> Decision:
+        profile = self.profile_of(pod)
+        if profile is None:
+            return FrameworkDecision(pod, error=f'profile not found for scheduler name "{pod.spec.scheduler_name or DEFAULT_SCHEDULER}"')
+        held = self.pre_enqueue(pod, profile)
+        if held is not None:
+            return FrameworkDecision(pod, error=held.message, is_gated=True)
+        cycle = self._latest = self.begin(pod, details=details)
+        cycle.node_count = len(self.node_order.rows())
+        if not cycle.node_count:
+            return FrameworkDecision(pod, error=NO_NODES, nominated="")
+        return self._cycle(cycle, profile, details)
+
+    @staticmethod
+    def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
+        """What holds *pod* back from being tried at all; None where nothing does."""
+        for plugin in profile.at("preEnqueue"):
+            status: Status | None = plugin.pre_enqueue(pod)  # type: ignore[attr-defined]  # it stands at this point
+            if status is not None and not status.is_success:
+                return attrs.evolve(status, plugin=plugin.name)
+        return None
+
+    def begin(self, pod: Pod, *, details: bool = True) -> FrameworkCycle:
+        self.snapshot.refresh()
+        profile = self.profile_of(pod)
+        assert profile is not None
+        return FrameworkCycle(
+            pod=pod, template=self.templates.of(pod), table=self.table, algorithm=profile.algorithm, listings=self.listings,
+            binder=self.binder, templates=self.templates, cache=self.cache, extenders=self.extenders, details=details,
+            memory=self._memories[profile.scheduler_name] if self.memory_bytes else None,
+        )  # fmt: skip
+
+    def _cycle(self, cycle: FrameworkCycle, profile: Profile, details: bool) -> FrameworkDecision:
+        self.table.shared_names = True
+        decision = FrameworkDecision(cycle.pod)
+        diagnosis = Diagnosis(self.table.names, cycle.node_count, self.node_order.rows())
+        kept = FrameworkDetails(self.table.names, diagnosis.excluded, diagnosis=diagnosis)
+        decision.error = self._find(cycle, profile, kept)
+        if decision.error is not None:
+            decision.nominated = ""
+            return decision
+        if len(kept.feasible_rows):
+            self._choose_among(cycle, profile, kept, decision)
+        else:
+            self._explain(cycle, profile, diagnosis, decision)
+        decision.details = kept if details else None
+        return decision
+
+    def _find(self, cycle: FrameworkCycle, profile: Profile, kept: FrameworkDetails) -> str | None:
+        """Fill in the feasible rows and the diagnosis; the error that ends the cycle, if any."""
+        diagnosis = kept.diagnosis
+        assert diagnosis is not None
+        outcome = run_pre_filter(cycle, profile)
+        if outcome.status is not None:
+            diagnosis.rejected = outcome.status
+            return None if outcome.status.is_rejection else outcome.status.message
+        found = search(cycle, profile, self.nominations, diagnosis, outcome.node_names, self.start)
+        self.start, kept.feasible_rows, kept.search = found.start, found.feasible, diagnosis.search
+        return found.error or self._extend(cycle, kept, diagnosis)
+
+    def _extend(self, cycle: FrameworkCycle, kept: FrameworkDetails, diagnosis: Diagnosis) -> str | None:
+        if not self.extenders or not len(kept.feasible_rows):
+            return None
+        nodes = {name: node for name in kept.feasible if (node := self.table.nodes[self.table.row_of[name]]) is not None}
+        try:
+            names, diagnosis.extender_reasons = filter_by_extenders(self.extenders, cycle.pod, nodes, kept.feasible)
+        except ExtenderError as error:
+            return str(error)
+        diagnosis.extended = len(names) != len(kept.feasible_rows)
+        kept.feasible_rows = np.array([self.table.row_of[name] for name in names], np.intp)
+        return None
+
+    def _choose_among(self, cycle: FrameworkCycle, profile: Profile, kept: FrameworkDetails, decision: FrameworkDecision) -> None:
+        rows: Rows = kept.feasible_rows
+        best = 0
+        if len(rows) > 1:
+            try:
+                kept.ranking = prioritize(cycle, profile, rows)
+            except ScoreError as error:
+                decision.error, decision.nominated = str(error), ""
+                return
+            ties = np.flatnonzero(kept.ranking.totals == kept.ranking.totals.max())
+            which, moves = self.pick_host(len(ties), self.picks)
+            best, self.picks = int(ties[which]), self.picks + moves
+        decision.host = kept.names[int(rows[best])]
+
+    def _explain(self, cycle: FrameworkCycle, profile: Profile, diagnosis: Diagnosis, decision: FrameworkDecision) -> None:
+        decision.is_fit_error = True
+        if self.preempts and profile.at("postFilter"):
+            found = run_post_filter(cycle, profile, self.nominations, diagnosis, self.shortlists)
+            diagnosis.post_filter, decision.preemption, decision.nominated = found.message, found.plan, found.nominated
+        decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
+
+    # --- what follows from a decision -------------------------------------------------------------------------------
+
+    def assume(self, pod: Pod, host: str) -> str | None:
+        return self.reserve(pod, host) or self.bind(pod, host)
+
+    def reserve(self, pod: Pod, host: str) -> str | None:
+        """The end of the scheduling cycle: assume, Reserve, Permit; answers the error where one of them refuses."""
+        try:
+            self.cache.assume(pod.bound_to(host))
+        except CacheError as error:
+            return str(error)
+        self.nominations.remove(pod)
+        profile, cycle = self._of_latest(pod)
+        return self.binding.reserve(pod.bound_to(host), host, profile, cycle)
+
+    def bind(self, pod: Pod, host: str) -> str | None:
+        """The binding cycle: PreBind, Bind, PostBind; answers the error where one of them refuses."""
+        profile, cycle = self._of_latest(pod)
+        return self.binding.bind(pod.bound_to(host), host, profile, cycle)
+
+    def _of_latest(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
+        profile = self.profile_of(pod)
+        assert profile is not None
+        cycle = self._latest
+        if cycle is None or cycle.pod is not pod:
+            cycle = self.begin(pod)
+        return profile, cycle

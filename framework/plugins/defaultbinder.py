@@ -1,0 +1,19 @@
+"""Binds a pod to its node."""
+
+from __future__ import annotations
+
+from ...api.objects import Pod
+from ..plugin import FrameworkCycle, Plugin
+from ..status import Status
+
+
+class DefaultBinder(Plugin):
+    """Let the pod be bound: whoever runs the scheduler against a cluster writes the binding to its API.
+
+    Upstream: pkg/scheduler/framework/plugins/defaultbinder/default_binder.go.
+    """
+
+    name = "DefaultBinder"
+
+    def bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
+        return None

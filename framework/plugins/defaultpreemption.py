@@ -1,0 +1,24 @@
+"""Makes room for a pod that fits nowhere by having pods of lower priority leave."""
+
+from __future__ import annotations
+
+import attrs
+
+from ...core.template import Template
+from ..diagnosis import Diagnosis
+from ..plugin import FrameworkCycle, Plugin
+from ..preemption import Evaluator, PostFilterResult
+
+
+class DefaultPreemption(Plugin):
+    """Nominate the pod to the node whose victims matter least.
+
+    Upstream: pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
+    """
+
+    name = "DefaultPreemption"
+
+    def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult:
+        profile, nominations, shortlists = cycle.memo["post_filter"]
+        result = Evaluator(cycle, profile, nominations, self.args, shortlists).run(found)
+        return attrs.evolve(result, message=f"preemption: {result.message}") if result.message else result

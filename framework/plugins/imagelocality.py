@@ -1,0 +1,34 @@
+"""Has the node the pod's images already?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import ClassVar
+
+import numpy as np
+
+from ...core.batch import Batch
+from ...core.rule import Reads, Scores
+from ...core.template import Template
+from ...priorities.imagelocality import LEAST, MOST, images, spread_sizes
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
+
+
+class ImageLocality(Plugin):
+    """Prefer nodes that hold the pod's images, by size; an image that few nodes hold counts for less, lest they attract every such pod.
+
+    Upstream: pkg/scheduler/framework/plugins/imagelocality/image_locality.go.
+    """
+
+    name = "ImageLocality"
+    score_reads: ClassVar[Reads] = Reads.NODE | Reads.CLUSTER
+
+    def score_key(self, pod: Template) -> Hashable:
+        return images(pod)
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        most = MOST * len(pod.spec.containers)
+        total = spread_sizes(pod, nodes, cycle.node_count)
+        # Upstream: a pod without containers has a most below the least, and the least wins.
+        total = np.where(total < LEAST, LEAST, np.minimum(total, most))
+        return MAX_NODE_SCORE * (total - LEAST) // (most - LEAST)

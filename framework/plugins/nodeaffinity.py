@@ -1,0 +1,116 @@
+"""Does the node have the labels that the pod, or the profile, asks for or would like?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import reduce
+from operator import and_
+from typing import ClassVar
+
+import numpy as np
+
+from ...api.objects import NodeAffinity as Affinity
+from ...api.objects import NodeSelectorTerm, PreferredSchedulingTerm
+from ...core.batch import Batch, Mask
+from ...core.failures import Failures, Reason
+from ...core.nodeselectors import literal_node_affinity_mask, node_selector_mask, required_node_affinity, term_mask
+from ...core.rule import Reads, RuleError, Scores
+from ...core.template import Template
+from ...priorities.reduce import normalize_reduce
+from ..events import NODE_ADD_OR_UPDATE, ClusterEvent
+from ..fielderrors import aggregated
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin, PreFilterResult
+from ..selectorfaults import preferred_faults
+from ..status import SKIP, Status, error, unresolvable
+
+NOT_MATCHING = Reason("node(s) didn't match Pod's node affinity/selector", resolvable=False)
+NOT_ENFORCED = Reason("node(s) didn't match scheduler-enforced node affinity", resolvable=False)
+CONFLICT = "pod affinity terms conflict"
+NAME_FIELD = "metadata.name"
+
+
+def _preferred(pod: Template) -> tuple[PreferredSchedulingTerm, ...]:
+    affinity = pod.affinity.node_affinity
+    return () if affinity is None else affinity.preferred
+
+
+def _names(term: NodeSelectorTerm) -> frozenset[str] | None:
+    """The only nodes that the term can match by its ``metadata.name In``, None where it does not say."""
+    named = [frozenset(field.values) for field in term.match_fields if field.key == NAME_FIELD and field.operator == "In"]
+    return reduce(and_, named) if named else None
+
+
+def named_nodes(pod: Template) -> frozenset[str] | None:
+    """The only nodes that *pod*'s required node affinity can match by name; None where one of its terms, or no term, does not say.
+
+    Upstream: several names in one field narrow the search, though the filter then takes the term for invalid.
+    """
+    required = required_node_affinity(pod)
+    named = [_names(term) for term in required.node_selector_terms] if required is not None else []
+    if not named or None in named:
+        return None
+    return frozenset[str]().union(*(names for names in named if names is not None))
+
+
+class NodeAffinity(Plugin):
+    """Turn down nodes that the pod's nodeSelector, its required node affinity or the profile's does not match; prefer what both prefer.
+
+    Upstream: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go.
+    """
+
+    name = "NodeAffinity"
+    filter_reads: ClassVar[Reads] = Reads.NODE
+    score_reads: ClassVar[Reads] = Reads.NODE
+    pre_filter_by_class: ClassVar[bool] = True
+    normalize_score = normalize_reduce(MAX_NODE_SCORE)
+
+    @property
+    def added(self) -> Affinity:
+        """The node affinity that every pod of the profile has besides its own."""
+        return (self.args and self.args.added_affinity) or Affinity()
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return pod.node_selector, required_node_affinity(pod)
+
+    def score_key(self, pod: Template) -> Hashable:
+        return _preferred(pod)
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
+        if required_node_affinity(pod) is None and self.added.required is None and pod.spec.node_selector is None:
+            return SKIP
+        names = named_nodes(pod)
+        if names is None:
+            return None
+        return PreFilterResult(names) if names else unresolvable(CONFLICT)
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        enforced = np.ones(nodes.n, np.bool_) if self.added.required is None else node_selector_mask(self.added.required, nodes)
+        matching = literal_node_affinity_mask(pod, nodes)
+        return Failures.coded(np.where(enforced, 2 * ~matching, 1), ((NOT_ENFORCED,), (NOT_MATCHING,)))
+
+    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
+        fault = _fault(pod)
+        return error(fault) if fault else None
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """The sum of the weights of the preferred terms that match, fields of the node among them: int64[n]."""
+        if fault := _fault(pod):
+            raise RuleError(fault)
+        return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return (NODE_ADD_OR_UPDATE,)
+
+
+def _fault(pod: Template) -> str:
+    """What is wrong with the preferred terms that count; empty where nothing is."""
+    return aggregated(preferred_faults(_preferred(pod)))
+
+
+def _weighed(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:
+    total = np.zeros(nodes.n, np.int64)
+    for term in terms:
+        if term.weight != 0:
+            matching: Mask = term_mask(term.preference, nodes)
+            total += term.weight * matching
+    return total

@@ -1,0 +1,205 @@
+"""Is there room for the pod on the node, and how full would it be, resource by resource?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...algorithmprovider.cells import rounded_mean_of_positive
+from ...core.arithmetic import Ints, truncated_div
+from ...core.batch import Batch, Mask
+from ...core.failures import Failures
+from ...core.requests import NATIVE, is_extended_resource, is_scalar_resource
+from ...core.rule import Reads, Scores
+from ...core.template import Template
+from ...predicates.reasons import insufficient
+from ...predicates.resources import checked_resources, is_short_of
+from ...priorities.requestedtocapacity import FULL, broken_line
+from ...priorities.shares import free_share, request, requested_with, used_share
+from ..args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
+from ..events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin
+from ..status import reason
+
+TOO_MANY_PODS = reason("Too many pods")
+CUSTOM_SCORES = 10
+"""Scores of a user's shape go up to this."""
+Combine = Callable[["Shares"], Scores]
+
+
+@attrs.frozen(eq=False)
+class Shares:
+    """What R resources hold on n nodes: ``requested``, ``allocatable``: int64[R, n]; ``weights``: int64[R].
+
+    ``counted``: bool[R, n], False where the resource is left out: the node has none, or it is a scalar that the pod does not ask for.
+    """
+
+    requested: Ints
+    allocatable: Ints
+    counted: Mask
+    weights: Ints
+
+    @classmethod
+    def of(cls, pod: Template, nodes: Batch, resources: Sequence[ResourceSpec], asked: Asked, requested: Requested) -> Shares:
+        """The shares with *pod* on each node."""
+        names = [resource.name for resource in resources]
+        allocatable = np.stack([nodes.allocatable(name) for name in names])
+        wanted = np.array([not is_scalar_resource(name) or asked(pod, name) != 0 for name in names])
+        weights = np.array([resource.weight for resource in resources], np.int64)
+        return cls(np.stack([requested(pod, nodes, name) for name in names]), allocatable, (allocatable != 0) & wanted[:, None], weights)
+
+    def mean(self, scores: Ints) -> Scores:
+        """The mean of *scores*, int64[R, n], over the resources that count, by weight, cut to whole numbers; 0 where none counts."""
+        weights = self.weights[:, None] * self.counted
+        return truncated_div((scores * weights).sum(axis=0), weights.sum(axis=0))
+
+
+Asked = Callable[[Template, str], int]
+Requested = Callable[[Template, Batch, str], Ints]
+
+
+# --- strategies -----------------------------------------------------------------------------------------------------
+
+
+def _least_allocated(shares: Shares) -> Scores:
+    return shares.mean(free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE))
+
+
+def _most_allocated(shares: Shares) -> Scores:
+    # Upstream: pods that request nothing count with the defaults, so that more than all may be requested; that is as good as full.
+    requested = np.minimum(shares.requested, shares.allocatable)
+    return shares.mean(used_share(requested, shares.allocatable, MAX_NODE_SCORE))
+
+
+def scaled_line(shape: Sequence[ShapePoint]) -> Ints:
+    """The score, 0 to 100, at each utilization from 0 to 100: int64[101]."""
+    return broken_line([(point.utilization, point.score * (MAX_NODE_SCORE // CUSTOM_SCORES)) for point in shape])
+
+
+def utilization(requested: Ints, capacity: Ints) -> Ints:
+    """How much of *capacity* is requested, in percent; 100 where there is none or more is requested."""
+    used = used_share(requested, capacity, FULL)
+    return np.where((capacity == 0) | (requested > capacity), FULL, used).clip(0, FULL)
+
+
+def _requested_to_capacity_ratio(shape: Sequence[ShapePoint]) -> Combine:
+    line = scaled_line(shape)
+
+    def combine(shares: Shares) -> Scores:
+        scores = np.where(shares.counted, line[utilization(shares.requested, shares.allocatable)], 0)
+        return rounded_mean_of_positive(scores, shares.weights)
+
+    return combine
+
+
+_STRATEGIES: Mapping[str, Combine] = {"LeastAllocated": _least_allocated, "MostAllocated": _most_allocated}
+
+
+def _combination(strategy: ScoringStrategy) -> Combine:
+    return _STRATEGIES.get(strategy.type) or _requested_to_capacity_ratio(strategy.shape or ())
+
+
+# --- plugins --------------------------------------------------------------------------------------------------------
+
+
+class NodeResourcesFit(Plugin):
+    """Turn down nodes with no place for one more pod, or too little left of what the pod requests; prefer nodes by how full they would be.
+
+    The scores count defaults for absent requests of cpu and memory.
+    Upstream: pkg/scheduler/framework/plugins/noderesources/fit.go.
+    """
+
+    name = "NodeResourcesFit"
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
+    score_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
+    without_pre_filter: ClassVar[str | None] = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args or NodeResourcesFitArgs(), handle)
+        self._combine = _combination(self.args.scoring_strategy)
+        self._resources: Sequence[ResourceSpec] = self.args.scoring_strategy.resources or CPU_AND_MEMORY
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return frozenset(pod.requests.items())
+
+    def score_key(self, pod: Template) -> Hashable:
+        return tuple(request(pod, resource.name) for resource in self._resources)
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> None:
+        """Nothing needs to be prepared; a profile may disable it all the same."""
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        """Reasons in the order pods, cpu, memory, ephemeral storage, then scalars by name."""
+        found = [(TOO_MANY_PODS, nodes.pod_count >= nodes.max_pods)]
+        found += [(insufficient(name), is_short_of(name, pod, nodes)) for name in self._checked(pod)]
+        return Failures.all_of(found)
+
+    def _checked(self, pod: Template) -> Iterator[str]:
+        # Upstream: a scalar of 0 is not looked at itself, but it makes the native resources count.
+        for name in checked_resources(pod):
+            if name in NATIVE or (pod.requests[name] != 0 and not self._is_ignored(name)):
+                yield name
+
+    def _is_ignored(self, name: str) -> bool:
+        ignored = name in self.args.ignored_resources or name.partition("/")[0] in self.args.ignored_resource_groups
+        return ignored and is_extended_resource(name)
+
+    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
+        """Nothing needs to be prepared."""
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        return self._combine(Shares.of(pod, nodes, self._resources, request, requested_with))
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        pod = Action.DELETE | Action.UPDATE if self.handle.enabled("InPlacePodVerticalScaling") else Action.DELETE
+        return ClusterEvent("Pod", pod), NODE_ADD_OR_UPDATE
+
+
+class NodeResourcesBalancedAllocation(Plugin):
+    """Prefer nodes on which the resources would be in use in equal shares; real requests count, without defaults.
+
+    Upstream: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go.
+    """
+
+    name = "NodeResourcesBalancedAllocation"
+    score_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
+
+    @property
+    def _resources(self) -> Sequence[ResourceSpec]:
+        return (self.args and self.args.resources) or CPU_AND_MEMORY
+
+    def score_key(self, pod: Template) -> Hashable:
+        return tuple(_asked(pod, resource.name) for resource in self._resources)
+
+    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
+        """Nothing needs to be prepared."""
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """One minus the standard deviation of the shares, in percent."""
+        shares = Shares.of(pod, nodes, self._resources, _asked, _really_requested)
+        used = np.divide(shares.requested, shares.allocatable, out=np.zeros(shares.requested.shape), where=shares.counted)
+        return ((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE).astype(np.int64)
+
+
+def _asked(pod: Template, resource: str) -> int:
+    return pod.requests.get(resource, 0)
+
+
+def _really_requested(pod: Template, nodes: Batch, resource: str) -> Ints:
+    return nodes.requested(resource) + _asked(pod, resource)
+
+
+def _deviation(used: NDArray[np.float64], counted: Mask) -> NDArray[np.float64]:
+    """The standard deviation of the shares that count: float64[n]; *used*: float64[R, n], 0 where one does not."""
+    number = counted.sum(axis=0)
+    divisor = np.maximum(number, 1)
+    # One resource after the other, as the original adds them up.
+    mean = sum(used, np.zeros(used.shape[1])) / divisor
+    squares = np.where(counted, (used - mean) * (used - mean), 0)
+    spread = np.sqrt(sum(squares, np.zeros(used.shape[1])) / divisor)
+    of_two = (np.where(counted, used, 0).max(axis=0) - np.where(counted, used, 1).min(axis=0)) / 2
+    return np.where(number > 2, spread, np.where(number == 2, of_two, 0))

@@ -1,0 +1,33 @@
+"""Is the node closed for new pods?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar
+
+from ...core.batch import Batch
+from ...core.failures import Failures
+from ...core.rule import Reads
+from ...core.template import Template
+from ...predicates.unschedulable import check_node_unschedulable
+from ..events import Action, ClusterEvent
+from ..plugin import FrameworkCycle, Plugin
+
+
+class NodeUnschedulable(Plugin):
+    """Turn down nodes with ``spec.unschedulable``, unless the pod tolerates the taint that stands for it.
+
+    Upstream: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go.
+    """
+
+    name = "NodeUnschedulable"
+    filter_reads: ClassVar[Reads] = check_node_unschedulable.reads
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return check_node_unschedulable.key(pod)
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        return check_node_unschedulable.check(pod, nodes, cycle)
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return (ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_TAINT),)

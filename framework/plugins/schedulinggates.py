@@ -1,0 +1,28 @@
+"""Is the pod held back by its scheduling gates?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...api.objects import Pod
+from ..events import Action, ClusterEvent
+from ..plugin import Plugin
+from ..status import Status, unresolvable
+
+
+class SchedulingGates(Plugin):
+    """Hold a pod back from being tried as long as it has scheduling gates.
+
+    Upstream: pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go.
+    """
+
+    name = "SchedulingGates"
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        gates = pod.spec.scheduling_gates
+        if not gates or not self.handle.enabled("PodSchedulingReadiness"):
+            return None
+        return unresolvable(f"waiting for scheduling gates: [{' '.join(gates)}]")
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return (ClusterEvent("Pod", Action.UPDATE),)

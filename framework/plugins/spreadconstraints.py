@@ -1,0 +1,177 @@
+"""The topology spread constraints that hold for a pod: its own, or the profile's with a selector deduced from who owns the pod.
+
+Upstream: pkg/scheduler/framework/plugins/podtopologyspread/common.go, pkg/scheduler/framework/plugins/helper/spread.go DefaultSelector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+import numpy as np
+
+from ...api.labels import SelectorError, compile_selector, pairs_match
+from ...api.objects import NO_STRINGS, LabelSelector, Map, Taint, TopologySpreadConstraint
+from ...core.batch import Batch, Ints, Mask
+from ...core.census import PodsMatching
+from ...core.listings import Listings
+from ...core.nodeselectors import literal_node_affinity_mask
+from ...core.owners import remembered, services_of
+from ...core.template import Template
+from ...predicates.taints import first_untolerated
+from ..plugin import Handle
+from ..selectorfaults import label_selector_fault
+
+HARD, SOFT = "DoNotSchedule", "ScheduleAnyway"
+HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+SYSTEM_DEFAULTS = (
+    TopologySpreadConstraint(topology_key=HOSTNAME, when_unsatisfiable=SOFT, max_skew=3),
+    TopologySpreadConstraint(topology_key=ZONE, when_unsatisfiable=SOFT, max_skew=5),
+)
+"""What holds for pods without constraints in a profile with ``defaultingType: System``."""
+
+
+@attrs.frozen(cache_hash=True)
+class Fellows:
+    """The pods that a constraint is about: *selector* takes them in (None: nobody) and they have all label *pairs*."""
+
+    selector: LabelSelector | None
+    pairs: Map[str] = NO_STRINGS
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        return compile_selector(self.selector)(labels) and pairs_match(self.pairs, labels)
+
+    @property
+    def is_everybody(self) -> bool:
+        """Whether nothing is asked of a pod."""
+        return not self.pairs and self.selector is not None and self.selector.is_empty
+
+    def counted(self, namespace: str) -> PodsMatching | None:
+        """Those in *namespace* that count as they stand on their nodes: none that is being deleted."""
+        # Upstream: an empty selector counts nobody, though it takes in the pod itself and, in trials, every other.
+        if self.is_everybody:
+            return None
+        return self._query(namespace, terminating=False)
+
+    def followed(self, namespace: str) -> PodsMatching | None:
+        """Those in *namespace* that count when they come or go in a trial."""
+        # Upstream: here pods that are being deleted count, so one that leaves may be taken off a count that it never was in.
+        return self._query(namespace, terminating=True)
+
+    def _query(self, namespace: str, terminating: bool) -> PodsMatching | None:
+        if self.selector is None:
+            return None
+        pairs = (*self.selector.match_labels.items(), *self.pairs.items())
+        return PodsMatching(
+            frozenset((namespace,)), (self, terminating), lambda g: (terminating or not g.terminating) and self.matches(g.labels), pairs
+        )
+
+
+@attrs.frozen(cache_hash=True)
+class Constraint:
+    """One constraint with everything defaulted."""
+
+    topology_key: str
+    max_skew: int
+    fellows: Fellows
+    min_domains: int = 1
+    """With fewer domains the smallest count is taken for 0."""
+    honors_affinity: bool = True
+    """Only nodes count that the pod's node selector and node affinity allow."""
+    honors_taints: bool = False
+    """Only nodes count whose taints the pod tolerates."""
+
+    def counts_on(self, pod: Template, nodes: Batch) -> Mask:
+        """The nodes whose pods count, topology keys aside: bool[n]."""
+        mask = nodes.has_node
+        if self.honors_affinity:
+            mask = mask & literal_node_affinity_mask(pod, nodes)
+        return mask & _tolerated(pod, nodes) if self.honors_taints else mask
+
+
+def _tolerated(pod: Template, nodes: Batch) -> Mask:
+    def tolerated(taints: tuple[Taint, ...]) -> bool:
+        return first_untolerated(taints, pod.spec.tolerations) is None
+
+    return nodes.taints.where(tolerated)
+
+
+Constraints = tuple[Constraint, ...]
+
+
+def with_all_keys(constraints: Constraints, nodes: Batch) -> Mask:
+    """The nodes that have the topology key of every constraint: bool[n]."""
+    mask = np.ones(nodes.n, np.bool_)
+    for constraint in constraints:
+        mask &= nodes.label(constraint.topology_key).present
+    return mask
+
+
+def pods_on(constraint: Constraint, namespace: str, nodes: Batch) -> Ints:
+    """The pods on each node itself that *constraint* counts, edits left out: int64[n]."""
+    query = constraint.fellows.counted(namespace)
+    return np.zeros(nodes.n, np.int64) if query is None else nodes.base_counting(query)
+
+
+@attrs.frozen(eq=False)
+class ConstraintReader:
+    """Reads constraints as the feature gates say."""
+
+    min_domains: bool
+    node_inclusion: bool
+    label_keys: bool
+
+    @classmethod
+    def of(cls, handle: Handle) -> ConstraintReader:
+        """With the gates of *handle*."""
+        gates = ("MinDomains", "NodeInclusionPolicy", "MatchLabelKeys")
+        return cls(*(handle.enabled(f"{gate}InPodTopologySpread") for gate in gates))
+
+    def read(self, pod: Template, constraint: TopologySpreadConstraint, fellows: Fellows | None = None) -> Constraint:
+        """*constraint* as it holds for *pod*, about *fellows* where given. Raises SelectorError for an invalid selector."""
+        return Constraint(
+            topology_key=constraint.topology_key,
+            max_skew=constraint.max_skew,
+            fellows=self._fellows(pod, constraint) if fellows is None else fellows,
+            min_domains=constraint.min_domains if self.min_domains and constraint.min_domains is not None else 1,
+            honors_affinity=not self.node_inclusion or constraint.node_affinity_policy in (None, "Honor"),
+            honors_taints=self.node_inclusion and constraint.node_taints_policy == "Honor",
+        )
+
+    def _fellows(self, pod: Template, constraint: TopologySpreadConstraint) -> Fellows:
+        fault = label_selector_fault(constraint.label_selector)
+        if fault:
+            raise SelectorError(fault)
+        keys = constraint.match_label_keys if self.label_keys else ()
+        return Fellows(constraint.label_selector, Map((key, pod.labels[key]) for key in keys if key in pod.labels))
+
+
+def deduced_fellows(pod: Template, listings: Listings) -> Fellows:
+    """The pods that *pod*'s services and its controller select; everybody where nothing selects it."""
+    return remembered("fellows", _deduce, pod, listings)
+
+
+def _deduce(pod: Template, listings: Listings) -> Fellows:
+    pairs: dict[str, str] = {}
+    for service in services_of(pod, listings):
+        pairs |= service.selector or {}
+    found = _controller_selector(pod, listings)
+    if isinstance(found, LabelSelector):
+        return Fellows(found, Map(pairs))
+    return Fellows(LabelSelector(), Map(pairs | dict(found or {})))
+
+
+def _controller_selector(pod: Template, listings: Listings) -> Map[str] | LabelSelector | None:
+    """The selector of the controller that owns *pod*, if it is of a kind that counts and has a valid one."""
+    owner = pod.pod.metadata.controller
+    if owner is None:
+        return None
+    key = f"{pod.namespace}/{owner.name}"
+    if (owner.api_version, owner.kind) == ("v1", "ReplicationController"):
+        controller = listings.controllers.get(key)
+        return None if controller is None else controller.selector
+    workloads = {"ReplicaSet": listings.replica_sets.get, "StatefulSet": listings.stateful_sets.get}
+    if owner.api_version != "apps/v1" or owner.kind not in workloads:
+        return None
+    workload = workloads[owner.kind](key)
+    return None if workload is None or label_selector_fault(workload.selector) else workload.selector

@@ -1,0 +1,59 @@
+"""Does the pod tolerate the node's taints, and which would it rather not have to?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from ...api.objects import Taint
+from ...core.batch import Batch
+from ...core.failures import Failures
+from ...core.rule import Reads, Scores
+from ...core.template import Template
+from ...predicates.taints import first_untolerated
+from ...priorities import tainttoleration as preferred
+from ...priorities.reduce import normalize_reduce
+from ..events import NODE_ADD_OR_UPDATE, ClusterEvent
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
+from ..status import reason
+
+
+class TaintToleration(Plugin):
+    """Turn down nodes with a NoSchedule or NoExecute taint that the pod does not tolerate; prefer few PreferNoSchedule taints.
+
+    Upstream: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go.
+    """
+
+    name = "TaintToleration"
+    filter_reads: ClassVar[Reads] = Reads.NODE
+    score_reads: ClassVar[Reads] = Reads.NODE
+    without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+    normalize_score = normalize_reduce(MAX_NODE_SCORE, reverse=True)
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return pod.spec.tolerations
+
+    def score_key(self, pod: Template) -> Hashable:
+        return preferred.taint_toleration.key(pod)
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        """The reason names the first taint, in the node's order, that is not tolerated."""
+        first: dict[Taint, int] = {}
+        by_list = np.zeros(len(nodes.taints.values), np.int64)
+        for i, taints in enumerate(nodes.taints.values):
+            taint = first_untolerated(taints, pod.spec.tolerations)
+            if taint is not None:
+                by_list[i] = first.setdefault(taint, len(first) + 1)
+        reasons = [(reason(f"node(s) had untolerated taint {{{t.key}: {t.value}}}", resolvable=False),) for t in first]
+        return Failures.coded(by_list[nodes.taints.codes], reasons)
+
+    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
+        """Nothing needs to be prepared; a profile may disable it all the same."""
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        return preferred.taint_toleration.score(pod, nodes, cycle)
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return (NODE_ADD_OR_UPDATE,)

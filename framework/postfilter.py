@@ -1,0 +1,27 @@
+"""What is tried for a pod that fits nowhere. Upstream: RunPostFilterPlugins in pkg/scheduler/framework/runtime/framework.go."""
+
+from __future__ import annotations
+
+from ..core.nominations import Nominations
+from .diagnosis import Diagnosis
+from .plugin import FrameworkCycle
+from .preemption import PostFilterResult
+from .profile import Profile
+
+
+def run_post_filter(
+    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, shortlists: bool
+) -> PostFilterResult:
+    """Ask the PostFilter plugins in order; the first that succeeds or errs ends it, else their messages are joined."""
+    cycle.memo["post_filter"] = (profile, nominations, shortlists)
+    found = PostFilterResult()
+    messages: list[str] = []
+    for plugin in profile.at("postFilter"):
+        answer: PostFilterResult = plugin.post_filter(cycle.template, diagnosis, cycle)  # type: ignore[attr-defined]  # it stands at this point
+        if answer.is_error or not answer.message:
+            return answer
+        if answer.nominated is not None or found.plan is None:
+            found.nominated, found.plan = answer.nominated, answer.plan
+        messages.append(answer.message)
+    found.message = ", ".join(messages)
+    return found

@@ -1,0 +1,69 @@
+"""What is asked about a pod before any node is looked at: which filters can be left out, and which nodes suffice.
+
+Upstream: RunPreFilterPlugins in pkg/scheduler/framework/runtime/framework.go.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from .plugin import FrameworkCycle, Plugin, PreFilterResult
+from .profile import Profile
+from .status import Status, error, unschedulable
+
+
+@attrs.frozen
+class Outcome:
+    """Why the pod is turned down as a whole, or the nodes that need be looked at; None: all."""
+
+    status: Status | None = None
+    node_names: frozenset[str] | None = None
+
+
+EVERYTHING = Outcome()
+
+
+def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
+    """Ask each PreFilter plugin in order until one turns the pod down."""
+    names: frozenset[str] | None = None
+    narrowing: list[str] = []
+    for plugin in profile.at("preFilter"):
+        answer = _ask(plugin, cycle)
+        if isinstance(answer, Status) and not answer.is_success:
+            if not answer.is_skip:
+                return Outcome(_refusal(plugin, answer))
+            cycle.skipped.add(plugin.name)
+            continue
+        cycle.pre_filtered.add(plugin.name)
+        if isinstance(answer, PreFilterResult) and answer.node_names is not None:
+            narrowing.append(plugin.name)
+            names = answer.node_names if names is None else names & answer.node_names
+            if not names:
+                return Outcome(_nothing_left(narrowing))
+    return EVERYTHING if names is None else Outcome(None, names)
+
+
+def _ask(plugin: Plugin, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
+    pod = cycle.template
+    if not plugin.concerns(pod):
+        return None
+    if not plugin.pre_filter_by_class:
+        found: PreFilterResult | Status | None = plugin.pre_filter(pod, cycle)  # type: ignore[attr-defined]  # it stands at this point
+        return found
+    key = (plugin, "pre_filter")
+    if key not in pod.memo:
+        pod.memo[key] = plugin.pre_filter(pod, cycle)  # type: ignore[attr-defined]  # it stands at this point
+    kept: PreFilterResult | Status | None = pod.memo[key]
+    return kept
+
+
+def _refusal(plugin: Plugin, status: Status) -> Status:
+    if status.is_rejection:
+        return attrs.evolve(status, plugin=plugin.name)
+    return attrs.evolve(error(f'running PreFilter plugin "{plugin.name}": {status.message}'), plugin=plugin.name)
+
+
+def _nothing_left(narrowing: list[str]) -> Status:
+    if len(narrowing) == 1:
+        return unschedulable(f"node(s) didn't satisfy plugin {narrowing[0]}")
+    return unschedulable(f"node(s) didn't satisfy plugin(s) [{' '.join(narrowing)}] simultaneously")

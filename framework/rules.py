@@ -1,0 +1,56 @@
+"""A plugin's Filter and Score as the predicate and the priority that the cycle runs, so that their answers are kept alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ..core.batch import Batch
+from ..core.failures import Failures
+from ..core.rule import Predicate, Priority, RuleError, Scores
+from ..core.template import Template
+
+if TYPE_CHECKING:
+    from .plugin import FrameworkCycle, Plugin
+
+
+def as_predicate(plugin: Plugin, pre_filters: bool) -> Predicate:
+    """The plugin's Filter; *pre_filters*: its PreFilter is enabled too."""
+    ask = plugin.filter  # type: ignore[attr-defined]  # whoever asks for the filter knows that it is there
+    missing = None if pre_filters else plugin.without_pre_filter
+
+    def check(pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        if missing is not None:
+            return Failures.error(_wrapped(plugin, missing), nodes.has_node)
+        try:
+            found: Failures | None = ask(pod, nodes, cycle)
+        except RuleError as error:
+            return Failures.error(_wrapped(plugin, str(error)), nodes.has_node)
+        if found is not None and found.errors is not None:
+            return attrs.evolve(found, texts=tuple(_wrapped(plugin, text) for text in found.texts))
+        return found
+
+    concerns = plugin.concerns if missing is None else (lambda pod: True)
+    return Predicate(name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key)  # type: ignore[arg-type]  # cycles of the framework alone come here
+
+
+def _wrapped(plugin: Plugin, text: str) -> str:
+    return f'running "{plugin.name}" filter plugin: {text}'
+
+
+def as_priority(plugin: Plugin, pre_scores: bool) -> Priority:
+    """The plugin's Score and NormalizeScore; *pre_scores*: its PreScore is enabled too."""
+    score = plugin.score  # type: ignore[attr-defined]  # whoever asks for the score knows that it is there
+    missing = None if pre_scores else plugin.without_pre_score
+
+    def raw(pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        if missing is not None:
+            raise RuleError(missing)
+        found: Scores = score(pod, nodes, cycle)
+        return found
+
+    normalize = getattr(plugin, "normalize_score", None)
+    return Priority(
+        name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,  # type: ignore[arg-type]  # as above
+    )  # fmt: skip

@@ -1,0 +1,81 @@
+"""Which of the nodes that fit is best. Upstream: prioritizeNodes in schedule_one.go, RunScorePlugins in runtime/framework.go."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from ..core.batch import Batch, Rows
+from ..core.rule import Priority, RuleError, Scores
+from ..core.score import Ranking, ScoreError
+from ..exceptions import ExtenderError
+from .plugin import MAX_NODE_SCORE, FrameworkCycle
+from .profile import Profile
+
+EXTENDER_SCALE = 10
+"""Extenders score 0 to 10, plugins 0 to 100."""
+
+
+def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> Ranking:
+    """Score the rows *feasible*; where nothing scores every node gets 1. Raises :class:`ScoreError` with upstream's text."""
+    ranking = Ranking(np.zeros(len(feasible), np.int64), {}, {})
+    if not cycle.extenders and not profile.at("score"):
+        ranking.totals += 1
+        return ranking
+    nodes = Batch(cycle.table, feasible)
+    skipped = _pre_score(cycle, profile, nodes)
+    rules = [(rule, weight) for rule, weight in profile.algorithm.priorities if rule.name not in skipped]
+    for rule, _ in rules:
+        ranking.raw[rule.name] = _raw(cycle, rule, nodes)
+    for rule, weight in rules:
+        ranking.by_priority[rule.name] = _normalized(cycle, rule, ranking.raw[rule.name], nodes)
+        ranking.totals += ranking.by_priority[rule.name] * weight
+    _check_range(ranking)
+    _add_extender_scores(cycle, nodes, ranking.totals)
+    return ranking
+
+
+def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str]:
+    skipped: set[str] = set()
+    for plugin in profile.at("preScore"):
+        status = plugin.pre_score(cycle.template, nodes, cycle)  # type: ignore[attr-defined]  # it stands at this point
+        if status is None or status.is_success:
+            continue
+        if not status.is_skip:
+            raise ScoreError(f'running PreScore plugin "{plugin.name}": {status.message}')
+        skipped.add(plugin.name)
+    return skipped
+
+
+def _raw(cycle: FrameworkCycle, rule: Priority, nodes: Batch) -> Scores:
+    try:
+        return cycle.raw_scores(rule, nodes)
+    except RuleError as error:
+        raise ScoreError(f'running Score plugins: plugin "{rule.name}" failed with: {error}') from None
+
+
+def _normalized(cycle: FrameworkCycle, rule: Priority, raw: Scores, nodes: Batch) -> Scores:
+    try:
+        return raw if rule.reduce is None else rule.reduce(cycle.template, raw, nodes, cycle)
+    except RuleError as error:
+        raise ScoreError(f'running Normalize on Score plugins: plugin "{rule.name}" failed with: {error}') from None
+
+
+def _check_range(ranking: Ranking) -> None:
+    outside = {name: (scores < 0) | (scores > MAX_NODE_SCORE) for name, scores in ranking.by_priority.items()}
+    first = [(int(np.argmax(mask)), order, name) for order, (name, mask) in enumerate(outside.items()) if mask.any()]
+    if first:
+        at, _, name = min(first)
+        text = f'plugin "{name}" returns an invalid score {ranking.by_priority[name][at]}, it should in the range of [0, 100] after normalizing'
+        raise ScoreError(f"applying score defaultWeights on Score plugins: {text}")
+
+
+def _add_extender_scores(cycle: FrameworkCycle, nodes: Batch, totals: Scores) -> None:
+    for extender in cycle.extenders:
+        if not extender.is_interested(cycle.pod):
+            continue
+        # Upstream: whatever goes wrong while an extender scores is passed over.
+        with contextlib.suppress(ExtenderError):
+            found = extender.prioritize(cycle.pod, [node for i in range(nodes.n) if (node := nodes.node(i)) is not None])
+            totals += EXTENDER_SCALE * np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)

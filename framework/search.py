@@ -1,0 +1,87 @@
+"""Which nodes fit, from where the last cycle left off, up to the number that is looked for.
+
+Upstream: findNodesThatFitPod and findNodesThatPassFilters in pkg/scheduler/schedule_one.go.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from ..core.batch import Batch, Rows
+from ..core.nominations import Nominations
+from ..core.search import Search, judge_twice
+from ..core.verdict import Verdict
+from .diagnosis import Diagnosis
+from .plugin import FrameworkCycle
+from .profile import Profile
+
+NOBODY_LEFT = "no node of the cluster is among those that PreFilter plugins named"
+"""Upstream: the original divides by zero here and crashes."""
+
+
+@attrs.define(eq=False)
+class Found:
+    """What a search found: feasible rows in order, and where the next one starts."""
+
+    feasible: Rows
+    start: int
+    error: str | None = None
+
+
+def search(
+    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, names: frozenset[str] | None, start: int
+) -> Found:
+    """Judge the nodes, the nominated one first, and write into *diagnosis* what stands against them."""
+    verdict = judge_twice(cycle, Batch(cycle.table), nominations, check_all=False)
+    first = _nominated_row(cycle)
+    if first is not None and verdict.fits[first]:
+        rows = np.array([first], np.intp)
+        diagnosis.search = Search(verdict, rows, np.ones(1, np.bool_), 1)
+        return Found(rows, start)
+    order = diagnosis.order
+    if names is not None:
+        inside = np.isin(order, _rows_of(cycle, names))
+        order, diagnosis.excluded = order[inside], order[~inside]
+    if not len(order):
+        return Found(order, start, NOBODY_LEFT)
+    found = diagnosis.search = _pass(verdict, order, start % len(order), profile)
+    if first is not None and verdict.error(first) is None and first not in found.visited and first not in diagnosis.excluded:
+        diagnosis.failed_first = first
+    feasible, error = _until_error(found)
+    return Found(feasible, (start + len(feasible) + diagnosis.size) % len(order), error)
+
+
+def _nominated_row(cycle: FrameworkCycle) -> int | None:
+    name = cycle.pod.status.nominated_node_name
+    return cycle.table.row_of.get(name) if name else None
+
+
+def _rows_of(cycle: FrameworkCycle, names: frozenset[str]) -> Rows:
+    rows = (cycle.table.row_of.get(name, -1) for name in names)
+    return np.array([row for row in rows if row >= 0], np.intp)
+
+
+def _pass(verdict: Verdict, order: Rows, start: int, profile: Profile) -> Search:
+    algorithm = profile.algorithm
+    wanted = algorithm.release.nodes_to_find(len(order), profile.percentage)
+    rotated = np.concatenate([order[start:], order[:start]]) if start else order
+    fits = verdict.fits[rotated]
+    if wanted < len(rotated):
+        places = np.flatnonzero(fits)
+        if len(places) > wanted:
+            # Upstream: the surplus fit is not consumed: the next cycle starts with it.
+            end = int(places[wanted])
+            return Search(verdict, rotated[:end], fits[:end], end)
+    return Search(verdict, rotated, fits, len(rotated))
+
+
+def _until_error(found: Search) -> tuple[Rows, str | None]:
+    """The feasible rows, and the first error, which ends the search and the cycle."""
+    if found.verdict.has_errors:
+        for at, row in enumerate(found.visited.tolist()):
+            text = None if found.fits[at] else found.verdict.error(row)
+            if text is not None:
+                found.visited, found.fits = found.visited[:at], found.fits[:at]
+                return found.feasible, text
+    return found.feasible, None

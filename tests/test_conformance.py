@@ -1,0 +1,43 @@
+"""Every conformance case: what the original Go scheduler decided is what we decide, in every field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kubeclassic.simulation.conform import FamilyReport, check_family, find_families
+
+from .conftest import ROOT, SHARED
+
+FEW = ROOT / "tests" / "conformance"
+"""Some cases of every family of every release, kept with the project."""
+MANY = SHARED / "conformance"
+RELEASES = sorted(path.name for path in FEW.iterdir() if path.is_dir())
+
+
+def families(folder: Path) -> list[tuple[str, str]]:
+    """(release, family) for every family of cases in *folder*."""
+    return [(f.release, f.name) for f in find_families([folder / release for release in RELEASES])] if folder.is_dir() else []
+
+
+def check(folder: Path, release: str, family: str) -> FamilyReport:
+    """The report on one family."""
+    (found,) = (f for f in find_families([folder / release]) if f.name == family)
+    return check_family(found)
+
+
+class TestConformance:
+    @pytest.mark.parametrize(("release", "family"), families(FEW))
+    def test_the_cases_kept_here(self, release: str, family: str) -> None:
+        """Each case that is kept with the project is answered as the original answered it."""
+        assert check(FEW, release, family).different == {}
+
+    @pytest.mark.parametrize(("release", "family"), families(MANY))
+    def test_all_cases(self, shared: Path, release: str, family: str) -> None:
+        """Each case of the larger data is answered as the original answered it."""
+        assert check(MANY, release, family).different == {}
+
+    def test_the_larger_data_is_all_run(self, shared: Path) -> None:
+        """Where the larger data is there, every file of cases of these releases is one of the families above."""
+        files = [path for release in RELEASES for path in (MANY / release).glob("*.cases.jsonl.gz")]
+        assert len(families(MANY)) == len(files) > 100
