@@ -1,0 +1,80 @@
+"""The classic Kubernetes scheduler, releases 1.12 to 1.16: the public names, each loaded when it is first asked for.
+
+``Cluster`` and ``Scheduler`` decide; ``predicate``, ``priority`` and ``CATALOGUE`` are for rules of one's own, together with what those
+see (``Template``, ``Batch``, ``Cycle``) and answer with (``Failures``, ``Reason``, ``Reads``).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .algorithmprovider.catalogue import CATALOGUE, Catalogue
+    from .algorithmprovider.scheduler import Scheduler
+    from .api.cluster import Cluster
+    from .api.objects import Node, Pod
+    from .core.batch import Batch
+    from .core.cycle import Cycle
+    from .core.decision import Decision
+    from .core.failures import Failures, Reason
+    from .core.rule import Reads
+    from .core.template import Template
+    from .exceptions import ExtenderError, KubeclassicError, ManifestError, PolicyError, UnknownNameError
+    from .predicates.rule import predicate
+    from .priorities.rule import priority
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CATALOGUE",
+    "Batch",
+    "Catalogue",
+    "Cluster",
+    "Cycle",
+    "Decision",
+    "ExtenderError",
+    "Failures",
+    "KubeclassicError",
+    "ManifestError",
+    "Node",
+    "Pod",
+    "PolicyError",
+    "Reads",
+    "Reason",
+    "Scheduler",
+    "Template",
+    "UnknownNameError",
+    "__version__",
+    "predicate",
+    "priority",
+]
+
+_HOMES = {
+    "algorithmprovider.catalogue": ("CATALOGUE", "Catalogue"),
+    "algorithmprovider.scheduler": ("Scheduler",),
+    "api.cluster": ("Cluster",),
+    "api.objects": ("Node", "Pod"),
+    "core.batch": ("Batch",),
+    "core.cycle": ("Cycle",),
+    "core.decision": ("Decision",),
+    "core.failures": ("Failures", "Reason"),
+    "core.rule": ("Reads",),
+    "core.template": ("Template",),
+    "exceptions": ("ExtenderError", "KubeclassicError", "ManifestError", "PolicyError", "UnknownNameError"),
+    "predicates.rule": ("predicate",),
+    "priorities.rule": ("priority",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from where it lives."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -58,14 +58,17 @@ def truncated_mean(scores: Ints, weights: Ints) -> Ints:
     return np.asarray(scores.sum(axis=0) // len(scores), np.int64)
 
 
-def rounded_mean_of_positive(scores: Ints, weights: Ints) -> Ints:
-    """The mean of *scores*, int64[R, n], by *weights*, int64[R], over the resources that score above 0, halves rounded away from 0."""
-    counted = scores > 0
-    total = np.where(counted, scores * weights[:, None], 0).sum(axis=0)
-    weight = np.where(counted, weights[:, None], 0).sum(axis=0)
+def rounded_mean(scores: Ints, weights: Ints) -> Ints:
+    """The mean of *scores*, int64[R, n], by *weights*, int64[R, n], halves rounded away from 0; 0 where no weight is above 0."""
+    total, weight = (scores * weights).sum(axis=0), weights.sum(axis=0)
     mean = total / np.where(weight == 0, 1, weight)
     rounded = np.trunc(mean) + np.where(np.abs(mean - np.trunc(mean)) >= 0.5, np.sign(mean), 0)
     return np.where(weight == 0, 0, rounded).astype(np.int64)
+
+
+def rounded_mean_of_positive(scores: Ints, weights: Ints) -> Ints:
+    """As :func:`rounded_mean` over the resources that score above 0; *weights*: int64[R]."""
+    return rounded_mean(scores, (scores > 0) * weights[:, None])
 
 
 def without_key(error: SelectorError) -> str:

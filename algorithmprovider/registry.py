@@ -13,7 +13,7 @@ import attrs
 
 from ..core.release import GateEffect, Gates, Release
 from ..core.rule import Predicate, Priority
-from ..exceptions import PolicyError
+from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from .catalogue import Catalogue
 
 R = TypeVar("R", Predicate, Priority)
@@ -60,6 +60,18 @@ class Registry:
             raise PolicyError(f'plugin "{name}" has not been registered')
         instead = PROVIDERS[name]
         return self.default_predicates, [instead.get(priority, priority) for priority in self.default_priorities]
+
+
+def check_names(release: Release, gates: Iterable[str], provider: str | None) -> None:
+    """Refuse unknown gates and providers in upstream's words, and suggest near ones.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
+    """
+    for name in gates:
+        if name not in release.gates:
+            raise UnknownNameError(f"unrecognized feature gate: {name}{did_you_mean(name, release.gates)}")
+    if provider and provider not in PROVIDERS:
+        raise UnknownNameError(f'plugin "{provider}" has not been registered{did_you_mean(provider, PROVIDERS)}')
 
 
 def _with(names: Iterable[str], effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:

@@ -53,9 +53,16 @@ def load(
     last counts, but a node may stand there once only. Documents of *raw_kinds* are kept undecoded too, workloads and ConfigMaps unless
     told otherwise. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where.
     """
+    return load_documents(read_documents(paths, stdin), defaults=defaults, strict=strict, raw_kinds=raw_kinds)
+
+
+def load_documents(
+    documents: Iterable[Document], *, defaults: bool = True, strict: bool = True, raw_kinds: Collection[str] = RAW_KINDS
+) -> Loaded:
+    """As :func:`load`, for documents that were read already."""
     loading = _Loading(defaults, strict, frozenset(raw_kinds))
     with _without_garbage_collection():
-        for document in read_documents(paths, stdin):
+        for document in documents:
             loading.take(document)
     return loading.result()
 

@@ -10,12 +10,14 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from ..exceptions import KubeclassicError
+from .bench import bench
 from .completion import completion
 from .conform import conform
 from .explain import explain
 from .importing import importing
 from .policy import policy
 from .releases import releases
+from .replay import replay
 from .simulate import simulate
 
 BAD_INPUT = 2
@@ -43,7 +45,7 @@ def cli() -> None:
     """
 
 
-for command in (simulate, explain, conform, importing, releases, policy, completion):
+for command in (simulate, explain, replay, conform, bench, importing, releases, policy, completion):
     cli.add_command(command)
 
 

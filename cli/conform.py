@@ -13,7 +13,8 @@ from typing import Any
 import click
 
 from ..report.text import print_table
-from ..simulation.conform import WITHOUT, Family, FamilyReport, answer_case, check_family, find_families, read_lines
+from ..simulation.conform import WITHOUT, Family, FamilyReport, Manner, answer_case, check_family, find_families, read_lines
+from .memory import engine_options, memory_options
 from .output import writing
 
 
@@ -37,10 +38,13 @@ def _without(context: click.Context, parameter: click.Parameter, value: str | No
 @click.option("--emit", is_flag=True, help="Write our answers as JSON Lines instead of comparing; no answers are needed.")
 @click.option("--output", help="Where --emit writes to, instead of standard output.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Families to run at once.")
+@click.option("--quick", is_flag=True, help="Decide without details, as bench does; compare hosts, errors and victims only.")
+@memory_options
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def conform(
-    paths: tuple[Path, ...], family: tuple[str, ...], without: tuple[str, ...], show: int, emit: bool, output: str | None, jobs: int, form: str
-) -> None:
+    paths: tuple[Path, ...], family: tuple[str, ...], without: tuple[str, ...], show: int, emit: bool, output: str | None, jobs: int,
+    quick: bool, memory: int | None, no_memory: bool, form: str,
+) -> None:  # fmt: skip
     """Run the conformance cases in PATHS and compare each answer with the original's.
 
     A case is a scheduling problem; beside a file X.cases.jsonl[.gz] lies X.answers.jsonl[.gz] with what the original Go scheduler
@@ -53,10 +57,11 @@ def conform(
     families = [f for f in find_families(paths) if not family or f.name in family]
     if not families:
         raise click.UsageError(f"no family {', '.join(family)} in {', '.join(map(str, paths))}")
+    manner = Manner(engine=engine_options(memory, no_memory), details=not quick)
     if emit:
-        _emit(families, output)
+        _emit(families, output, manner)
         return
-    reports = list(_run(families, without, jobs))
+    reports = list(_run(families, without, jobs, manner))
     total = _total(reports)
     if form == "json":
         click.echo(json.dumps(total))
@@ -65,15 +70,15 @@ def conform(
     sys.exit(0 if total["cases"] == total["identical"] + total["leftOut"] else 1)
 
 
-def _emit(families: list[Family], output: str | None) -> None:
+def _emit(families: list[Family], output: str | None, manner: Manner) -> None:
     with writing(output) as stream:
         for family in families:
             for case in read_lines(family.cases):
-                stream.write(json.dumps(answer_case(case)) + "\n")
+                stream.write(json.dumps(answer_case(case, manner)) + "\n")
 
 
-def _run(families: list[Family], without: tuple[str, ...], jobs: int) -> Iterator[FamilyReport]:
-    check = partial(check_family, without=without)
+def _run(families: list[Family], without: tuple[str, ...], jobs: int, manner: Manner) -> Iterator[FamilyReport]:
+    check = partial(check_family, without=without, manner=manner)
     if jobs == 1:
         yield from map(check, families)
     else:

@@ -11,9 +11,9 @@ import attrs
 import click
 
 from ..algorithmprovider.releases import DEFAULT_RELEASE
+from ..algorithmprovider.tiebreak import TIE_BREAKS
 from ..simulation.order import ORDERS
 from ..simulation.scenario import Scenario, read_scenario
-from ..simulation.tiebreak import TIE_BREAKS
 from .setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])

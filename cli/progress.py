@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -21,3 +22,18 @@ def following(items: Iterable[T], total: int) -> Iterator[T]:
     from rich.progress import track
 
     yield from track(items, "scheduling", total=total, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def counting(total: int, what: str) -> Iterator[Callable[[int, str], None]]:
+    """A bar for work that says itself how far it is: call what this gives with the number done and a word on it."""
+    if total < WORTH_A_BAR or not sys.stderr.isatty():
+        yield lambda done, word: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    shown = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[word]}"))
+    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total, word="")
+        yield lambda done, word: progress.update(task, completed=done, word=word)

@@ -20,13 +20,12 @@ from ..algorithmprovider.config import (
     load_configuration,
 )
 from ..algorithmprovider.gates import parse_gates
-from ..algorithmprovider.registry import PROVIDERS
+from ..algorithmprovider.registry import check_names
 from ..algorithmprovider.releases import find_release
+from ..algorithmprovider.tiebreak import TIE_BREAKS
 from ..core.engine import Engine
-from ..core.release import Release
 from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
-from ..simulation.tiebreak import TIE_BREAKS
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 
@@ -76,7 +75,7 @@ class Setup:
     def algorithm(self, configuration: KubeSchedulerConfiguration, config_maps: ConfigMaps | None = None) -> Algorithm:
         """What runs; *config_maps* are where ``--policy-configmap`` is looked for."""
         release = find_release(self.release)
-        _check_names(release, configuration)
+        check_names(release, configuration.gates, configuration.source.provider)
         catalogue = self.catalogue()
         try:
             found = configuration.resolve(release, config_maps=config_maps, catalogue=catalogue)
@@ -103,16 +102,6 @@ class Setup:
         for place in self.rules:
             catalogue = _together(catalogue, _imported(place))
         return catalogue
-
-
-def _check_names(release: Release, configuration: KubeSchedulerConfiguration) -> None:
-    """Refuse unknown gates and providers in upstream's words, and suggest near ones."""
-    for name in configuration.gates:
-        if name not in release.gates:
-            raise UnknownNameError(f"unrecognized feature gate: {name}{did_you_mean(name, release.gates)}")
-    provider = configuration.source.provider
-    if provider and provider not in PROVIDERS:
-        raise UnknownNameError(f'plugin "{provider}" has not been registered{did_you_mean(provider, PROVIDERS)}')
 
 
 # --- a user's own rules ---------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Whole-number division as the Go original has it."""
+"""Whole-number division and rounding as the Go original has them."""
 
 from __future__ import annotations
 
@@ -21,3 +21,13 @@ def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
     if negative.any():
         quotient += negative & (quotient * denominator != numerator)
     return quotient
+
+
+def rounded(numbers: NDArray[np.float64]) -> Ints:
+    """*numbers* as whole ones, halves away from zero: int64[n].
+
+    >>> rounded(np.array([0.5, 1.4, -2.5])).tolist()
+    [1, 1, -3]
+    """
+    whole = np.trunc(numbers)
+    return (whole + np.trunc(2 * (numbers - whole))).astype(np.int64)

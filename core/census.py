@@ -7,7 +7,7 @@ Affinity terms are kept by the pods that carry them: which of them are about a g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Protocol
 
 import attrs
@@ -177,6 +177,10 @@ class Census:
             rows.pop(row, None)
         for counter, often in self._matching[template]:
             counter.add(row, often * count, self.labels)
+
+    def present(self) -> Iterator[tuple[Template, int, int]]:
+        """Each template that is present with each of its rows and how many of its pods are there."""
+        return ((template, row, pods) for template, rows in self._templates.items() for row, pods in rows.items())
 
     def relabelled(self) -> None:
         """Labels of some row changed."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .cache import Cache
     from .extender import Extender
     from .memory import Memory
+    from .residents import Residents
     from .volumes import VolumeBinder
 
 
@@ -42,6 +43,8 @@ class Cycle:
     extenders: Sequence[Extender] = ()
     memory: Memory | None = None
     """Answers of earlier cycles; None where they are not to be used."""
+    residents: Residents | None = None
+    """The pods of each row laid out for preemption; None where it is to go the long way."""
     details: bool = True
     """What is found out is kept beyond the cycle."""
     memo: dict[Any, Any] = attrs.field(factory=dict)
@@ -66,6 +69,12 @@ class Cycle:
     def nominated_entry(self, pod: Pod) -> Entry:
         """A nominated pod as it is put on a node for a trial."""
         return self.templates.entry(pod, nominated=True)
+
+    def counts_nominated(self, pod: Pod) -> bool:
+        """Whether a nominated pod counts as if it were on its node: one of equal or higher priority that is not the pod itself."""
+        if pod.priority < self.pod.priority:
+            return False
+        return not (self.release.preemption.excludes_self and pod.uid == self.pod.uid)
 
     @property
     def release(self) -> Release:

@@ -9,6 +9,7 @@ import attrs
 from ..api.objects import Pod
 from .batch import Rows
 from .preempt import Preemption
+from .rule import Scores
 from .score import Ranking
 from .search import Search
 
@@ -39,6 +40,11 @@ class Details:
         for name, texts in self.extender_reasons.items():
             found.setdefault(name, []).extend(texts)
         return found
+
+    @property
+    def totals(self) -> Scores | None:
+        """int64[k]: the weighted sum of each of ``feasible_rows``; None where scoring did not run, as where one node alone fits."""
+        return None if self.ranking is None else self.ranking.totals
 
     @property
     def priorities(self) -> dict[str, dict[str, int]]:

@@ -33,6 +33,11 @@ class DomainSums:
         sums = self._sums.get(key)
         self._sums[key] = counts * weight if sums is None else sums + counts * weight
 
+    @property
+    def has_any(self) -> bool:
+        """Whether any domain has a sum other than 0."""
+        return any(sums.any() for sums in self._sums.values())
+
     def at(self, nodes: Batch) -> Ints | None:
         """What each node of a batch gets from all of its domains: int64[n]; None where nothing was added."""
         found: Ints | None = None

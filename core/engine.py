@@ -22,6 +22,7 @@ from .listings import Listings
 from .memory import Memory
 from .nominations import Nominations
 from .preempt import Preemption, preempt
+from .residents import Residents
 from .rule import Algorithm, RuleError
 from .score import ScoreError, prioritize
 from .search import Order, Search, run_effects, search
@@ -57,6 +58,8 @@ class Engine:
     """How much of earlier answers may be kept; 0 keeps nothing."""
     memory: Memory | None = attrs.field(init=False, default=None)
     standings: Standings = attrs.field(init=False)
+    residents: Residents = attrs.field(init=False)
+    _by_name: tuple[tuple[int, int], Rows] | None = None
     _latest: Cycle | None = None
     picks: int = 0
     """How often a host was picked among several: upstream's lastNodeIndex."""
@@ -70,6 +73,7 @@ class Engine:
         self.nominations = Nominations(release.queue.nominations_by_uid, release.queue.keeps_nomination_on_update)
         self.binder = VolumeBinder(release, gates, self.listings, skips_nodes=self.algorithm.equivalence_cache)
         self.order = Order(self.cache)
+        self.residents = Residents(self.table, release.preemption.by_start_time)
         memory = Memory(self.table, self.memory_bytes // 2)
         self.memory = memory if self.memory_bytes else None
         self.standings = Standings(memory, self.memory_bytes // 2)
@@ -103,7 +107,8 @@ class Engine:
             binder=self.binder, templates=self.templates, cache=self.cache, extenders=self.extenders,
         )  # fmt: skip
         cycle.details, cycle.has_metadata = details, not self.algorithm.metadata_fails(cycle)
-        cycle.memory = self.memory if cycle.has_metadata else None
+        if cycle.has_metadata:
+            cycle.memory, cycle.residents = self.memory, self.residents
         self._latest = cycle
         return cycle
 
@@ -114,25 +119,24 @@ class Engine:
 
     def _quick(self, cycle: Cycle) -> Decision | None:
         """The decision read off how the table stands for the pod's template; None where a cycle has to be gone through."""
-        order = self._whole_order()
-        if cycle.memory is None or order is None or not self._is_plain(cycle):
+        order = self.order.one_pass(self.table.row_of, self.table.rows_version)
+        if cycle.memory is None or self.cache.order.position()[0] or not self._is_plain(cycle):
             return None
+        wanted = self.algorithm.release.nodes_to_find(len(order), self.algorithm.percentage)
         standing = self.standings.of(cycle.template)
         try:
-            if not standing.refresh(cycle, order) or not standing.count:
+            stamp = self.cache.order.version, self.table.rows_version
+            if not standing.refresh(cycle, order, stamp, window=wanted < len(order)) or not standing.count:
                 return None
+            if standing.window:
+                row, consumed = self._best_in_window(cycle, standing, wanted)
+            else:
+                row, consumed = self._best_row(standing), len(order)
         except RuleError:
             standing.cursor = -1
             return None
-        self.cache.order.take(len(order))
-        return Decision(cycle.pod, host=self.table.names[self._best_row(standing)])
-
-    def _whole_order(self) -> Rows | None:
-        """The rows of the coming pass, where it visits each node once and looks at all of them."""
-        order = self.order.one_pass(self.table.row_of, self.table.rows_version)
-        if self.cache.order.position()[0] or self.algorithm.release.nodes_to_find(len(order), self.algorithm.percentage) < len(order):
-            return None
-        return order
+        self.cache.order.take(consumed)
+        return Decision(cycle.pod, host=self.table.names[row])
 
     def _is_plain(self, cycle: Cycle) -> bool:
         """Whether nothing but remembered answers counts: no nominations, extenders, or effects for later."""
@@ -150,6 +154,16 @@ class Engine:
             return int(ties[0])
         places = self.order.places()[ties]
         return int(ties[np.argmin(places) if which == 0 else np.argsort(places)[which]])
+
+    def _best_in_window(self, cycle: Cycle, standing: Standing, wanted: int) -> tuple[int, int]:
+        rows, consumed = standing.feasible(wanted)
+        if len(rows) == 1:
+            return int(rows[0]), consumed
+        totals = standing.totals_of(cycle, rows)
+        ties = np.flatnonzero(totals == totals.max())
+        which, moves = self.pick_host(len(ties), self.picks)
+        self.picks += moves
+        return int(rows[ties[which]]), consumed
 
     def _search(self, cycle: Cycle) -> Search:
         order = self.order.one_pass(self.table.row_of, self.table.rows_version)
@@ -228,11 +242,19 @@ class Engine:
             return None
         if cells.refreshes_snapshot:
             self.snapshot.refresh()
-        nodes = [name for name, info in self.cache.infos.items() if info.node is not None]
         try:
-            return preempt(cycle, self.nominations, found, nodes)
+            return preempt(cycle, self.nominations, found, self._rows_by_name())
         except ExtenderError as error:
             return Preemption(error=str(error))
+
+    def _rows_by_name(self) -> Rows:
+        """The rows of the nodes that are there, in ascending order of name."""
+        version = self.table.rows_version, self.table.changed.node_epoch
+        if self._by_name is None or self._by_name[0] != version:
+            rows = (self.table.row_of[name] for name in sorted(self.table.row_of))
+            there = [row for row in rows if self.table.has_node[row] and row not in self.table.ghosts]
+            self._by_name = version, np.array(there, np.intp)
+        return self._by_name[1]
 
     # --- what follows from a decision -------------------------------------------------------------------------------
 

@@ -96,7 +96,8 @@ class Listings:
     @property
     def volumes_version(self) -> int:
         """Moves when anything changes that volume rules read."""
-        return self.volumes.version + self.claims.version + self.classes.version + self.csi_nodes.version
+        versions = (self.volumes, self.claims, self.classes, self.csi_nodes, self.csi_drivers, self.csi_capacities)
+        return sum(listing.version for listing in versions)
 
     @property
     def owners_version(self) -> int:

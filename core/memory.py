@@ -79,7 +79,7 @@ class Memory:
     limit: int = 1 << 30
     held: int = 0
     """Bytes held, about."""
-    _kept: dict[tuple[str, Hashable], Kept] = attrs.field(factory=dict)
+    _kept: dict[tuple[type, str, Hashable], Kept] = attrs.field(factory=dict)
     _clock: int = 0
     _batch: Batch | None = None
 
@@ -114,10 +114,10 @@ class Memory:
         self._bring_up(kept, cycle, lambda nodes: priority.score(cycle.template, nodes, cycle), _put_scores)
 
     def _entry(self, rule: Predicate | Priority, template: Template) -> Kept:
-        memo = ("kept key", rule.name)
+        memo = ("kept key", type(rule), rule.name)
         key = template.memo.get(memo)
         if key is None:
-            key = template.memo[memo] = (rule.name, rule.key(template))
+            key = template.memo[memo] = (type(rule), rule.name, rule.key(template))
         kept = self._kept.get(key)
         if kept is None:
             kept = self._kept[key] = Kept.of(rule.reads)

@@ -13,8 +13,8 @@ from operator import and_, or_
 import numpy as np
 
 from ..api.label_syntax import int64_or_none
-from ..api.labels import SelectorError, everything, match_expressions_selector, nothing, set_selector
-from ..api.objects import NodeSelector, NodeSelectorTerm, Requirement
+from ..api.labels import SelectorError, compile_selector, everything, match_expressions_selector, nothing, set_selector
+from ..api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
 from .batch import Batch, Mask
 from .columns import ColumnView
 from .template import Template
@@ -55,6 +55,16 @@ def required_node_affinity(pod: Template) -> NodeSelector | None:
 def pairs_mask(pairs: Mapping[str, str], nodes: Batch) -> Mask:
     """The nodes that have all of these labels, whatever the labels look like: bool[n]."""
     return reduce(and_, (nodes.label(key).equals(value) for key, value in pairs.items()), _every(nodes))
+
+
+def selector_mask(selector: LabelSelector, nodes: Batch) -> Mask:
+    """The nodes whose labels a label selector matches; an empty one matches all: bool[n].
+
+    Raises :class:`~kubeclassic.api.labels.SelectorError` with upstream's text for one that is not valid.
+    """
+    compile_selector(selector)
+    mask = pairs_mask(selector.match_labels, nodes)
+    return mask & expressions_mask(selector.match_expressions, nodes) if selector.match_expressions else mask
 
 
 def node_selector_mask(selector: NodeSelector, nodes: Batch, *, fields: bool = True) -> Mask:

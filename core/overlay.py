@@ -84,16 +84,6 @@ class Overlay(Batch):
         """Put a pod at the end of node *at*'s list."""
         self._apply(at, entry, 1)
 
-    def add_from(self, start: int, entry: Entry) -> None:
-        """Put a pod on each node from *start* on: each stands for itself, as in as many trials."""
-        for at in range(start, self.n):
-            self._note(at, entry, 1)
-        template = entry.template
-        for name, number in template.footprint.items():
-            self._sum(name)[start:] += number
-        self._nonzero[:, start:] += np.array(template.nonzero_footprint, np.int64)[:, None]
-        self._counts[start:] += 1
-
     def remove(self, entry: Entry, at: int) -> None:
         """Take a pod off node *at*; the last of its list moves into its place."""
         self._apply(at, entry, -1)

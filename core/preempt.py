@@ -15,15 +15,14 @@ from ..api.labels import SelectorError, selector_matches
 from ..api.objects import Pod, PodDisruptionBudget
 from .batch import Rows
 from .cycle import Cycle
+from .dryrun import Trial, dry_run, is_plain
 from .extender import preempt_with_extenders
 from .nominations import Nominations
 from .overlay import Overlay
+from .residents import NEVER_STARTED, importance
 from .search import Search, judge_twice, run_effects
 from .template import Entry
 from .victims import Victims
-
-NEVER_STARTED = "9999-12-31T23:59:59Z"
-"""When a pod without a start time counts as started."""
 
 
 @attrs.define(eq=False)
@@ -34,9 +33,17 @@ class Preemption:
     victims: list[Pod] = attrs.field(factory=list)
     clear_nominations: list[Pod] = attrs.field(factory=list)
     """Pods whose nomination is to be taken back."""
-    candidates: dict[str, Victims] = attrs.field(factory=dict)
-    """In ascending order of node name."""
+    _candidates: Callable[[], dict[str, Victims]] = attrs.field(default=dict)
     error: str | None = None
+    drops_own: bool = False
+    """The pod's own nomination ends; the record does not tell."""
+
+    @property
+    def candidates(self) -> dict[str, Victims]:
+        """Node -> who would have to leave it, in ascending order of name; spelled out when first asked for."""
+        found = self._candidates()
+        self._candidates = lambda: found
+        return found
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
@@ -59,8 +66,8 @@ def is_eligible(cycle: Cycle) -> bool:
     return not any(entry.pod.is_terminating and entry.priority < pod.priority for entry in cycle.table.pods[row])
 
 
-def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Sequence[str]) -> Preemption:
-    """Work out who would have to leave for the pod of *cycle*; *nodes*: the names that the release's node listing has.
+def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows) -> Preemption:
+    """Work out who would have to leave for the pod of *cycle*; *nodes*: the rows of the nodes in ascending order of name.
 
     Nothing is changed: the answer is a plan.
     """
@@ -69,22 +76,45 @@ def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Sequen
     rows = _where_it_might_help(cycle, found, nodes)
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
-    candidates = select_victims(cycle, nominations, rows)
+    if cycle.residents is not None and is_plain(cycle, nominations):
+        trial = dry_run(cycle, nominations, rows, cycle.residents, lambda template: _is_protected(template.pod, cycle))
+        if not cycle.extenders:
+            return _plan_of(cycle, nominations, trial)
+        candidates = _spelled_out(trial)
+    else:
+        candidates = select_victims(cycle, nominations, rows)
     candidates = preempt_with_extenders(cycle.extenders, cycle.pod, candidates)
     if not candidates:
         return Preemption()
     name = pick_one_node(candidates, cycle.release.preemption.by_start_time)
     lower = [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]
-    return Preemption(name, candidates[name].pods, lower, candidates)
+    return Preemption(name, candidates[name].pods, lower, lambda: candidates)
 
 
-def _where_it_might_help(cycle: Cycle, found: Search, nodes: Sequence[str]) -> Rows:
-    """Rows in ascending order of name on which no unresolvable reason was found; nodes that were not visited count."""
+def _plan_of(cycle: Cycle, nominations: Nominations, trial: Trial) -> Preemption:
+    if not trial.names:
+        return Preemption()
+    index = trial.pick(cycle.release.preemption.by_start_time)
+    name, victims = trial.names[index], _victims(trial, index)
+    lower = [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]
+    return Preemption(name, victims.pods, lower, lambda: _spelled_out(trial))
+
+
+def _spelled_out(trial: Trial) -> dict[str, Victims]:
+    return {name: _victims(trial, i) for i, name in enumerate(trial.names)}
+
+
+def _victims(trial: Trial, index: int) -> Victims:
+    entries, violations = trial.victims_of(index)
+    return Victims([entry.pod for entry in entries], violations)
+
+
+def _where_it_might_help(cycle: Cycle, found: Search, nodes: Rows) -> Rows:
+    """Those of *nodes* on which no unresolvable reason was found; nodes that were not visited count."""
     hopeless = np.zeros(cycle.table.size, np.bool_)
     failed = found.failed
     hopeless[failed] = found.verdict.unresolvable()[failed]
-    rows = (cycle.table.row_of.get(name, -1) for name in sorted(nodes))
-    return np.array([row for row in rows if row >= 0 and not hopeless[row]], np.intp)
+    return nodes[~hopeless[nodes]]
 
 
 def select_victims(cycle: Cycle, nominations: Nominations, rows: Rows) -> dict[str, Victims]:
@@ -132,20 +162,14 @@ def _potential_victims(cycle: Cycle, entries: Sequence[Entry]) -> list[Entry]:
 def _reprieve_order(cycle: Cycle, entries: list[Entry]) -> tuple[list[Entry], int]:
     """The order in which pods are put back, and how many of the first are protected by a budget."""
     ordered = sorted(entries, key=importance(cycle.release.preemption.by_start_time))
-    protected = [entry for entry in ordered if _is_protected(entry.pod, cycle.listings.budgets.within(entry.pod.namespace))]
+    protected = [entry for entry in ordered if _is_protected(entry.pod, cycle)]
     chosen = {id(entry) for entry in protected}
     return protected + [entry for entry in ordered if id(entry) not in chosen], len(protected)
 
 
-def importance(by_start_time: bool) -> Callable[[Entry], tuple[Any, ...]]:
-    """The sort key that puts the most important pod first: priority, then, where the release looks at it, who started earlier."""
-    if by_start_time:
-        return lambda entry: (-entry.priority, entry.pod.status.start_time or NEVER_STARTED)
-    return lambda entry: (-entry.priority,)
-
-
-def _is_protected(pod: Pod, budgets: Sequence[PodDisruptionBudget]) -> bool:
+def _is_protected(pod: Pod, cycle: Cycle) -> bool:
     """Whether evicting *pod* violates a budget: one that selects it has no disruption left."""
+    budgets = cycle.listings.budgets.within(pod.namespace)
     return any(budget.disruptions_allowed <= 0 and selects(budget, pod) for budget in budgets) if pod.labels else False
 
 

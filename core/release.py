@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from .intree import MIGRATABLE
+
 if TYPE_CHECKING:
     from ..api.labels import SelectorError
     from ..api.objects import Pod
@@ -78,9 +80,35 @@ class VolumeCells:
     """Only Available volumes are matched."""
     volume_mode: str
     """``strict``: nil mode is an error with gate BlockVolume; ``default``: nil is Filesystem, gate off ignores; ``reject``: gate
-    off, Block never matches."""
+    off, Block never matches; ``always``: nil is Filesystem, and there is no gate."""
     matches_by_beta_class: bool
     """A claim's class for matching is its beta annotation first."""
+    groups_by_beta_class: bool = False
+    """So is the class of a volume where those of a class are looked up."""
+    ephemeral_claims: bool = False
+    """Generic ephemeral volumes have claims, named for pod and volume."""
+    missing_claim_errs: bool = False
+    """The count rules err where a claim of the incoming pod is not there; else only a claim without a name is an error."""
+    limits_gate: str = "AttachVolumeLimit"
+    """The gate without which nodes do not limit volumes themselves; empty: they always do."""
+    instance_type_labels: tuple[str, ...] = ("beta.kubernetes.io/instance-type",)
+    """Where a node's machine type is looked for."""
+    zone_labels: tuple[str, ...] = ("failure-domain.beta.kubernetes.io/zone",)
+    """Where the zone of a GCE disk is looked for when it gets its CSI handle."""
+    migration_gate: str = "CSIMigration"
+    """The gate without which no plugin is replaced by a driver; empty: it takes the plugin's own alone."""
+    always_migrated: frozenset[str] = frozenset()
+    """Plugins that are replaced on every node with a CSINode, whatever it says."""
+    migratable: frozenset[str] = MIGRATABLE
+    """Provisioners whose volumes a driver counts only where it has taken over."""
+    inline_migrates: bool = False
+    """A pod's own disks count with the driver that has taken over."""
+    translates_bound_volumes: bool = False
+    """A bound volume is reached by the driver's own labels where that has taken over."""
+    missing_volume_is_reason: bool = False
+    """A claim bound to a volume that is not there turns nodes down; else it is an error."""
+    checks_storage_capacity: bool = False
+    """A volume can only be made where a CSIStorageCapacity says so, if its driver reports them."""
 
 
 @attrs.frozen(kw_only=True)

@@ -42,17 +42,11 @@ def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all:
 def _nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> dict[int, list[Entry]]:
     found: dict[int, list[Entry]] = {}
     for name in nominations:
-        pods = [pod for pod in nominations.on(name) if _counts(cycle, pod.priority, pod.uid)]
+        pods = [pod for pod in nominations.on(name) if cycle.counts_nominated(pod)]
         if pods:
             for i in np.flatnonzero(nodes.named(name) & nodes.has_node).tolist():
                 found[i] = [cycle.nominated_entry(pod) for pod in pods]
     return found
-
-
-def _counts(cycle: Cycle, priority: int, uid: str) -> bool:
-    if priority < cycle.pod.priority:
-        return False
-    return not (cycle.release.preemption.excludes_self and uid == cycle.pod.uid)
 
 
 @attrs.define(eq=False)

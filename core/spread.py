@@ -7,7 +7,8 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import attrs
 import numpy as np
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 
 from ..api.labels import SelectorError, compile_selector
 from ..api.objects import LabelSelector, TopologySpreadConstraint
-from .batch import Batch, Ints, Mask
+from .batch import Batch, Ints, Mask, Rows
 from .census import PodsMatching
+from .columns import ColumnView
 from .nodeselectors import pod_node_affinity_mask
 from .table import NodeTable
 from .template import Template
@@ -60,7 +62,14 @@ def counted_by(constraint: TopologySpreadConstraint, namespaces: Namespaces) -> 
     return PodsMatching(namespaces, selector, lambda group: matches(group.labels), selector.match_labels.items())
 
 
-def with_all_keys(constraints: Constraints, nodes: Batch) -> Mask:
+class Keyed(Protocol):
+    """What is bound to a topology key."""
+
+    @property
+    def topology_key(self) -> str: ...
+
+
+def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
     """The nodes that have the topology key of every constraint: bool[n]."""
     mask = np.ones(nodes.n, np.bool_)
     for key in {constraint.topology_key for constraint in constraints}:
@@ -98,6 +107,18 @@ class Domains:
         least, found[at] = int(found[at]), NO_MINIMUM
         return cls(counts, known, least, int(codes[at]), int(found.min()))
 
+    @classmethod
+    def over(cls, label: ColumnView[str | None], pods: Ints, rows: Rows) -> Domains:
+        """The domains that the nodes *rows* make of their values of *label*, with the *pods*: int64[n] that stand there."""
+        codes, size = label.codes[rows], len(label.values)
+        counts = np.bincount(codes, pods[rows], size).astype(np.int64)
+        return cls.of(counts, np.bincount(codes, minlength=size) > 0)
+
+    @property
+    def number(self) -> int:
+        """How many domains there are."""
+        return int(np.count_nonzero(self.known))
+
     def least_if(self, codes: Codes, counts: Ints, known: Mask) -> Ints:
         """The smallest count for each node of a trial, where its own domain of *codes* has *counts*, if it is one at all: int64[n]."""
         others = np.where(codes == self.least_code, self.second, self.least)
@@ -110,11 +131,8 @@ def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespac
     rows = np.flatnonzero(eligible(pod, constraints, nodes))
     found: dict[str, Domains] = {}
     for key in {constraint.topology_key for constraint in constraints}:
-        label = nodes.label(key)
-        codes, size = label.codes[rows], len(label.values)
         pods = sum_of([c for c in constraints if c.topology_key == key], namespaces, nodes)
-        counts = np.bincount(codes, pods[rows], size).astype(np.int64)
-        found[key] = Domains.of(counts, np.bincount(codes, minlength=size) > 0)
+        found[key] = Domains.over(nodes.label(key), pods, rows)
     return found
 
 

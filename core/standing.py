@@ -6,6 +6,7 @@ a priority is redone on all rows only where what it must know of all feasible no
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import attrs
@@ -44,6 +45,8 @@ class _Preference:
     reduced: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
     zero: bool = False
     """``reduced`` was worked out when every raw score was 0."""
+    settled: bool = True
+    """``reduced`` holds whichever of the rows that fit are feasible; else it is worked out over those alone, cycle by cycle."""
 
 
 @attrs.define(eq=False)
@@ -52,7 +55,9 @@ class Standing:
 
     memory: Memory
     order: Rows
-    """The rows of one pass, each once."""
+    """The rows of the coming pass, each once."""
+    stamp: Hashable = None
+    """Which rows those are, in whatever order."""
     questions: list[_Question] = attrs.field(factory=list)
     preferences: list[_Preference] = attrs.field(factory=list)
     fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
@@ -65,19 +70,26 @@ class Standing:
     cursor: int = -1
     node_epoch: int = -1
     ranked_yet: bool = False
+    window: bool = False
+    """A pass stops before its end, so that not all rows that fit are feasible."""
     foresight: Foresight = attrs.field(factory=Foresight)
 
     # --- fits -------------------------------------------------------------------------------------------------------
 
-    def refresh(self, cycle: Cycle, order: Rows) -> bool:
-        """Bring fits and, where more than one row fits, totals up to date; False where this cycle needs the long way."""
-        if self.foresight.take(self, cycle, order):
+    def refresh(self, cycle: Cycle, order: Rows, stamp: Hashable, *, window: bool) -> bool:
+        """Bring fits and, where more than one row fits, totals up to date; False where this cycle needs the long way.
+
+        *order*: the rows of the coming pass; *stamp* tells which rows they are. With *window* the pass stops before its end.
+        """
+        self.order = order
+        if self.foresight.take(self, cycle, stamp):
             return True
-        changed = self._changed_rows(order)
+        changed = self._changed_rows(stamp)
+        self.window = window
         if not self._ask(cycle):
             return False
         refitted = changed is None or any(question.kept.whole != question.seen for question in self.questions)
-        flipped = self._fit_all(cycle, order) if refitted or changed is None else self._fit(changed)
+        flipped = self._fit_all(stamp) if refitted or changed is None else self._fit(changed)
         self.cursor, self.node_epoch = self.memory.table.changed.cursor, self.memory.table.changed.node_epoch
         if self.count > 1:
             self._rank(cycle, None if changed is None or not self.ranked_yet else changed, flipped, refitted)
@@ -86,9 +98,9 @@ class Standing:
             self.ranked_yet = False
         return True
 
-    def _changed_rows(self, order: Rows) -> Rows | None:
+    def _changed_rows(self, stamp: Hashable) -> Rows | None:
         log = self.memory.table.changed
-        if self.cursor < 0 or self.order is not order or self.node_epoch != log.node_epoch:
+        if self.cursor < 0 or self.stamp != stamp or self.node_epoch != log.node_epoch:
             return None
         return log.rows_since(self.cursor)
 
@@ -107,11 +119,11 @@ class Standing:
                 return False
         return True
 
-    def _fit_all(self, cycle: Cycle, order: Rows) -> bool:
-        if self.order is not order or len(self.visited) != self.memory.table.size:
+    def _fit_all(self, stamp: Hashable) -> bool:
+        if self.stamp != stamp or len(self.visited) != self.memory.table.size:
             self.visited = np.zeros(self.memory.table.size, np.bool_)
-            self.visited[order] = True
-            self.order, self.ranked_yet = order, False
+            self.visited[self.order] = True
+            self.stamp, self.ranked_yet = stamp, False
         fits = self.visited.copy()
         for question in self.questions:
             codes = question.kept.codes()
@@ -156,7 +168,11 @@ class Standing:
         if rows is None or kept.rowwise or kept.stamped:
             self.memory.refresh_scores(kept, preference.priority, cycle)
         raw, reduce = kept.answer, preference.priority.reduce
-        anew = rows is None or kept.whole != preference.seen
+        settled = reduce is None or not self.window or (isinstance(reduce, Reduction) and reduce.zeros_alike and kept.zero)
+        anew = rows is None or kept.whole != preference.seen or settled != preference.settled
+        preference.settled = settled
+        if not settled:
+            return anew
         preference.seen = kept.whole
         if reduce is None:
             preference.reduced = raw
@@ -184,19 +200,38 @@ class Standing:
     def _add_up(self) -> None:
         totals = np.zeros(len(self.fits), np.int64)
         for preference in self.preferences:
-            totals += preference.reduced * preference.weight
+            if preference.settled:
+                totals += preference.reduced * preference.weight
         self.totals = totals
         self.ranked = np.where(self.fits, totals, OUT)
 
     def _add_up_rows(self, rows: Rows, refitted: bool) -> None:
         if len(rows):
-            self.totals[rows] = sum(preference.reduced[rows] * preference.weight for preference in self.preferences)
+            self.totals[rows] = sum(p.reduced[rows] * p.weight for p in self.preferences if p.settled)
         if refitted:
             self.ranked = np.where(self.fits, self.totals, OUT)
         elif len(rows):
             self.ranked[rows] = np.where(self.fits[rows], self.totals[rows], OUT)
 
     # --- the best ---------------------------------------------------------------------------------------------------
+
+    def feasible(self, wanted: int) -> tuple[Rows, int]:
+        """The rows that a pass finds which stops after *wanted* fits and one more, and how many rows it takes from the order."""
+        found = np.flatnonzero(self.fits[self.order])
+        if len(found) > wanted:
+            return self.order[found[:wanted]], int(found[wanted]) + 1
+        return self.order[found], len(self.order)
+
+    def totals_of(self, cycle: Cycle, feasible: Rows) -> Ints:
+        """The totals of the feasible rows of a pass that stopped before its end: int64[k]. Raises RuleError."""
+        totals = self.ranked[feasible]
+        nodes = Batch(self.memory.table, feasible)
+        for preference in self.preferences:
+            if not preference.settled and preference.priority.reduce is not None:
+                self.memory.refresh_scores(preference.kept, preference.priority, cycle)
+                raw = preference.kept.answer[feasible]
+                totals += preference.priority.reduce(cycle.template, raw, nodes, cycle) * preference.weight
+        return totals
 
     def best(self) -> Rows:
         """The rows with the highest total, ascending."""

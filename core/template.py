@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from ..api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm
+from .claims import claim_keys
 from .release import Release
 from .requests import Requests
 
@@ -153,12 +154,13 @@ class Templates:
             pod.namespace, meta.labels, meta.deletion_timestamp is not None, meta.controller,
             spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations, spec.volumes,
             spec.topology_spread_constraints, spec.scheduling_gates,
+            # Claims of generic ephemeral volumes go by the pod's own name.
+            (pod.name, pod.uid) if any(volume.ephemeral for volume in spec.volumes) else None,
         )  # fmt: skip
 
     def _make(self, pod: Pod) -> Template:
         release, gates = self.release, self.gates
         nonzero, footprint = release.incoming_nonzero(pod, gates), release.footprint_nonzero(pod, gates)
-        claims = (f"{pod.namespace}/{v.persistent_volume_claim}" for v in pod.spec.volumes if v.persistent_volume_claim is not None)
         return Template(
             pod=pod,
             number=len(self._known),
@@ -168,6 +170,6 @@ class Templates:
             nonzero=(nonzero["cpu"], nonzero["memory"]),
             nonzero_footprint=(footprint["cpu"], footprint["memory"]),
             ports=tuple(host_ports(pod)),
-            claims=tuple(claims),
+            claims=claim_keys(pod, release.volumes.ephemeral_claims),
             selects_namespaces=release.selects_namespaces,
         )

@@ -157,7 +157,7 @@ class VolumeMatcher:
         if volume.metadata.deletion_timestamp is not None:
             return False
         wanted, offered = claim.spec.volume_mode, volume.spec.volume_mode
-        if not self.block_volumes:
+        if not self.block_volumes and self.cells.volume_mode != "always":
             return self.cells.volume_mode != "reject" or "Block" not in (wanted, offered)
         return (wanted or "Filesystem") == (offered or "Filesystem")
 

@@ -5,7 +5,8 @@ Upstream: pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import attrs
 import numpy as np
@@ -13,20 +14,16 @@ import numpy as np
 from ..api.objects import KubeObject, Map, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
 from .assumecache import AssumeCache, VolumeError
 from .batch import Batch
+from .claims import claim_keys
 from .listings import Listing, Listings
 from .release import Release
 from .table import NodeTable
-from .volumematch import is_bound_to
-from .volumesearch import SELECTED_NODE, UNDECIDED, Decision, Finding, VolumeSearch, is_fully_bound
+from .volumematch import is_bound_to, volume_class
+from .volumesearch import SELECTED_NODE, UNDECIDED, Decision, Finding, Needs, VolumeSearch, is_fully_bound
 
 __all__ = ["Decision", "Finding", "VolumeBinder", "VolumeError", "basic_checks", "claim_keys"]
 
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
-
-
-def claim_keys(pod: Pod) -> tuple[str, ...]:
-    """The claims that *pod*'s volumes name, in order, as ``namespace/name``."""
-    return tuple(f"{pod.namespace}/{v.persistent_volume_claim}" for v in pod.spec.volumes if v.persistent_volume_claim is not None)
 
 
 def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim]) -> str | None:
@@ -61,11 +58,12 @@ class VolumeBinder:
     """Pod -> the table for whose nodes decisions were asked for; they are worked out when one is needed."""
 
     def __attrs_post_init__(self) -> None:
-        self.volumes = AssumeCache("v1.PersistentVolume", _class_in_spec)
+        by_class = volume_class if self.release.volumes.groups_by_beta_class else _class_in_spec
+        self.volumes = AssumeCache("v1.PersistentVolume", by_class)
         self.claims = AssumeCache("v1.PersistentVolumeClaim")
         for item in (*self.listings.volumes, *self.listings.claims):
             self.put(item)
-        self._search = VolumeSearch(self.release.volumes, self.gates, self.listings.classes, self.volumes, self.claims)
+        self._search = VolumeSearch(self.release.volumes, self.gates, self.listings, self.volumes, self.claims)
 
     @property
     def enabled(self) -> bool:
@@ -95,6 +93,10 @@ class VolumeBinder:
         """What each of *nodes* can do for the claims with these keys; nothing is remembered. Upstream: FindPodVolumes."""
         return self._search.find(claims, nodes)
 
+    def needs(self, claims: Sequence[str]) -> Needs:
+        """Which of these claims have volumes, and which get one with the pod; raises :class:`VolumeError`. Upstream: GetPodVolumeClaims."""
+        return self._search.needs(claims)
+
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
         """Keep for :meth:`assume` what *pod* would get on each of *nodes*.
 
@@ -116,12 +118,25 @@ class VolumeBinder:
         self._decisions.pop(pod.key, None)
         self._asked.pop(pod.key, None)
 
+    @contextmanager
+    def undone(self, pod: Pod) -> Iterator[None]:
+        """What is decided for *pod* meanwhile is as if it had not been."""
+        asked, decided = self._asked.get(pod.key), dict(self._decisions.get(pod.key, {}))
+        try:
+            yield
+        finally:
+            self.forget(pod)
+            if asked is not None:
+                self._asked[pod.key] = asked
+            if decided:
+                self._decisions[pod.key] = decided
+
     def assume(self, pod: Pod, node_name: str) -> bool:
         """Take it that *pod* gets on the node what was decided; answers whether all its claims had volumes already.
 
         Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
         """
-        if not self.enabled or all(self._is_bound(key) for key in claim_keys(pod)):
+        if not self.enabled or all(self._is_bound(key) for key in self._claims(pod)):
             return True
         decision = self._decision(pod, node_name)
         made = Decision(
@@ -134,6 +149,17 @@ class VolumeBinder:
         self._decisions.setdefault(pod.key, {})[node_name] = made
         return False
 
+    def revert(self, pod: Pod, node_name: str) -> None:
+        """Take back what was assumed for *pod* on the node. Upstream: RevertAssumedPodVolumes."""
+        made = self._decisions.get(pod.key, {}).pop(node_name, UNDECIDED)
+        for volume, _ in made.bindings:
+            self.volumes.restore(volume.key)
+        for claim in made.provisionings:
+            self.claims.restore(claim.key)
+
+    def _claims(self, pod: Pod) -> tuple[str, ...]:
+        return claim_keys(pod, self.release.volumes.ephemeral_claims)
+
     def _is_bound(self, key: str) -> bool:
         try:
             return is_fully_bound(self.claims.get(key))
@@ -144,7 +170,7 @@ class VolumeBinder:
         table = self._asked.get(pod.key)
         if table is None:
             return self._decisions.get(pod.key, {}).get(node_name, UNDECIDED)
-        return self.find(claim_keys(pod), Batch(table, np.array([table.row_of[node_name]], np.intp))).decision(0)
+        return self.find(self._claims(pod), Batch(table, np.array([table.row_of[node_name]], np.intp))).decision(0)
 
     def _assume(self, decision: Decision, made: Decision) -> None:
         volumes: list[str] = []

@@ -6,25 +6,23 @@ Upstream: pkg/controller/volume/scheduling/scheduler_binder.go FindPodVolumes (b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import or_
 
 import attrs
 import numpy as np
 
-from ..api.labels import SelectorError
-from ..api.objects import PersistentVolume, PersistentVolumeClaim, Requirement, StorageClass, TopologySelectorTerm
+from ..api.objects import PersistentVolume, PersistentVolumeClaim, StorageClass
 from .assumecache import AssumeCache, VolumeError
 from .batch import Batch, Mask
 from .failures import Codes
-from .listings import Listing
-from .nodeselectors import expressions_mask
+from .intree import MIGRATED_PLUGINS, PLUGINS, plugin_of, translated_affinity
+from .listings import Listings
+from .nodeselectors import node_selector_mask
+from .provisioning import can_provision, has_capacity
 from .release import VolumeCells
 from .volumematch import Numbers, VolumeMatcher, claim_class, requested_size
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
 MODE_NOT_DEFAULTED = "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed"
 
@@ -32,23 +30,6 @@ MODE_NOT_DEFAULTED = "error checking if volumeMode was a mismatch: api defaultin
 def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
     """Whether *claim* has a volume and the volume controller is done with it."""
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
-
-
-def can_provision(kind: StorageClass, nodes: Batch) -> Mask:
-    """The nodes for which volumes of class *kind* can be made: bool[n]."""
-    if kind.provisioner in ("", NO_PROVISIONER):
-        return np.zeros(nodes.n, np.bool_)
-    if not kind.allowed_topologies:
-        return np.ones(nodes.n, np.bool_)
-    return reduce(or_, (_topology_mask(term, nodes) for term in kind.allowed_topologies))
-
-
-def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
-    wanted = tuple(Requirement(key=e.key, operator="In", values=e.values) for e in term.match_label_expressions)
-    try:
-        return expressions_mask(wanted, nodes)
-    except SelectorError:
-        return np.zeros(nodes.n, np.bool_)
 
 
 @attrs.frozen
@@ -84,9 +65,14 @@ class Finding:
     """Where the search came as far as volumes for claims: bool[n]."""
     provided: Mask = attrs.field(init=False)
     """Where all that has to be made can be: bool[n]."""
+    exists: Mask = attrs.field(init=False)
+    """False where a claim is bound to a volume that is not there and that is no error: bool[n]."""
+    enough: Mask = attrs.field(init=False)
+    """False where too little storage is left for what has to be made: bool[n]."""
 
     def __attrs_post_init__(self) -> None:
         self.decided, self.provided = np.zeros_like(self.bound), np.zeros_like(self.bound)
+        self.exists, self.enough = np.ones_like(self.bound), np.ones_like(self.bound)
 
     @classmethod
     def of(cls, n: int) -> Finding:
@@ -109,10 +95,12 @@ class Finding:
 
 @attrs.frozen
 class Needs:
-    """A pod's claims: those with a volume, and those whose volume is found when the pod has a node, with their class."""
+    """A pod's claims: those with a volume, those whose volume is found when the pod has a node, with their class, and the others."""
 
-    bound: list[PersistentVolumeClaim]
-    delayed: list[tuple[PersistentVolumeClaim, StorageClass]]
+    bound: list[PersistentVolumeClaim] = attrs.field(factory=list)
+    delayed: list[tuple[PersistentVolumeClaim, StorageClass]] = attrs.field(factory=list)
+    immediate: list[PersistentVolumeClaim] = attrs.field(factory=list)
+    """Those that no scheduler finds a volume for."""
 
 
 @attrs.define(eq=False)
@@ -121,7 +109,7 @@ class VolumeSearch:
 
     cells: VolumeCells
     gates: Mapping[str, bool]
-    classes: Listing[StorageClass]
+    listings: Listings
     volumes: AssumeCache[PersistentVolume]
     claims: AssumeCache[PersistentVolumeClaim]
 
@@ -130,7 +118,9 @@ class VolumeSearch:
         finding = Finding.of(nodes.n)
         matcher = VolumeMatcher(nodes, self.cells, bool(self.gates.get("BlockVolume", False)))
         try:
-            needs = self._needs(claims)
+            needs = self.needs(claims)
+            if needs.immediate:
+                raise VolumeError(UNBOUND_IMMEDIATE)
         except VolumeError as error:
             finding.fail(str(error), np.ones(nodes.n, np.bool_))
             return finding
@@ -139,8 +129,9 @@ class VolumeSearch:
             self._find_unbound(needs, matcher, finding)
         return finding
 
-    def _needs(self, claims: Sequence[str]) -> Needs:
-        needs, immediate = Needs([], []), False
+    def needs(self, claims: Sequence[str]) -> Needs:
+        """What the claims with these keys lack; raises :class:`VolumeError` where that cannot be said. Upstream: GetPodVolumeClaims."""
+        needs = Needs()
         for key in claims:
             claim = self._claim(key)
             if is_fully_bound(claim):
@@ -150,9 +141,7 @@ class VolumeSearch:
             if delayed is not None and not claim.spec.volume_name:
                 needs.delayed.append((claim, delayed))
             else:
-                immediate = True
-        if immediate:
-            raise VolumeError(UNBOUND_IMMEDIATE)
+                needs.immediate.append(claim)
         return needs
 
     def _claim(self, key: str) -> PersistentVolumeClaim:
@@ -166,7 +155,7 @@ class VolumeSearch:
         """The claim's class where that binds volumes only once a pod has a node."""
         if self.cells.selected_node_is_immediate and SELECTED_NODE in claim.annotations:
             return None
-        found = self.classes.get(claim_class(claim))
+        found = self.listings.classes.get(claim_class(claim))
         if found is None:
             return None
         if found.volume_binding_mode is None:
@@ -175,12 +164,40 @@ class VolumeSearch:
 
     def _check_bound(self, needs: Needs, matcher: VolumeMatcher, finding: Finding) -> None:
         for claim in needs.bound:
+            # Upstream: the first volume out of reach ends the check, so a missing one behind it is not noticed.
             try:
-                reach = matcher.reach(self.volumes.get(claim.spec.volume_name))
-                finding.bound &= np.isin(np.arange(matcher.nodes.n), reach)
+                volume = self.volumes.get(claim.spec.volume_name)
             except VolumeError as error:
-                # Upstream: the first volume out of reach ends the check, so a missing one behind it is not noticed.
+                if self.cells.missing_volume_is_reason:
+                    finding.exists &= ~finding.bound
+                    return
                 finding.fail(str(error), finding.bound)
+                continue
+            finding.bound &= self._reach(volume, matcher, finding)
+
+    def _reach(self, volume: PersistentVolume, matcher: VolumeMatcher, finding: Finding) -> Mask:
+        """The nodes that can reach a bound volume: bool[n]."""
+        nodes = matcher.nodes
+        found: Mask = np.isin(np.arange(nodes.n), matcher.reach(volume))
+        plugin = plugin_of(volume.spec.source) if self.cells.translates_bound_volumes else None
+        replaced = self._replaced(plugin, nodes) if plugin is not None else None
+        if plugin is None or replaced is None:
+            return found
+        try:
+            PLUGINS[plugin].handle(volume, self.cells.zone_labels)
+        except VolumeError as error:
+            finding.fail(f"could not translate pv: {error}", replaced & finding.bound)
+        affinity = translated_affinity(plugin, volume)
+        by_driver = np.ones(nodes.n, np.bool_) if affinity is None else node_selector_mask(affinity, nodes, fields=False)
+        return np.where(replaced, by_driver, found)
+
+    def _replaced(self, plugin: str, nodes: Batch) -> Mask | None:
+        """The nodes whose CSINode says that a driver has taken over *plugin*: bool[n]; None where none does."""
+        if plugin not in self.cells.always_migrated and not self.gates.get(PLUGINS[plugin].gate, False):
+            return None
+        saying = [found.name for found in self.listings.csi_nodes if plugin in found.annotations.get(MIGRATED_PLUGINS, "").split(",")]
+        rows = [nodes.table.row_of.get(name, -1) for name in saying]
+        return np.isin(nodes.indexes, rows) if rows else None
 
     def _find_unbound(self, needs: Needs, matcher: VolumeMatcher, finding: Finding) -> None:
         nodes = matcher.nodes
@@ -199,8 +216,7 @@ class VolumeSearch:
         everywhere = np.ones(nodes.n, np.bool_)
         finding.provisions = [(claim, everywhere) for claim, _ in selected]
         finding.provisions += [(claim, numbers < 0) for claim, numbers in finding.matches]
-        finding.provided = _provided(kinds, finding.provisions, nodes)
-        finding.unbound &= finding.provided
+        self._provide(kinds, nodes, finding)
 
     def _match(self, claim: PersistentVolumeClaim, matcher: VolumeMatcher, finding: Finding) -> None:
         name = claim_class(claim) if self.cells.matches_by_beta_class else claim.spec.storage_class_name or ""
@@ -214,11 +230,16 @@ class VolumeSearch:
         finding.matches.append((claim, numbers))
         finding.volumes = matcher.volumes
 
-
-def _provided(kinds: Sequence[StorageClass], needed: Sequence[tuple[PersistentVolumeClaim, Mask]], nodes: Batch) -> Mask:
-    """Where volumes can be made for all claims that need one: bool[n]."""
-    provided = np.ones(nodes.n, np.bool_)
-    for kind, (_, mask) in zip(kinds, needed, strict=True):
-        if mask.any():
-            provided &= ~mask | can_provision(kind, nodes)
-    return provided
+    def _provide(self, kinds: Sequence[StorageClass], nodes: Batch, finding: Finding) -> None:
+        """Find out where volumes can be made for all claims that need one; the first claim for which it cannot says why."""
+        pending = np.ones(nodes.n, np.bool_)
+        for kind, (claim, needed) in zip(kinds, finding.provisions, strict=True):
+            if needed.any():
+                made = ~needed | can_provision(kind, nodes)
+                finding.unbound &= made | ~pending
+                pending &= made
+                if self.cells.checks_storage_capacity:
+                    enough = ~needed | has_capacity(kind, claim, nodes, self.listings)
+                    finding.enough &= enough | ~pending | ~finding.decided
+                    pending &= enough
+        finding.provided = pending

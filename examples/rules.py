@@ -1,13 +1,7 @@
 """Rules of one's own: ``kubeclassic simulate examples/cluster --rules examples.rules:CATALOGUE``."""
 
-from kubeclassic.algorithmprovider import CATALOGUE as UPSTREAM
-from kubeclassic.core.batch import Batch
-from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.failures import Failures, Reason
-from kubeclassic.core.rule import Reads
-from kubeclassic.core.template import Template
-from kubeclassic.predicates.rule import predicate
-from kubeclassic.priorities.rule import priority
+from kubeclassic import CATALOGUE as UPSTREAM
+from kubeclassic import Batch, Cycle, Failures, Reads, Reason, Template, predicate, priority
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 AT_WORK = {"north-1b"}

@@ -1,4 +1,4 @@
-"""Cache and snapshot where they differ from those of the predicates and priorities.
+"""Cache, nominations and snapshot where they differ from those of the predicates and priorities.
 
 Upstream: pkg/scheduler/internal/cache/cache.go.
 """
@@ -11,6 +11,7 @@ import numpy as np
 from ..api.objects import Pod
 from ..core.batch import Rows
 from ..core.cache import Cache, Change, NodeInfo
+from ..core.nominations import Nominations
 from ..core.snapshot import Snapshot
 from ..core.table import NodeTable
 
@@ -25,6 +26,17 @@ class FrameworkCache(Cache):
         super().add(pod)
         if was_assumed:
             self.update(pod)
+
+
+@attrs.define(eq=False)
+class FrameworkNominations(Nominations):
+    """Nominations without the pods that have a node already."""
+
+    def add(self, pod: Pod, node_name: str = "") -> None:
+        if pod.spec.node_name:
+            self.remove(pod)
+        else:
+            super().add(pod, node_name)
 
 
 @attrs.define(eq=False)
@@ -60,6 +72,13 @@ class NodeOrder:
     table: NodeTable
     _version: int = -1
     _rows: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
+    _turned: tuple[int, int, Rows] | None = None
+    _places: tuple[Rows, Rows] | None = None
+
+    @property
+    def version(self) -> int:
+        """Moves when other nodes are in the list, or the list is in another order."""
+        return self._version
 
     def rows(self) -> Rows:
         """The rows of the nodes in order: intp[nodes]. Upstream: nodeTree.list, updateNodeInfoSnapshotList."""
@@ -70,3 +89,18 @@ class NodeOrder:
             self._rows = np.array([self.table.row_of[name] for name in names], np.intp)
             self._version = self.snapshot.version
         return self._rows
+
+    def from_place(self, start: int) -> Rows:
+        """The same, beginning with the node at place *start*."""
+        rows = self.rows()
+        if self._turned is None or self._turned[:2] != (self._version, start):
+            self._turned = self._version, start, np.concatenate([rows[start:], rows[:start]]) if start else rows
+        return self._turned[2]
+
+    def places(self, order: Rows) -> Rows:
+        """The place of each row in *order*: intp[rows]."""
+        if self._places is None or self._places[0] is not order:
+            places = np.zeros(self.table.size, np.intp)
+            places[order] = np.arange(len(order))
+            self._places = order, places
+        return self._places[1]

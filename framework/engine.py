@@ -17,11 +17,10 @@ from ..core.batch import Rows
 from ..core.decision import Decision, Details
 from ..core.engine import NO_NODES, Engine
 from ..core.extender import Extender, filter_by_extenders
-from ..core.memory import Memory
 from ..core.score import ScoreError
 from ..exceptions import CacheError, ExtenderError
 from .binding import BindingSteps
-from .cache import FrameworkCache, FrameworkSnapshot, NodeOrder
+from .cache import FrameworkCache, FrameworkNominations, FrameworkSnapshot, NodeOrder
 from .config import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, read_configuration
 from .diagnosis import Diagnosis
 from .plugin import FrameworkCycle, Handle
@@ -32,6 +31,7 @@ from .registry import DEFAULT_REGISTRY
 from .releases import V1_27
 from .score import prioritize
 from .search import search
+from .shortcut import Shortcut
 from .status import Status
 
 
@@ -72,8 +72,8 @@ class FrameworkEngine(Engine):
     """Where the next search begins: upstream's nextStartNodeIndex."""
     node_order: NodeOrder = attrs.field(init=False)
     binding: BindingSteps = attrs.field(init=False)
-    _memories: dict[str, Memory] = attrs.field(init=False)
-    _latest: FrameworkCycle | None = attrs.field(init=False, default=None)
+    shortcuts: dict[str, Shortcut] = attrs.field(init=False)
+    """By profile, with what is remembered of earlier cycles."""
 
     @classmethod
     def of(
@@ -101,9 +101,10 @@ class FrameworkEngine(Engine):
         release = self.algorithm.release
         self.cache = FrameworkCache(self.templates, release.zone_key)
         self.snapshot = snapshot = FrameworkSnapshot(self.cache, self.table, keeps_nodeless=False, resets_all_transient=False)
+        self.nominations = FrameworkNominations(by_uid=True)
         self.node_order = NodeOrder(self.cache, snapshot, self.table)
         self.binding = BindingSteps(self.cache)
-        self._memories = {name: Memory(self.table, self.memory_bytes // (2 * len(self.profiles))) for name in self.profiles}
+        self.shortcuts = {name: Shortcut.of(self, profile, self.memory_bytes // len(self.profiles)) for name, profile in self.profiles.items()}
 
     # --- one pod ----------------------------------------------------------------------------------------------------
 
@@ -122,7 +123,8 @@ class FrameworkEngine(Engine):
         cycle.node_count = len(self.node_order.rows())
         if not cycle.node_count:
             return FrameworkDecision(pod, error=NO_NODES, nominated="")
-        return self._cycle(cycle, profile, details)
+        host = None if details else self.shortcuts[profile.scheduler_name].host(cycle)
+        return self._cycle(cycle, profile, details) if host is None else FrameworkDecision(pod, host)
 
     @staticmethod
     def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
@@ -140,7 +142,7 @@ class FrameworkEngine(Engine):
         return FrameworkCycle(
             pod=pod, template=self.templates.of(pod), table=self.table, algorithm=profile.algorithm, listings=self.listings,
             binder=self.binder, templates=self.templates, cache=self.cache, extenders=self.extenders, details=details,
-            memory=self._memories[profile.scheduler_name] if self.memory_bytes else None,
+            memory=self.shortcuts[profile.scheduler_name].memory if self.memory_bytes else None,
         )  # fmt: skip
 
     def _cycle(self, cycle: FrameworkCycle, profile: Profile, details: bool) -> FrameworkDecision:

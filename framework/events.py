@@ -46,3 +46,12 @@ class ClusterEvent:
 
 
 NODE_ADD_OR_UPDATE = ClusterEvent("Node", Action.ADD | Action.UPDATE)
+NODE_ADD = ClusterEvent("Node", Action.ADD, "NodeAdd")
+ASSIGNED_POD_ADD = ClusterEvent("Pod", Action.ADD, "AssignedPodAdd")
+ASSIGNED_POD_UPDATE = ClusterEvent("Pod", Action.UPDATE, "AssignedPodUpdate")
+ASSIGNED_POD_DELETE = ClusterEvent("Pod", Action.DELETE, "AssignedPodDelete")
+UNSCHEDULABLE_TIMEOUT = ClusterEvent(ANYTHING, Action.ALL, "UnschedulableTimeout")
+ALL_EVENTS = tuple(
+    ClusterEvent(kind, Action.ALL) for kind in ("Pod", "Node", "CSINode", "PersistentVolume", "PersistentVolumeClaim", "StorageClass")
+)
+"""What a plugin waits for that does not say what it waits for, and so do extenders."""

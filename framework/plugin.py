@@ -13,6 +13,8 @@ The points, with ``pod: Template`` (``cycle.pod`` is the very pod), ``nodes: Bat
 * ``pre_score(pod, nodes, cycle) -> Status | None``
 * ``score(pod, nodes, cycle) -> int64[n]``
 * ``normalize_score(pod, raw, nodes, cycle) -> int64[n]``
+* ``kept_score``, ``kept_normalize``: score and normalize_score in a form that does not depend on which nodes are feasible, for a plugin whose
+  own does: int64[n], all 0 where it makes no difference, and a :class:`~kubeclassic.core.rule.Reduction`
 * ``reserve(pod: Pod, node_name, cycle) -> Status | None``, and so ``permit``, ``pre_bind``, ``bind``
 * ``unreserve(pod: Pod, node_name, cycle) -> None``, and so ``post_bind``
 * ``events_to_register() -> Sequence[ClusterEvent]``
@@ -75,6 +77,11 @@ class Plugin:
     """A plugin whose PreFilter state follows pods put on and taken off in trials: what that errs with where PreFilter did not run."""
     pre_filter_by_class: ClassVar[bool] = False
     """``pre_filter`` depends on the pod's template alone and leaves nothing in the cycle: it is asked once a template."""
+
+    pre_filter_skips: ClassVar[bool] = False
+    """Beside what it says of the pod's template, ``pre_filter`` only ever tells *nothing to object* (Skip) from *ask the filter* (None)."""
+    pre_score_by_class: ClassVar[bool] = False
+    """``pre_score`` depends on the pod's template alone and leaves nothing in the cycle that ``score`` needs."""
 
     def __init__(self, args: Any, handle: Handle) -> None:
         """*args*: the plugin's decoded arguments (``framework/args.py``), None for a plugin without; a user's plugin gets plain data."""

@@ -15,7 +15,8 @@ from ..core.batch import Rows
 from ..core.extender import preempt_with_extenders
 from ..core.nominations import Nominations
 from ..core.overlay import Overlay
-from ..core.preempt import Preemption, importance, pick_one_node, selects
+from ..core.preempt import Preemption, pick_one_node, selects
+from ..core.residents import importance
 from ..core.search import judge_twice
 from ..core.template import Entry
 from ..core.verdict import Verdict
@@ -101,7 +102,7 @@ class Evaluator:
     def _chosen(self, candidates: dict[str, Victims]) -> PostFilterResult:
         name = pick_one_node(candidates, by_start_time=True)
         lower = [pod for pod in self.nominations.on(name) if pod.priority < self.cycle.pod.priority]
-        return PostFilterResult(name, plan=Preemption(name, candidates[name].pods, lower, candidates))
+        return PostFilterResult(name, plan=Preemption(name, candidates[name].pods, lower, lambda: candidates))
 
     def _none(self, diagnosis: Diagnosis, hopeless: int) -> PostFilterResult:
         if self.errors:
@@ -109,10 +110,8 @@ class Evaluator:
             return PostFilterResult(message=text, is_error=True, plan=Preemption(error=text))
         if hopeless:
             self.reasons[NOT_HELPFUL] = self.reasons.get(NOT_HELPFUL, 0) + hopeless
-        pod = self.cycle.pod
-        cleared = [pod] if pod.status.nominated_node_name else []
         message = fit_error(diagnosis.node_count, reasons_text(self.reasons))
-        return PostFilterResult("", message, plan=Preemption(clear_nominations=cleared))
+        return PostFilterResult("", message, plan=Preemption(drops_own=True))
 
     # --- the dry run ------------------------------------------------------------------------------------------------
 
@@ -179,7 +178,7 @@ class Evaluator:
         for text, times in verdict.tally(failed).items():
             self._count(text, times)
         if verdict.has_errors:
-            self.errors += [text for i in failed.tolist() if (text := verdict.error(i)) is not None]
+            self.errors += [error for i in failed.tolist() if (error := verdict.error(i)) is not None]
         return np.flatnonzero(verdict.fits)
 
     def _reprieve(self, trial: Overlay, ordered: list[tuple[list[Entry], int]]) -> dict[str, Victims]:

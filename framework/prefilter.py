@@ -44,17 +44,21 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
 
 
 def _ask(plugin: Plugin, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-    pod = cycle.template
-    if not plugin.concerns(pod):
+    if not plugin.concerns(cycle.template):
         return None
-    if not plugin.pre_filter_by_class:
-        found: PreFilterResult | Status | None = plugin.pre_filter(pod, cycle)  # type: ignore[attr-defined]  # it stands at this point
-        return found
-    key = (plugin, "pre_filter")
-    if key not in pod.memo:
-        pod.memo[key] = plugin.pre_filter(pod, cycle)  # type: ignore[attr-defined]  # it stands at this point
-    kept: PreFilterResult | Status | None = pod.memo[key]
-    return kept
+    if plugin.pre_filter_by_class:
+        return ask_once(plugin, cycle)
+    found: PreFilterResult | Status | None = plugin.pre_filter(cycle.template, cycle)  # type: ignore[attr-defined]  # it stands at this point
+    return found
+
+
+def ask_once(plugin: Plugin, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
+    """What a plugin says of the pod's template, asked once."""
+    memo, key = cycle.template.memo, (plugin, "pre_filter")
+    if key not in memo:
+        memo[key] = plugin.pre_filter(cycle.template, cycle)  # type: ignore[attr-defined]  # it stands at this point
+    found: PreFilterResult | Status | None = memo[key]
+    return found
 
 
 def _refusal(plugin: Plugin, status: Status) -> Status:

@@ -17,13 +17,15 @@ from .argfaults import arg_faults
 from .config import KubeSchedulerConfiguration, ProfileConfig
 from .defaults import Named, Plugins, PluginSet
 from .fielderrors import aggregated
-from .plugin import MAX_NODE_SCORE, POINTS, Handle, Plugin
-from .rules import as_predicate, as_priority
+from .plugin import MAX_NODE_SCORE, Handle, Plugin
+from .rules import as_kept, as_predicate, as_priority
 
 MAX_TOTAL = 2**63 - 1
 Registry = Mapping[str, type[Plugin]]
 
-_EXPANSION = "preFilter filter postFilter reserve preScore score preBind bind postBind permit preEnqueue queueSort".split()
+_EXPANSION = (
+    "preFilter", "filter", "postFilter", "reserve", "preScore", "score", "preBind", "bind", "postBind", "permit", "preEnqueue", "queueSort",
+)  # fmt: skip
 """The order in which upstream fills the extension points, and so comes upon errors."""
 
 
@@ -59,6 +61,8 @@ class Profile:
     weights: Mapping[str, int]
     """Plugin -> weight of its score."""
     algorithm: FrameworkAlgorithm
+    kept: FrameworkAlgorithm | None
+    """The same with scores in the form that can be kept; None where some filter or score does not say what it reads."""
 
     def at(self, point: str) -> tuple[Plugin, ...]:
         """The plugins of an extension point."""
@@ -105,7 +109,10 @@ class _Builder:
         self._check(points)
         weights = self._weights([*self.sets.get("score", PluginSet()).enabled, *multi])
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
-        return Profile(self.profile.scheduler_name or "", percentage, points, weights, self._algorithm(points, weights, percentage))
+        algorithm = self._algorithm(points, weights, percentage)
+        plugins = {point: tuple(self.made[name] for name in names) for point, names in points.items()}
+        kept = None if algorithm.leaves_counts else self._kept(algorithm, points)
+        return Profile(self.profile.scheduler_name or "", percentage, plugins, weights, algorithm, kept)
 
     def _needed(self) -> list[str]:
         names = dict.fromkeys(plugin.name for found in self.sets.values() for plugin in found.enabled)
@@ -186,3 +193,8 @@ class _Builder:
             extenders=self.config.extenders,
             percentage=percentage,
         )
+
+    def _kept(self, algorithm: FrameworkAlgorithm, points: Mapping[str, tuple[str, ...]]) -> FrameworkAlgorithm:
+        pre_scores = set(points["preScore"])
+        weighed = tuple((as_kept(self.made[rule.name], rule.name in pre_scores), weight) for rule, weight in algorithm.priorities)
+        return attrs.evolve(algorithm, priorities=weighed)

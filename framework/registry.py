@@ -10,8 +10,8 @@ from .plugin import Plugin
 
 _MODULES = {
     "PrioritySort": "prioritysort", "NodeUnschedulable": "nodeunschedulable", "NodeName": "nodename", "TaintToleration": "tainttoleration",
-    "NodeAffinity": "nodeaffinity", "NodePorts": "nodeports", "NodeResourcesFit": "noderesources:Fit",
-    "NodeResourcesBalancedAllocation": "noderesources:BalancedAllocation",
+    "NodeAffinity": "nodeaffinity", "NodePorts": "nodeports", "NodeResourcesFit": "noderesources",
+    "NodeResourcesBalancedAllocation": "noderesources",
     "VolumeRestrictions": "volumerestrictions", "EBSLimits": "volumelimits", "GCEPDLimits": "volumelimits", "AzureDiskLimits": "volumelimits",
     "CinderLimits": "volumelimits", "NodeVolumeLimits": "volumelimits", "VolumeBinding": "volumebinding", "VolumeZone": "volumezone",
     "PodTopologySpread": "podtopologyspread", "InterPodAffinity": "interpodaffinity", "DefaultPreemption": "defaultpreemption",
@@ -25,7 +25,7 @@ def _load():
         module, _, cls = place.partition(":")
         try:
             found[name] = getattr(import_module(f".plugins.{module}", __package__), cls or name)
-        except ModuleNotFoundError as e:
+        except (ModuleNotFoundError, AttributeError, ImportError):
             found[name] = type(name, (Plugin,), {"name": name})
     return found
 

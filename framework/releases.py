@@ -9,7 +9,7 @@ import attrs
 
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import RELEASES
-from ..core import requests
+from ..core import intree, requests
 from ..core.release import Release
 from .gates import GATES
 
@@ -51,8 +51,21 @@ V1_27: Release = attrs.evolve(
         unbound_claim_text="PersistentVolume had no name",
         binding_gate=False,
         checks_phase=True,
-        volume_mode="default",
+        volume_mode="always",
         matches_by_beta_class=True,
+        groups_by_beta_class=True,
+        ephemeral_claims=True,
+        missing_claim_errs=True,
+        limits_gate="",
+        instance_type_labels=(*_LAST.volumes.instance_type_labels, "node.kubernetes.io/instance-type"),
+        zone_labels=(*_LAST.volumes.zone_labels, TOPOLOGY_ZONE),
+        migration_gate="",
+        always_migrated=frozenset({intree.AWS_EBS, intree.AZURE_DISK, intree.CINDER}),
+        migratable=intree.MIGRATABLE | {f"kubernetes.io/{name}" for name in ("vsphere-volume", "portworx-volume", "rbd")},
+        inline_migrates=True,
+        translates_bound_volumes=True,
+        missing_volume_is_reason=True,
+        checks_storage_capacity=True,
     ),
     preemption=attrs.evolve(_LAST.preemption, needs_priority_gate=False, excludes_self=True, victim_message="Preempted by a pod on node {node}"),
     queue=attrs.evolve(_LAST.queue, pop_removes_nomination=False, fifo_without_priority=False, nominations_by_uid=True),

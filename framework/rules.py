@@ -54,3 +54,11 @@ def as_priority(plugin: Plugin, pre_scores: bool) -> Priority:
     return Priority(
         name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,  # type: ignore[arg-type]  # as above
     )  # fmt: skip
+
+
+def as_kept(plugin: Plugin, pre_scores: bool) -> Priority:
+    """The plugin's Score in the form that can be kept: its own ``kept_score`` and ``kept_normalize``, where it has them."""
+    rule = as_priority(plugin, pre_scores)
+    if not hasattr(plugin, "kept_score"):
+        return rule
+    return attrs.evolve(rule, score=plugin.kept_score, reduce=plugin.kept_normalize, whole_list=False)  # type: ignore[attr-defined]  # they go together

@@ -67,7 +67,8 @@ def _check_range(ranking: Ranking) -> None:
     first = [(int(np.argmax(mask)), order, name) for order, (name, mask) in enumerate(outside.items()) if mask.any()]
     if first:
         at, _, name = min(first)
-        text = f'plugin "{name}" returns an invalid score {ranking.by_priority[name][at]}, it should in the range of [0, 100] after normalizing'
+        score = int(ranking.by_priority[name][at])
+        text = f'plugin "{name}" returns an invalid score {score}, it should in the range of [0, 100] after normalizing'
         raise ScoreError(f"applying score defaultWeights on Score plugins: {text}")
 
 

@@ -41,7 +41,10 @@ ARGS: Mapping[str, Shape] = {
 }
 """Plugin -> the shape of its arguments."""
 
-POINT_NAMES = "preEnqueue queueSort preFilter filter postFilter preScore score reserve permit preBind bind postBind multiPoint".split()
+POINT_NAMES = (
+    "preEnqueue", "queueSort", "preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit", "preBind", "bind", "postBind",
+    "multiPoint",
+)  # fmt: skip
 _SET = {"enabled": [_fields("name weight")], "disabled": [_fields("name weight")]}
 _EXTENDER = _fields(
     "urlPrefix filterVerb preemptVerb prioritizeVerb weight bindVerb enableHTTPS httpTimeout nodeCacheCapable ignorable",

@@ -11,18 +11,20 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..api.objects import PersistentVolume, PersistentVolumeClaim
+from ..api.objects import PersistentVolume, PersistentVolumeClaim, Volume
+from ..core.assumecache import VolumeError
 from ..core.batch import Batch, Ints, Mask
+from ..core.claims import claim_name
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.intree import PLUGINS, handle_of, plugin_of
 from ..core.rule import Reads
 from ..core.template import Template
 from ..core.volumematch import claim_class
-from .csimigration import MIGRATABLE, PLUGINS, migrated_plugins, plugin_of
+from .csimigration import migrated_plugins
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
 from .rule import has_volumes, predicate
-from .volumecounts import NO_LIMIT, own_limit
-from .volumezone import NO_NAME
+from .volumecounts import NO_LIMIT, claim_fault, errors_of, nodes_limit_volumes, own_limit
 
 NAME = "MaxCSIVolumeCountPred"
 PREFIX = "attachable-volumes-csi-"
@@ -45,29 +47,28 @@ def csi_limit_key(driver: str) -> str:
     return PREFIX + driver[:23] + hashlib.sha1(driver.encode()).hexdigest()[:16]
 
 
-def _volumes(pod: Template, cycle: Cycle) -> tuple[Attachable, ...] | None:
-    """The volumes of *pod* that drivers attach, in order; None where a claim has no name."""
-    if not pod.claims:
+Found = tuple[str, Hashable, str | None]
+"""The driver, handle and, for a volume of the old kind, plugin."""
+
+
+def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[Attachable, ...] | str:
+    """The volumes of *pod* that drivers attach, in order, or what is wrong with a claim of its."""
+    if not pod.spec.volumes:
         return ()
-    version = cycle.listings.volumes_version
-    known: tuple[int, tuple[Attachable, ...] | None] | None = pod.memo.get(NAME)
+    version, key = cycle.listings.volumes_version if pod.claims else 0, (NAME, incoming)
+    known: tuple[int, tuple[Attachable, ...] | str] | None = pod.memo.get(key)
     if known is None or known[0] != version:
-        named = not any(key.endswith("/") for key in pod.claims)
-        known = pod.memo[NAME] = (version, tuple(_read_volumes(pod, cycle)) if named else None)
+        faults = (claim_fault(pod, volume, cycle, incoming) for volume in pod.spec.volumes)
+        fault = next((fault for fault in faults if fault is not None), None)
+        known = pod.memo[key] = (version, tuple(_read_volumes(pod, cycle)) if fault is None else fault)
     return known[1]
 
 
 def _read_volumes(pod: Template, cycle: Cycle) -> Iterator[Attachable]:
     cells = cycle.release.volumes
-    for key in pod.claims:
-        claim = cycle.listings.claims.get(key)
-        volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
-        if volume is not None:
-            found = _of_volume(volume, cycle)
-        elif claim is not None and cells.csi_reads_unbound_claims:
-            found = _of_class(claim, cycle)
-        else:
-            found = None
+    for volume in pod.spec.volumes:
+        name = claim_name(pod.pod, volume, cells.ephemeral_claims)
+        found = _of_inline(volume, cycle) if name is None else _of_claim(f"{pod.namespace}/{name}", cycle)
         if found is not None:
             driver, handle, plugin = found
             # Upstream: before 1.16 equal handles of two drivers are one volume.
@@ -75,25 +76,42 @@ def _read_volumes(pod: Template, cycle: Cycle) -> Iterator[Attachable]:
             yield Attachable(identity, csi_limit_key(driver), plugin)
 
 
-def _of_volume(volume: PersistentVolume, cycle: Cycle) -> tuple[str, Hashable, str | None] | None:
-    """The driver, handle and, for a volume of the old kind, plugin."""
+def _of_inline(volume: Volume, cycle: Cycle) -> Found | None:
+    plugin = plugin_of(volume) if cycle.release.volumes.inline_migrates else None
+    if plugin is None:
+        return None
+    try:
+        return PLUGINS[plugin].driver, PLUGINS[plugin].inline(volume), plugin
+    except VolumeError:
+        return None
+
+
+def _of_claim(key: str, cycle: Cycle) -> Found | None:
+    claim = cycle.listings.claims.get(key)
+    volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
+    if volume is not None:
+        return _of_volume(volume, cycle)
+    return _of_class(claim, cycle) if claim is not None and cycle.release.volumes.csi_reads_unbound_claims else None
+
+
+def _of_volume(volume: PersistentVolume, cycle: Cycle) -> Found | None:
     csi, cells = volume.spec.source.csi, cycle.release.volumes
     if csi is not None:
         counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
         return (csi.driver, csi.volume_handle, None) if counted else None
-    plugin = plugin_of(volume) if cells.csi_reads_migration else None
-    handle = PLUGINS[plugin].handle(volume) if plugin is not None else None
+    plugin = plugin_of(volume.spec.source) if cells.csi_reads_migration else None
+    handle = handle_of(plugin, volume, cells.zone_labels) if plugin is not None else None
     return (PLUGINS[plugin].driver, handle, plugin) if plugin is not None and handle else None
 
 
-def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> tuple[str, Hashable, str | None] | None:
+def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:
     """As :func:`_of_volume`, for a volume that is still to be made: its claim's name stands for the handle."""
     migration = cycle.release.volumes.csi_reads_migration
     found = cycle.listings.classes.get(claim_class(claim) if migration else claim.spec.storage_class_name or "")
     if found is None or not found.provisioner:
         return None
     handle = (claim.namespace, claim.name)
-    if not migration or found.provisioner not in MIGRATABLE:
+    if not migration or found.provisioner not in cycle.release.volumes.migratable:
         return found.provisioner, handle, None
     plugin = PLUGINS.get(found.provisioner)
     return None if plugin is None else (plugin.driver, handle, found.provisioner)
@@ -142,13 +160,13 @@ def _there(volumes: Iterable[Attachable], migrated: frozenset[str]) -> dict[Hash
     return {volume.identity: volume.limit_key for volume in volumes if volume.plugin is None or volume.plugin in migrated}
 
 
-def _attached(i: int, nodes: Batch, migrated: frozenset[str], cycle: Cycle) -> dict[Hashable, str] | None:
-    """The volumes of the pods on node *i*; None where a claim has no name."""
+def _attached(i: int, nodes: Batch, migrated: frozenset[str], cycle: Cycle) -> dict[Hashable, str] | str:
+    """The volumes of the pods on node *i*, or what is wrong with a claim of theirs."""
     attached: dict[Hashable, str] = {}
     for entry in nodes.pods(i):
         volumes = _volumes(entry.template, cycle)
-        if volumes is None:
-            return None
+        if isinstance(volumes, str):
+            return volumes
         attached |= _there(volumes, migrated)
     return attached
 
@@ -166,27 +184,31 @@ def max_csi_volume_count(pod: Template, nodes: Batch, cycle: Cycle) -> Failures 
 
     Upstream: pkg/scheduler/algorithm/predicates/csi_volume_predicate.go NewCSIMaxVolumeLimitPredicate.
     """
-    if not pod.claims or not cycle.enabled("AttachVolumeLimit"):
-        return None
-    volumes = _volumes(pod, cycle)
-    limits = _limits({volume.limit_key for volume in volumes or ()}, nodes, cycle)
-    if volumes is None:
-        # Upstream: before 1.16 a node without limits fits before the claims are looked at.
-        everywhere = cycle.release.volumes.csi_reads_migration
-        return Failures.error(NO_NAME, np.ones(nodes.n, np.bool_) if everywhere else limits.limited)
+    return csi_failures(pod, nodes, cycle) if nodes_limit_volumes(cycle) else None
+
+
+def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """What stands against *nodes* for the volumes that drivers attach."""
+    volumes = _volumes(pod, cycle, incoming=True)
     if not volumes:
         return None
+    if isinstance(volumes, str):
+        # Upstream: before 1.16 a node without limits fits before the claims are looked at.
+        everywhere = cycle.release.volumes.csi_reads_migration
+        return Failures.error(volumes, np.ones(nodes.n, np.bool_) if everywhere else _limits((), nodes, cycle).limited)
+    limits = _limits({volume.limit_key for volume in volumes}, nodes, cycle)
     news = [_there(volumes, migrated) for migrated in limits.migrated]
     judged = limits.limited & np.array([bool(new) for new in news])[limits.plugins]
-    exceeded = judged & _alone(news, limits)
-    erred = np.zeros(nodes.n, np.bool_)
+    exceeded, faults = judged & _alone(news, limits), dict[int, str]()
     for i in nodes.with_volumes():
         if judged[i]:
             group = int(limits.plugins[i])
             attached = _attached(i, nodes, limits.migrated[group], cycle)
-            erred[i] = attached is None
-            exceeded[i] = attached is not None and _exceeds(news[group], attached, limits, i)
-    return Failures.joined([Failures.error(NO_NAME, erred), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, exceeded)])
+            if isinstance(attached, str):
+                faults[i], exceeded[i] = attached, False
+            else:
+                exceeded[i] = _exceeds(news[group], attached, limits, i)
+    return Failures.joined([errors_of(faults, nodes.n), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, exceeded)])
 
 
 def _alone(news: list[dict[Hashable, str]], limits: Limits) -> NDArray[np.bool_]:

@@ -11,13 +11,15 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..api.objects import PersistentVolumeClaim, VolumeSource
+from ..api.objects import PersistentVolumeClaim, Volume, VolumeSource
 from ..core.batch import Batch, Ints, Mask
+from ..core.claims import claim_name, is_made_for_pod, not_owned
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
 from ..core.rule import Predicate, Reads
 from ..core.template import Template
-from .csimigration import AWS_EBS, AZURE_DISK, CINDER, GCE_PD, migrated_plugins
+from .csimigration import migrated_plugins
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
 from .rule import has_volumes
 from .volumezone import NO_NAME
@@ -49,14 +51,26 @@ class DiskType:
 class Count:
     """Disks on n nodes: ``attached`` by the pods there, ``new`` with the incoming one, and the ``limit``: int64[n].
 
-    ``erred``, ``exempt``: bool[n], where a claim of a pod there has no name, and where a driver counts the disks instead.
+    ``exempt``: bool[n], where a driver counts the disks instead; ``faults``: node -> what is wrong with a claim of a pod there.
     """
 
     attached: Ints
     new: Ints
     limit: Ints
-    erred: Mask
     exempt: Mask
+    faults: dict[int, str]
+
+    @property
+    def erred(self) -> Mask:
+        """Where there is no answer: bool[n]."""
+        found = np.zeros(len(self.limit), np.bool_)
+        found[list(self.faults)] = True
+        return found
+
+    @property
+    def errors(self) -> Failures | None:
+        """The same as what is said of it."""
+        return errors_of(self.faults, len(self.limit))
 
     @property
     def exceeded(self) -> Mask:
@@ -75,27 +89,53 @@ def own_limit(key: str, given: Mapping[str, int]) -> int:
     return given.get(key, NO_LIMIT)
 
 
-def _ids(pod: Template, disk: DiskType, cycle: Cycle) -> Ids | None:
-    """The disks of a type that *pod* uses; None where a claim has no name."""
+def errors_of(faults: Mapping[int, str], n: int) -> Failures | None:
+    """Node -> text as errors of *n* nodes."""
+    return Failures.of_rows([faults.get(i) for i in range(n)]) if faults else None
+
+
+def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> str | None:
+    """What is wrong with the claim of one of *pod*'s volumes, None where nothing is or where it has none.
+
+    *incoming*: it is the pod that is to be scheduled, none that is on a node.
+    """
+    cells = cycle.release.volumes
+    name = claim_name(pod.pod, volume, cells.ephemeral_claims)
+    if name is None:
+        return None
+    if not name:
+        return NO_NAME
+    claim = cycle.listings.claims.get(f"{pod.namespace}/{name}")
+    if claim is not None:
+        return not_owned(pod.pod, claim) if is_made_for_pod(volume) else None
+    missing = incoming and cells.missing_claim_errs
+    return f'looking up PVC {pod.namespace}/{name}: persistentvolumeclaim "{name}" not found' if missing else None
+
+
+def _ids(pod: Template, disk: DiskType, cycle: Cycle, *, incoming: bool = False) -> Ids | str:
+    """The disks of a type that *pod* uses, or what is wrong with a claim of its."""
     version = cycle.listings.volumes_version if pod.claims else 0
-    known: tuple[int, Ids | None] | None = pod.memo.get(disk.name)
+    key = (disk.name, incoming)
+    known: tuple[int, Ids | str] | None = pod.memo.get(key)
     if known is None or known[0] != version:
-        known = pod.memo[disk.name] = (version, _read_ids(pod, disk, cycle))
+        known = pod.memo[key] = (version, _read_ids(pod, disk, cycle, incoming))
     return known[1]
 
 
-def _read_ids(pod: Template, disk: DiskType, cycle: Cycle) -> Ids | None:
+def _read_ids(pod: Template, disk: DiskType, cycle: Cycle, incoming: bool) -> Ids | str:
     found: set[Hashable] = set()
     for volume in pod.spec.volumes:
         inline = disk.id_of(volume)
         if inline is not None:
             found.add(inline)
-        elif volume.persistent_volume_claim == "":
-            return None
-        elif volume.persistent_volume_claim is not None:
-            identity = _claimed(pod.namespace, volume.persistent_volume_claim, disk, cycle)
-            if identity is not None:
-                found.add(identity)
+            continue
+        fault = claim_fault(pod, volume, cycle, incoming)
+        if fault is not None:
+            return fault
+        name = claim_name(pod.pod, volume, cycle.release.volumes.ephemeral_claims)
+        identity = _claimed(pod.namespace, name, disk, cycle) if name is not None else None
+        if identity is not None:
+            found.add(identity)
     return frozenset(found)
 
 
@@ -116,6 +156,12 @@ def _provisions(claim: PersistentVolumeClaim, disk: DiskType, cycle: Cycle) -> b
     return found is not None and found.provisioner == disk.plugin
 
 
+def nodes_limit_volumes(cycle: Cycle) -> bool:
+    """Whether nodes say how many volumes they can have."""
+    gate = cycle.release.volumes.limits_gate
+    return not gate or cycle.enabled(gate)
+
+
 def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
     """How many disks of the type each node can have: int64[n]."""
     limits = np.full(nodes.n, disk.limit, np.int64)
@@ -123,18 +169,24 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
     if given is not None:
         limits[:] = given
     elif disk.nitro_limit is not None:
-        nitro = nodes.label("beta.kubernetes.io/instance-type").where(lambda kind: _NITRO.search(kind or ""))
-        limits[nitro] = disk.nitro_limit
-    if cycle.enabled("AttachVolumeLimit"):
+        # Upstream: where a node has both labels, 1.27 takes either by chance; here the newer one counts.
+        for label in cycle.release.volumes.instance_type_labels:
+            kinds = nodes.label(label)
+            limits = np.where(kinds.present, np.where(kinds.where(_is_nitro), disk.nitro_limit, disk.limit), limits)
+    if nodes_limit_volumes(cycle):
         own: NDArray[np.int64] = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
         limits = np.where(own == NO_LIMIT, limits, own)
     return limits
 
 
+def _is_nitro(kind: str | None) -> bool:
+    return _NITRO.search(kind or "") is not None
+
+
 def _exempt(disk: DiskType, nodes: Batch, cycle: Cycle) -> Mask:
     """Where the type's plugin was replaced by a CSI driver: bool[n]."""
     csi_nodes = cycle.listings.csi_nodes
-    if not cycle.release.volumes.csi_reads_migration or not cycle.enabled("CSIMigration") or not len(csi_nodes):
+    if not cycle.release.volumes.csi_reads_migration or not len(csi_nodes):
         return np.zeros(nodes.n, np.bool_)
     rows = [nodes.table.row_of.get(found.name, -1) for found in csi_nodes if disk.plugin in migrated_plugins(found, cycle)]
     return np.isin(nodes.indexes, rows)
@@ -142,30 +194,37 @@ def _exempt(disk: DiskType, nodes: Batch, cycle: Cycle) -> Mask:
 
 def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
     attached, new = np.zeros(nodes.n, np.int64), np.full(nodes.n, len(ids), np.int64)
-    erred, exempt = np.zeros(nodes.n, np.bool_), _exempt(disk, nodes, cycle)
+    exempt = _exempt(disk, nodes, cycle)
+    faults: dict[int, str] = {}
     for i in nodes.with_volumes():
         here: set[Hashable] = set()
         for entry in nodes.pods(i):
-            found = _ids(entry.template, disk, cycle) if entry.template.spec.volumes else ()
-            if found is None:
-                erred[i] = not exempt[i]
+            found = _ids(entry.template, disk, cycle) if entry.template.spec.volumes else frozenset[Hashable]()
+            if isinstance(found, str):
+                faults[i] = found
                 break
             here.update(found)
         attached[i], new[i] = len(here), len(ids - here)
-    return Count(attached, new, _limits(disk, nodes, cycle), erred, exempt)
+    faults = {i: text for i, text in faults.items() if not exempt[i]}
+    return Count(attached, new, _limits(disk, nodes, cycle), exempt, faults)
+
+
+def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """What stands against *nodes* for the disks of one type."""
+    if not pod.spec.volumes:
+        return None
+    ids = _ids(pod, disk, cycle, incoming=True)
+    if isinstance(ids, str):
+        return Failures.error(ids, np.ones(nodes.n, np.bool_))
+    if not ids:
+        return None
+    count = _count(ids, disk, nodes, cycle)
+    return Failures.joined([count.errors, Failures.where(MAX_VOLUME_COUNT_EXCEEDED, count.exceeded)])
 
 
 def _predicate(disk: DiskType) -> Predicate:
     def check(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-        if not pod.spec.volumes:
-            return None
-        ids = _ids(pod, disk, cycle)
-        if ids is None:
-            return Failures.error(NO_NAME, np.ones(nodes.n, np.bool_))
-        if not ids:
-            return None
-        count = _count(ids, disk, nodes, cycle)
-        return Failures.joined([Failures.error(NO_NAME, count.erred), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, count.exceeded)])
+        return disk_failures(pod, disk, nodes, cycle)
 
     check.__doc__ = f"""Turn down nodes on which the disks of *pod* and of the pods there would exceed the limit for {disk.plugin}.
 
@@ -175,8 +234,8 @@ def _predicate(disk: DiskType) -> Predicate:
     def effect(pod: Template, nodes: Batch, cycle: Cycle) -> None:
         if not pod.spec.volumes or not cycle.enabled("BalanceAttachedNodeVolumes"):
             return
-        ids = _ids(pod, disk, cycle)
-        if ids:
+        ids = _ids(pod, disk, cycle, incoming=True)
+        if ids and not isinstance(ids, str):
             _leave(_count(ids, disk, nodes, cycle), nodes)
 
     return Predicate(
@@ -211,15 +270,12 @@ def _cinder_id(source: VolumeSource) -> str | None:
     return source.cinder.volume_id if source.cinder else None
 
 
-max_ebs_volume_count = _predicate(
-    DiskType(name="MaxEBSVolumeCount", key="attachable-volumes-aws-ebs", plugin=AWS_EBS, id_of=_ebs_id, limit=39, nitro_limit=25)
-)
-max_gce_pd_volume_count = _predicate(
-    DiskType(name="MaxGCEPDVolumeCount", key="attachable-volumes-gce-pd", plugin=GCE_PD, id_of=_gce_id, limit=16)
-)
-max_azure_disk_volume_count = _predicate(
-    DiskType(name="MaxAzureDiskVolumeCount", key="attachable-volumes-azure-disk", plugin=AZURE_DISK, id_of=_azure_id, limit=16)
-)
-max_cinder_volume_count = _predicate(
-    DiskType(name="MaxCinderVolumeCount", key="attachable-volumes-cinder", plugin=CINDER, id_of=_cinder_id, limit=256)
-)
+EBS = DiskType(name="MaxEBSVolumeCount", key="attachable-volumes-aws-ebs", plugin=AWS_EBS, id_of=_ebs_id, limit=39, nitro_limit=25)
+GCE = DiskType(name="MaxGCEPDVolumeCount", key="attachable-volumes-gce-pd", plugin=GCE_PD, id_of=_gce_id, limit=16)
+AZURE = DiskType(name="MaxAzureDiskVolumeCount", key="attachable-volumes-azure-disk", plugin=AZURE_DISK, id_of=_azure_id, limit=16)
+OPENSTACK = DiskType(name="MaxCinderVolumeCount", key="attachable-volumes-cinder", plugin=CINDER, id_of=_cinder_id, limit=256)
+
+max_ebs_volume_count = _predicate(EBS)
+max_gce_pd_volume_count = _predicate(GCE)
+max_azure_disk_volume_count = _predicate(AZURE)
+max_cinder_volume_count = _predicate(OPENSTACK)

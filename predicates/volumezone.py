@@ -11,14 +11,13 @@ from ..api.objects import PersistentVolume, PersistentVolumeClaim
 from ..core.batch import Batch, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.intree import REGION, ZONE
 from ..core.rule import Reads
 from ..core.template import Template
 from ..core.volumematch import claim_class
 from .reasons import VOLUME_ZONE_CONFLICT
 from .rule import has_volumes, predicate
 
-ZONE = "failure-domain.beta.kubernetes.io/zone"
-REGION = "failure-domain.beta.kubernetes.io/region"
 NO_NAME = "PersistentVolumeClaim had no name"
 
 
@@ -68,11 +67,12 @@ def _elsewhere(volume: PersistentVolume, nodes: Batch) -> Mask:
         zones = zones_of(volume.labels.get(key, ""))
         if zones:
             # Upstream: a node with only the other of the two labels counts as being in zone "".
-            found |= nodes.label(key).where(partial(_not_among, zones))
+            found |= nodes.label(key).where(partial(not_among, zones))
     return found
 
 
-def _not_among(zones: frozenset[str], zone: str | None) -> bool:
+def not_among(zones: frozenset[str], zone: str | None) -> bool:
+    """Whether a node in *zone*, None: in no zone, is in none of *zones*."""
     return zone not in zones
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,22 +51,27 @@ def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int
     return int(raw.max(initial=0)), tuple(by_zone.tolist())
 
 
-def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nodes: Batch, cycle: Cycle) -> Scores:
-    """10 where no fellow is, 0 where the most are; two thirds of it by zone, where the node has one.
+def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
+    """*best* where no fellow is, 0 where the most are; two thirds of it by zone, where the node has one.
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
     """
     zones, most = nodes.zone.codes, crowds[0]
     by_zone = np.array(crowds[1], np.int64)
-    size, in_zone = len(by_zone), _emptiness(by_zone, int(by_zone[1:].max(initial=0)))
+    size, in_zone = len(by_zone), _emptiness(by_zone, int(by_zone[1:].max(initial=0)), best)
     if (most + 1) * size > nodes.n:
-        return _combined(_emptiness(raw, most), in_zone[zones], zones != 0)
+        return _combined(_emptiness(raw, most, best), in_zone[zones], zones != 0)
     # Few counts and few zones: one score for each pair of them, and a look-up for each node; nodes that do not fit may hold more.
     every_count, every_zone = np.arange(most + 1)[:, None], np.arange(size)
-    return _combined(_emptiness(every_count, most), in_zone, every_zone != 0).ravel()[np.minimum(raw, most) * size + zones]
+    return _combined(_emptiness(every_count, most, best), in_zone, every_zone != 0).ravel()[np.minimum(raw, most) * size + zones]
 
 
-reduce_by_zone = Reduction(_crowds, _spread, zeros_alike=True)
+def zone_reduction(best: int = MAX_PRIORITY) -> Reduction:
+    """The reduce step from counts of fellows to 0 to *best*."""
+    return Reduction(_crowds, partial(_spread, best=best), zeros_alike=True)
+
+
+reduce_by_zone = zone_reduction()
 
 
 def _combined(on_node: Floats, in_zone: Floats, zoned: Mask) -> Scores:
@@ -73,11 +79,11 @@ def _combined(on_node: Floats, in_zone: Floats, zoned: Mask) -> Scores:
     return found
 
 
-def _emptiness(counts: Ints, most: int) -> Floats:
-    """10 for none, 0 for the most."""
+def _emptiness(counts: Ints, most: int, best: int) -> Floats:
+    """*best* for none, 0 for the most."""
     if most <= 0:
-        return np.full(counts.shape, float(MAX_PRIORITY))
-    return float(MAX_PRIORITY) * ((most - counts) / float(most))
+        return np.full(counts.shape, float(best))
+    return float(best) * ((most - counts) / float(most))
 
 
 @priority("SelectorSpreadPriority", reads=Reads.PODS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone)

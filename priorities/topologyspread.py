@@ -52,7 +52,7 @@ def _scaled(own: Ints, total: np.int64, spread: NDArray[np.int64], candidates: M
     return np.trunc(float(MAX_PRIORITY) * share).astype(np.int64) * candidates
 
 
-def _int32(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def _int32(numbers: NDArray[np.int64] | np.int64) -> NDArray[np.int64]:
     """*numbers* as upstream's 32-bit counters hold them."""
     return np.asarray(numbers).astype(np.int32).astype(np.int64)
 

@@ -5,7 +5,7 @@ Upstream: test/integration/scheduler_perf, whose opcodes these are; drainNodes, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ def read_operations(documents: Iterable[Document], folder: Path, *, defaults: bo
     *folder* is where the paths of templates lead from. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
     for document in documents:
-        whole_file = document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
+        whole_file: Mapping[str, Any] = document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
         settings = _Settings(folder, defaults, whole_file.get("params") or {}, whole_file.get("defaultPodTemplatePath"))
         steps = whole_file["workloadTemplate"]
         if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
@@ -110,13 +110,16 @@ _LABELS: Table = {"labelKey": ("label_key", text), "labelValues": ("label_values
 
 
 def _labelling(value: Any) -> dict[str, Any]:
-    found = record(dict, _LABELS)(value)
+    read: Reader[dict[str, Any]] = record(dict, _LABELS)
+    found = read(value)
     if not found.get("label_key"):
         raise Mismatch(None, "the key of a label").under("labelKey")
     return found
 
 
-_TEMPLATES = ("nodeTemplate", "podTemplate", "template", "templates", "nodeTemplatePath", "podTemplatePath", "templatePath", "templatePaths")
+_INLINE = ("nodeTemplate", "podTemplate", "template", "templates")
+_PATHS = ("nodeTemplatePath", "podTemplatePath", "templatePath", "templatePaths")
+_TEMPLATES = (*_INLINE, *_PATHS)
 _NAMES: Table = {"names": ("names", list_of(text)), "count": ("count", _count), "countParam": ("count", _count)}
 _WAIT: Table = {"skipWaitToCompletion": ("skip_wait", flag), "timeout": ("timeout", _seconds)}
 _PODS: Table = {
@@ -194,12 +197,12 @@ class _Settings:
             raise ManifestError(f"{where}: template: got {len(found) or 'nothing'}, wanted {'one' if wanted is not KubeObject else 'some'}")
         for item in found:
             if not isinstance(item, wanted):
-                raise ManifestError(f"{where}: template: got a {item.kind}, wanted a {wanted.kind}")
+                raise ManifestError(f"{where}: template: got a {item.kind}, wanted a {wanted.__name__}")
             yield with_defaults(item) if self.defaults else item
 
     def _inline(self, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
         kinds = {"nodeTemplate": "Node", "podTemplate": "Pod"}
-        for name in ("nodeTemplate", "podTemplate", "template", "templates"):
+        for name in _INLINE:
             given = step.get(name)
             for template in given if isinstance(given, list) else [] if given is None else [given]:
                 try:
@@ -209,7 +212,7 @@ class _Settings:
                 yield self._decoded(document, f"{where}: {name}")
 
     def _in_files(self, opcode: str, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
-        given = [step.get(name) for name in _TEMPLATES if name.endswith("Path") and step.get(name) is not None]
+        given = [step.get(name) for name in _PATHS[:-1] if step.get(name) is not None]
         given += step.get("templatePaths") or []
         if opcode == "createPods" and not given and self.default_pods and "podTemplate" not in step:
             given = [self.default_pods]

@@ -11,16 +11,17 @@ from typing import Any
 
 import attrs
 
-from ..algorithmprovider import resolve
-from ..algorithmprovider.releases import RELEASES
 from ..api.decode import decode
 from ..api.objects import KubeObject, Pod
+from ..core.decision import Decision
 from ..core.engine import Engine
 from ..core.feed import Feed
+from ..core.run import Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
-from .run import Run
+from .engines import engine_for
 
 Json = dict[str, Any]
+Items = list[tuple[str, KubeObject]]
 WITHOUT = ("policy", "preemption", "events")
 _BEGINNINGS = re.compile(r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )")
 
@@ -60,8 +61,7 @@ def _family(cases: Path) -> Family:
 
 def read_lines(path: Path) -> Iterator[Json]:
     """The objects of a JSON Lines file, gzipped or not."""
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as lines:
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
         for number, line in enumerate(lines, 1):
             try:
                 if line.strip():
@@ -88,31 +88,35 @@ def needs(case: Json, answer: Json | None) -> set[str]:
 # --- one case -------------------------------------------------------------------------------------------------------
 
 
-def answer_case(case: Json, options: Mapping[str, Any] | None = None) -> Json:
-    """Our answer to *case*, in the form of FORMAT.md. *options* go to ``resolve``, over the case's own."""
+@attrs.frozen(kw_only=True)
+class Manner:
+    """How cases are run. ``engine``: fields of the Engine, such as ``memory_bytes``."""
+
+    engine: Mapping[str, Any] = attrs.field(factory=dict)
+    details: bool = True
+    """Everything is answered and compared; else, without what is worked out for details alone, only what was decided."""
+
+
+USUAL = Manner()
+DECIDED = ("pod", "host", "error", "preemption")
+"""The fields that say what was decided."""
+
+
+def answer_case(case: Json, manner: Manner = USUAL) -> Json:
+    """Our answer to *case*, in the form of FORMAT.md."""
     try:
-        run = Run(build(case, options or {}))
+        run = Run(build(case, manner.engine), manner.details)
     except PolicyError as error:
         return {"name": case["name"], "error": str(error)}
     return {"name": case["name"], "cycles": list(play(run, case))}
 
 
-def build(case: Json, options: Mapping[str, Any]) -> Engine:
-    """A scheduler for *case* that was told of its objects."""
-    config = case.get("config") or {}
-    release = RELEASES.get(case["version"])
-    if release is None:
-        raise UnknownNameError(f"{case['name']}: version: got {case['version']!r}, wanted one of {', '.join(RELEASES)}")
-    wanted: Json = {
-        "gates": config.get("featureGates") or {},
-        "policy": config.get("policy"),
-        "provider": config.get("provider") or "DefaultProvider",
-        "hard_pod_affinity_weight": config.get("hardPodAffinitySymmetricWeight", 1),
-        "percentage": config.get("percentageOfNodesToScore", 0),
-        "preemption": config.get("preemption", True),
-        "equivalence_cache": config.get("equivalenceCache", False),
-    }
-    engine = Engine(resolve(release, **(wanted | dict(options))))
+def build(case: Json, engine_options: Mapping[str, Any]) -> Engine:
+    """A scheduler for *case* that was told of its objects; *engine_options*: fields of the Engine."""
+    try:
+        engine = engine_for(case["version"], case.get("config") or {}, **engine_options)
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{case['name']}: {error}") from None
     feed = Feed(engine)
     for number, document in enumerate(case.get("objects", ()), 1):
         item = decode(document, f"{case['name']}, object {number}", strict=False)
@@ -123,45 +127,58 @@ def build(case: Json, options: Mapping[str, Any]) -> Engine:
 
 def play(run: Run, case: Json) -> Iterator[Json]:
     """The cycles of *case*: its pods and events in order, then one retry for each pod that preempted."""
-    items: list[tuple[str, KubeObject]] = []
+    for decision in decisions(run, read_items(case), case.get("nominated") or {}):
+        yield decision.record(details=run.details)
+
+
+def read_items(case: Json) -> Items:
+    """What happens in *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or ``delete`` for events."""
+    items: Items = []
     for number, document in enumerate(case.get("pending", ()), 1):
         inner = document.get("object") if "event" in document else document
         item = decode(inner, f"{case['name']}, pending {number}", strict=False)
         if item is not None:
             items.append((document.get("event", "schedule"), item))
-    nominated = case.get("nominated") or {}
+    return items
+
+
+def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[Decision]:
+    """The decisions on *items* in order, then those on the retries; *nominated*: pod -> the node that it waits for beforehand."""
     pods = {item.key: item for verb, item in items if verb == "schedule" and isinstance(item, Pod)}
     for key, name in nominated.items():
         run.nominate(pods[key], name)
     for verb, item in items:
         if verb == "schedule" and isinstance(item, Pod):
-            yield run.cycle(item).record(details=True)
+            yield run.cycle(item)
         elif verb == "delete":
             run.feed.delete(item)
         elif verb == "add" or run.feed.exists(item):
             run.feed.put(item)
     for pod in run.take_retries():
-        yield run.cycle(pod, retry=True).record(details=True)
+        yield run.cycle(pod, retry=True)
 
 
 # --- comparison -----------------------------------------------------------------------------------------------------
 
 
-def differences(ours: Json, theirs: Json) -> list[str]:
-    """Where two answers differ, as ``path: got ..., wanted ...``; empty where they are identical."""
+FIELDS = ("pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption")
+
+
+def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS) -> list[str]:
+    """Where two answers differ in *fields*, as ``path: got ..., wanted ...``; empty where they are identical."""
     if "error" in theirs or "error" in ours:
         got, wanted = (_BEGINNINGS.sub("", str(side.get("error"))) for side in (ours, theirs))
         return [] if got == wanted else [f"error: got {got!r}, wanted {wanted!r}"]
     got_cycles, wanted_cycles = ours.get("cycles", []), theirs.get("cycles", [])
     found = [] if len(got_cycles) == len(wanted_cycles) else [f"cycles: got {len(got_cycles)}, wanted {len(wanted_cycles)}"]
     for number, (got, wanted) in enumerate(zip(got_cycles, wanted_cycles, strict=False)):
-        found += _cycle_differences(f"cycles[{number}] ({wanted.get('pod')})", got, wanted)
+        found += _cycle_differences(f"cycles[{number}] ({wanted.get('pod')})", got, wanted, fields)
     return found
 
 
-def _cycle_differences(where: str, ours: Json, theirs: Json) -> list[str]:
+def _cycle_differences(where: str, ours: Json, theirs: Json, fields: Sequence[str]) -> list[str]:
     found = []
-    for field in ("pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption"):
+    for field in fields:
         got, wanted = ours.get(field), theirs.get(field)
         if got != wanted:
             found += _deeper(f"{where}.{field}", got, wanted)
@@ -171,7 +188,8 @@ def _cycle_differences(where: str, ours: Json, theirs: Json) -> list[str]:
 def _deeper(where: str, got: Any, wanted: Any) -> list[str]:
     if isinstance(got, dict) and isinstance(wanted, dict):
         keys = [*wanted, *(key for key in got if key not in wanted)]
-        return [line for key in keys if got.get(key) != wanted.get(key) for line in _deeper(f"{where}[{key}]", got.get(key), wanted.get(key))]
+        unequal = (key for key in keys if got.get(key) != wanted.get(key))
+        return [line for key in unequal for line in _deeper(f"{where}[{key}]", got.get(key), wanted.get(key))]
     return [f"{where}: got {json.dumps(got)}, wanted {json.dumps(wanted)}"]
 
 
@@ -202,7 +220,7 @@ class FamilyReport:
 def check_family(
     family: Family,
     without: Sequence[str] = (),
-    options: Mapping[str, Any] | None = None,
+    manner: Manner = USUAL,
     on_case: Callable[[Json, Json, Json], None] = lambda case, ours, theirs: None,
 ) -> FamilyReport:
     """Run every case of *family* and compare; *on_case* sees (case, ours, theirs) of each case that differs."""
@@ -216,7 +234,7 @@ def check_family(
         if needs(case, theirs) & set(without):
             report.left_out += 1
             continue
-        ours, found = _compared(case, theirs, options)
+        ours, found = _compared(case, theirs, manner)
         report.cycles += len(ours.get("cycles", ()))
         if found:
             report.different[case["name"]] = found
@@ -226,11 +244,11 @@ def check_family(
     return report
 
 
-def _compared(case: Json, theirs: Json | None, options: Mapping[str, Any] | None) -> tuple[Json, list[str]]:
+def _compared(case: Json, theirs: Json | None, manner: Manner) -> tuple[Json, list[str]]:
     try:
-        ours = answer_case(case, options)
+        ours = answer_case(case, manner)
     except KubeclassicError as error:
         return {}, [f"refused: {error}"]
     except Exception as error:  # a crash is a difference to report, not the end of the run
         return {}, [f"{type(error).__name__}: {error}"]
-    return ours, ["no answer to compare with"] if theirs is None else differences(ours, theirs)
+    return ours, ["no answer to compare with"] if theirs is None else differences(ours, theirs, FIELDS if manner.details else DECIDED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -13,6 +12,7 @@ from ..core.batch import Rows
 from ..core.cycle import Cycle
 from ..core.decision import Decision, Details
 from ..core.engine import Engine
+from ..core.run import standing_still
 from ..core.score import Ranking, ScoreError, prioritize
 from ..core.verdict import Judgement
 from .simulate import Simulation
@@ -105,24 +105,11 @@ def explain_in(simulation: Simulation, pod: Pod) -> Explanation:
 
 def explain(engine: Engine, pod: Pod) -> Explanation:
     """What *engine* would decide for *pod* now, and why; visiting order and round robin do not move."""
-    with _standing_still(engine):
+    with standing_still(engine, pod):
         decision = engine.schedule(pod)
     if decision.details is None or decision.details.search is None:
         return Explanation(decision, (), was_scored=False)
     return _Explaining(engine, pod, decision.details).explanation(decision)
-
-
-@contextmanager
-def _standing_still(engine: Engine) -> Iterator[None]:
-    engine.snapshot.refresh()
-    taken, picks, transient = engine.cache.order.taken, engine.picks, engine.table.transient.copy()
-    equivalence = engine.equivalence
-    engine.equivalence = None if equivalence is None else equivalence.frozen()
-    try:
-        yield
-    finally:
-        engine.cache.order.taken, engine.picks, engine.equivalence = taken, picks, equivalence
-        engine.table.transient[:, : transient.shape[1]] = transient
 
 
 class _Explaining:

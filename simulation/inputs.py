@@ -25,7 +25,7 @@ from ..exceptions import ManifestError
 from . import openb
 from .churn import Operation, is_operation, nodes_of, read_operations
 from .scenario import DEFAULT_SCHEDULER
-from .traces import ADD, DELETE, START, Event, Reading, Times, is_event, read_event, timed, with_run_times
+from .traces import ADD, AS_THEY_SAY, DELETE, START, Event, Reading, Times, is_event, read_event, timed, with_run_times
 
 STDIN = "-"
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -35,7 +35,7 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 class Choice:
     """How inputs are to be read."""
 
-    reading: Reading = Reading()
+    reading: Reading = AS_THEY_SAY
     compress: float = 1.0
     """How much faster everything happens than it says."""
     defaults: bool = True
@@ -182,7 +182,7 @@ class _Reader:
         return tuple(with_defaults(item) for item in found if item is not None)
 
     def _takes_part(self, item: KubeObject) -> bool:
-        if not isinstance(item, Pod) or item.spec.node_name and not item.is_terminal:
+        if not isinstance(item, Pod) or (item.spec.node_name and not item.is_terminal):
             return True
         scheduler = item.spec.scheduler_name or DEFAULT_SCHEDULER
         why = "finished" if item.is_terminal else "being deleted" if item.is_terminating else ""

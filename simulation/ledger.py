@@ -54,9 +54,18 @@ class Ledger:
         """How many columns of the arrays are in use."""
         return len(self._rows)
 
+    def row_of(self, name: str) -> int:
+        """The column of the arrays that is a node's."""
+        return self._rows[name]
+
     def vector(self, amounts: Mapping[str, int]) -> Ints:
         """Amounts by name as int64[R]; one pod is one of ``pods``, and what is not kept account of is left out."""
         return np.array([amounts.get(name, int(name == PODS)) for name in self.resources], np.int64)
+
+    @property
+    def placed_pods(self) -> int:
+        """How many pods have a node."""
+        return len(self._pods) - self.waiting_pods
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
@@ -168,4 +177,5 @@ class Fragmentation:
         free = np.maximum(self._free(), 0)[:, : self.ledger.rows]
         total, weights = free.sum(axis=1), self._misfits[:, : self.ledger.rows].sum(axis=0)
         lost = (free.astype(np.float64) * weights).sum(axis=1)
-        return np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
+        shares: NDArray[np.float64] = np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
+        return shares

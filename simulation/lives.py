@@ -9,54 +9,15 @@ from typing import Any
 import attrs
 
 from ..api.objects import Condition, Pod
-from ..core.volumes import VolumeError, claim_keys
+from ..core.volumes import VolumeError
 from ..exceptions import CacheError
-from .ledger import Ints
+from .life import Life, Lifetime
 from .times import plain
 from .volumecontroller import VolumeController
 from .world import World
 
 BIND_TIMEOUT = 600.0
 """Seconds after which a pod whose volumes do not come is given up by the scheduler."""
-
-
-@attrs.frozen(kw_only=True)
-class Lifetime:
-    """How long a pod lasts, in virtual seconds; None: until something else ends it."""
-
-    runs_for: float | None = None
-    """Counted from when it runs."""
-    leaves_at: float | None = None
-    """When it goes wherever it is by then."""
-
-
-@attrs.define(eq=False)
-class Life:
-    """One pod. Its object is the API's; here is what a replay knows besides."""
-
-    key: str
-    uid: str
-    arrived: float
-    lifetime: Lifetime
-    asked: Ints
-    """What it takes of a node: int64[R] in the order of the ledger."""
-    original: Pod
-    """As it, or the first whose place it takes, came: to be made anew after an eviction."""
-    node: str = ""
-    """The node that it has or is about to get."""
-    scheduled: float | None = None
-    started: float | None = None
-    leaving: str = ""
-    """Why it was told to leave."""
-    attempts: int = 0
-    message: str = ""
-    """Why the last attempt failed."""
-    tried_at: int = -1
-    """The world's count of changes at the last failed attempt."""
-
-    @property
-    def waits(self) -> bool:
-        return not self.node
 
 
 @attrs.define(eq=False)
@@ -81,7 +42,7 @@ class Lives:
         life = Life(pod.key, pod.uid, world.now, lifetime, world.ledger.vector(template.footprint), root or pod)
         self.all[pod.key] = life
         self.seen.setdefault(pod.key, 0)
-        world.put(pod)
+        world.enter(pod)
         if lifetime.leaves_at is not None:
             world.agenda.put(max(lifetime.leaves_at, world.now), partial(self._time_is_up, life))
         if pod.spec.node_name:
@@ -168,7 +129,10 @@ class Lives:
         self._bind_when_ready(life, self.world.after(BIND_TIMEOUT))
 
     def _claims_bound(self, pod: Pod) -> bool:
-        return not self.world.engine.binder.enabled or all(map(self.volumes.is_bound, claim_keys(pod)))
+        return not self.world.engine.binder.enabled or all(map(self.volumes.is_bound, self._claims(pod)))
+
+    def _claims(self, pod: Pod) -> tuple[str, ...]:
+        return self.world.engine.templates.entry(pod).template.claims
 
     def _bind_when_ready(self, life: Life, deadline: float) -> None:
         """Upstream looks once a second whether the claims are bound."""
@@ -177,7 +141,7 @@ class Lives:
             return
         if self._claims_bound(pod):
             self._bound(life, pod)
-        elif self.world.now >= deadline or not any(map(self.volumes.is_coming, claim_keys(pod))):
+        elif self.world.now >= deadline or not any(map(self.volumes.is_coming, self._claims(pod))):
             self._unbind(life, pod, "timed out waiting for the condition")
         else:
             self.world.agenda.put(min(self.world.after(1.0), deadline), partial(self._bind_when_ready, life, deadline))

@@ -11,7 +11,8 @@ import attrs
 
 from ..api.objects import Condition, Node, Pod, Taint
 from ..api.tolerations import toleration_tolerates
-from .lives import Life, Lives
+from .life import Life
+from .lives import Lives
 from .world import World
 
 CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
@@ -100,6 +101,4 @@ def _with(taints: tuple[Taint, ...], *more: Taint) -> tuple[Taint, ...]:
 
 def _ready(node: Node, status: str) -> tuple[Condition, ...]:
     """The node's conditions with Ready set to *status*, where it has that condition."""
-    return tuple(
-        attrs.evolve(condition, status=status) if condition.type == "Ready" else condition for condition in node.status.conditions
-    )
+    return tuple(attrs.evolve(condition, status=status) if condition.type == "Ready" else condition for condition in node.status.conditions)

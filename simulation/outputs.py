@@ -8,6 +8,7 @@ import json
 import os
 import zlib
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -106,8 +107,7 @@ def as_csv_line(values: Sequence[Any]) -> bytes:
 def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Write a table as Parquet, whole or not at all. Raises :class:`OutputError`, also where pyarrow is not installed."""
     try:
-        import pyarrow
-        from pyarrow import parquet
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
         raise OutputError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
     table = pyarrow.table({name: [float(row[i]) if _is_float(rows, i) else row[i] for row in rows] for i, name in enumerate(columns)})

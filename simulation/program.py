@@ -9,7 +9,8 @@ import attrs
 
 from ..api.objects import KubeObject, Node, Pod
 from .churn import Operation, named
-from .lives import Lifetime, Lives
+from .life import Lifetime
+from .lives import Lives
 from .nodetrouble import OURS, NodeTrouble
 from .volumecontroller import VolumeController
 from .world import World

@@ -13,7 +13,8 @@ from ..core.engine import Engine
 from ..core.preempt import Preemption
 from ..exceptions import ManifestError
 from .inputs import Inputs
-from .lives import Life, Lives
+from .life import Life
+from .lives import Lives
 from .nodetrouble import NodeTrouble
 from .program import Program
 from .traces import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
@@ -195,7 +196,8 @@ class Replay:
         elif current is None:
             raise ManifestError(f"{event.where}: {event.verb}: got {node.name}, which is no node by then")
         else:
-            {DELETE: self.trouble.remove, DRAIN: self.trouble.drain, FAIL: self.trouble.fail, RECOVER: self.trouble.recover}[event.verb](current)
+            trouble = self.trouble
+            {DELETE: trouble.remove, DRAIN: trouble.drain, FAIL: trouble.fail, RECOVER: trouble.recover}[event.verb](current)
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 

@@ -22,10 +22,9 @@ def columns(resources: Sequence[str]) -> list[str]:
 
 def row_of(replay: Replay) -> list[Any]:
     """How the cluster stands now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
-    world, lives = replay.world, replay.lives
+    world = replay.world
     tally, ledger = world.tally, world.ledger
-    pending = ledger.waiting_pods
-    counts = [plain(world.now), pending, len(lives.all) - pending, ledger.nodes, tally.scheduled, tally.finished, tally.evicted]
+    counts = [plain(world.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, tally.scheduled, tally.finished, tally.evicted]
     return [*counts, *_resources(replay)]
 
 
@@ -50,10 +49,10 @@ class Series:
         if not self.every:
             self.sink(row_of(replay))
             return
-        upto = replay.next_time()
+        upto, until = replay.next_time(), replay.until
+        if until is not None and (upto is None or upto > until):
+            upto = until
+        row = row_of(replay)
         while self.next <= replay.now or (upto is not None and self.next < upto):
-            row = row_of(replay)
             self.sink([plain(self.next), *row[1:]])
             self.next += self.every
-            if upto is None and self.next > replay.now:
-                return

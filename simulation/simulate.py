@@ -9,8 +9,8 @@ import attrs
 from ..api.objects import Pod
 from ..core.decision import Decision
 from ..core.engine import Engine
+from ..core.run import Run
 from .order import in_order
-from .run import Run
 from .scenario import Scenario
 
 
@@ -57,11 +57,8 @@ class Simulation:
     def begin(self) -> Run:
         """Tell the scheduler of the cluster."""
         run = Run(self.engine, self.details)
-        for item in self.scenario.objects:
-            run.feed.put(item)
-        for pod in self.scenario.pending:
-            if pod.status.nominated_node_name:
-                run.nominate(pod, pod.status.nominated_node_name)
+        for item in (*self.scenario.objects, *self.scenario.pending):
+            run.put(item)
         return run
 
     def pods(self) -> list[Pod]:

@@ -38,9 +38,10 @@ class Tally:
 
     def pass_time(self, seconds: float, ledger: Ledger) -> None:
         """The cluster stays for so long as *ledger* has it."""
-        used, capacity = ledger.in_use * seconds, ledger.capacity * seconds
-        self._area = used if self._area is None else self._area + used
-        self._capacity = capacity if self._capacity is None else self._capacity + capacity
+        if self._area is None or self._capacity is None:
+            self._area, self._capacity = np.zeros(len(ledger.resources)), np.zeros(len(ledger.resources))
+        self._area += ledger.in_use * seconds
+        self._capacity += ledger.capacity * seconds
 
     def mean_use(self) -> NDArray[np.float64] | None:
         """What share of each resource was in use, over time: float64[R]; None where no time has passed."""

@@ -13,7 +13,7 @@ from ..api.documents import Document
 from ..api.fields import shown
 from ..api.objects import KubeObject, Node, Pod
 from ..exceptions import ManifestError
-from .lives import Lifetime
+from .life import EVER, Lifetime
 from .times import DURATION, TIME, parse_duration, parse_time
 
 CREATION_TIME = "kubeclassic/creation-time"
@@ -38,7 +38,7 @@ class Event:
     verb: str
     item: KubeObject
     where: str = ""
-    lifetime: Lifetime = Lifetime()
+    lifetime: Lifetime = EVER
 
 
 @attrs.define
@@ -139,6 +139,10 @@ class Reading:
     """Pods leave when they did, rather than after having run as long as they did."""
     run_time: float | None = None
     """How long pods run that say nothing of it."""
+
+
+AS_THEY_SAY = Reading()
+"""Times and durations are as given, and pods that say nothing run for ever."""
 
 
 def timed(objects: Iterable[KubeObject], reading: Reading, times: Times) -> Iterator[Event]:

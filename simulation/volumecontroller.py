@@ -19,9 +19,10 @@ from ..api.objects import (
     PersistentVolumeClaim,
     StorageClass,
 )
+from ..core.provisioning import NO_PROVISIONER
 from ..core.volumematch import claim_class, is_bound_to, requested_size, size, volume_class
 from ..core.volumes import BOUND_BY_CONTROLLER
-from ..core.volumesearch import BIND_COMPLETED, NO_PROVISIONER, SELECTED_NODE, is_fully_bound
+from ..core.volumesearch import BIND_COMPLETED, SELECTED_NODE, is_fully_bound
 from .provisioning import new_volume
 from .world import World
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from typing import TypeVar
@@ -63,6 +64,8 @@ class World:
     draw: random.Random = attrs.field(init=False)
     _version: int = 0
     """The highest resourceVersion that was seen."""
+    _entered: float = -1.0
+    """When the last pod entered the queue."""
 
     def __attrs_post_init__(self) -> None:
         self.queue = make_queue(self.engine.algorithm, self.engine.nominations, self.clock)
@@ -95,6 +98,14 @@ class World:
         if isinstance(item, Node):
             self.ledger.put_node(item)
         self.router.put(item)
+
+    def enter(self, pod: Pod) -> None:
+        """A new pod appears. Those that come at one time enter the queue one after the other, as real clocks tell them apart."""
+        now = self.clock.now
+        self._entered = now if self._entered < now else math.nextafter(self._entered, math.inf)
+        self.clock.now = self._entered
+        self.put(pod)
+        self.clock.now = now
 
     def delete(self, item: KubeObject) -> None:
         """An object goes."""

@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
-from kubeclassic.simulation.run import Run
+from kubeclassic.core.run import Run
 from tests.build import node, pod
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"

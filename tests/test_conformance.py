@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from kubeclassic.simulation.conform import FamilyReport, check_family, find_families
 
 from .conftest import ROOT, SHARED

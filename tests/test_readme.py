@@ -44,6 +44,20 @@ def test_the_first_commands_are_one_line(heading: str) -> None:
     assert block.startswith("python3 -m venv .venv && ")
 
 
+def test_the_python_examples_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The Python code, block after block, runs at the repository's root, and a rule of one's own has its say."""
+    monkeypatch.chdir(ROOT)
+    program = "\n".join(re.findall(r"^```python\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL))
+    exec(compile(program, "README.md", "exec"), {"__name__": "readme"})
+    first, failed, totals, *others, explained = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"database-\w\d \d+", first)
+    assert failed == """["node(s) had taints that the pod didn't tolerate"]"""
+    assert re.fullmatch(r"\[\d+( \d+)+\]", totals)
+    assert len(others) == 21
+    assert sum("0/11 nodes are available: " in line for line in others) == 1
+    assert "'database-b1': ['node(s) were in a zone that is worked on']" in explained
+
+
 def test_links_lead_somewhere() -> None:
     """Every relative link of README leads to a file or folder that is there."""
     targets = [target for target in re.findall(r"\]\(([^)]+)\)", README) if "://" not in target]

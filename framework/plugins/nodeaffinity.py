@@ -62,6 +62,7 @@ class NodeAffinity(Plugin):
     filter_reads: ClassVar[Reads] = Reads.NODE
     score_reads: ClassVar[Reads] = Reads.NODE
     pre_filter_by_class: ClassVar[bool] = True
+    pre_score_by_class: ClassVar[bool] = True
     normalize_score = normalize_reduce(MAX_NODE_SCORE)
 
     @property

@@ -116,7 +116,9 @@ class NodeResourcesFit(Plugin):
     name = "NodeResourcesFit"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
     score_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
+    pre_score_by_class: ClassVar[bool] = True
     without_pre_filter: ClassVar[str | None] = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+    pre_filter_by_class: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or NodeResourcesFitArgs(), handle)
@@ -167,6 +169,7 @@ class NodeResourcesBalancedAllocation(Plugin):
 
     name = "NodeResourcesBalancedAllocation"
     score_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
+    pre_score_by_class: ClassVar[bool] = True
 
     @property
     def _resources(self) -> Sequence[ResourceSpec]:

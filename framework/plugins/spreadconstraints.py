@@ -99,14 +99,6 @@ def _tolerated(pod: Template, nodes: Batch) -> Mask:
 Constraints = tuple[Constraint, ...]
 
 
-def with_all_keys(constraints: Constraints, nodes: Batch) -> Mask:
-    """The nodes that have the topology key of every constraint: bool[n]."""
-    mask = np.ones(nodes.n, np.bool_)
-    for constraint in constraints:
-        mask &= nodes.label(constraint.topology_key).present
-    return mask
-
-
 def pods_on(constraint: Constraint, namespace: str, nodes: Batch) -> Ints:
     """The pods on each node itself that *constraint* counts, edits left out: int64[n]."""
     query = constraint.fellows.counted(namespace)

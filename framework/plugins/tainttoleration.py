@@ -29,6 +29,7 @@ class TaintToleration(Plugin):
     name = "TaintToleration"
     filter_reads: ClassVar[Reads] = Reads.NODE
     score_reads: ClassVar[Reads] = Reads.NODE
+    pre_score_by_class: ClassVar[bool] = True
     without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
     normalize_score = normalize_reduce(MAX_NODE_SCORE, reverse=True)
 

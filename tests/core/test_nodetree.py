@@ -51,7 +51,7 @@ class TestNodeTree:
 
     def test_removing_a_visited_node_skips_one(self) -> None:
         """A node removed in front of the cursor makes the round skip the node that takes its place."""
-        tree = build({name: "" for name in ("n0", "n1", "n2", "n3")})
+        tree = build(dict.fromkeys(("n0", "n1", "n2", "n3"), ""))
         assert passes(tree, 2) == ["n0", "n1"]
         tree.remove("n0", "")
         assert passes(tree, 2) == ["n3", "n1"]

@@ -151,6 +151,19 @@ class TestUpdate:
         made.queue.update(failed("a"), failed("a", labels={"x": "y"}))
         assert made.queue.pending == (1, 0, 0)
 
+    @pytest.mark.parametrize("release", BY_CYCLE)
+    def test_it_waits_a_second_again_when_it_fails(self, release: str) -> None:
+        """The back-off of a parked pod that changed starts anew; that of one whose status changed goes on."""
+        for changed, wait in ((failed("a", labels={"x": "y"}), 1.0), (failed("a"), 2.0)):
+            made = bench(release)
+            made.fail(pod("a"))
+            made.clock.now = 3.0
+            made.queue.update(pod("a"), changed)
+            made.queue.move_all()
+            made.queue.pop()
+            made.queue.add_unschedulable(changed, -1)
+            assert made.queue.next_due() == 3.0 + wait
+
     @pytest.mark.parametrize("release", ALL)
     def test_its_status_and_versions_do_not_matter(self, release: str) -> None:
         """An update of the status, the resource version or the generation replaces a parked pod where it is."""

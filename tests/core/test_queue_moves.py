@@ -91,11 +91,14 @@ class TestFlushes:
         made.clock.now = 1.0
         made.fail(pod("b"))
         assert made.queue.next_due() == 90.0
+        made.clock.now = 30.0
+        made.fail(pod("c"))
         made.clock.now = 60.0
         made.queue.tick()
-        assert made.queue.pending == (0, 0, 2)
+        assert made.queue.pending == (0, 0, 3)
         made.clock.now = 90.0
         assert made.pop_all() == ["a", "b"]
+        assert made.queue.pending == (0, 0, 1)
 
     @pytest.mark.parametrize("release", BY_CYCLE)
     def test_that_flush_is_a_move(self, release: str) -> None:

@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.predicates.csimigration import AWS_EBS, AZURE_DISK, CINDER, GCE_PD, PLUGINS, plugin_of
-from kubeclassic.predicates.volumezone import ZONE
+from kubeclassic.core.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD, ZONE, handle_of, plugin_of
 from tests.volumebuild import volume
 
 
 def handle(plugin: str, zone: str = "", **source: Any) -> str | None:
     made = volume("v", meta={"labels": {ZONE: zone}} if zone else None, **source)
-    assert plugin_of(made) == plugin
-    return PLUGINS[plugin].handle(made)
+    assert plugin_of(made.spec.source) == plugin
+    return handle_of(plugin, made, (ZONE,))
 
 
 class TestHandles:
@@ -55,4 +54,4 @@ class TestHandles:
 
     def test_other_volumes_belong_to_no_plugin(self) -> None:
         """A driver cannot take over what it does not know."""
-        assert plugin_of(volume("v", iscsi={"iqn": "i"})) is None
+        assert plugin_of(volume("v", iscsi={"iqn": "i"}).spec.source) is None

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.predicates.volumezone import REGION, ZONE, no_volume_zone_conflict, zones_of
+from kubeclassic.core.intree import REGION, ZONE
+from kubeclassic.predicates.volumezone import no_volume_zone_conflict, zones_of
 from tests.build import ask, node
 from tests.volumebuild import claim, pod, storage_class, volume
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.report.simulation import amount, summary_text
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.summary import summarise
-from kubeclassic.simulation.tiebreak import TIE_BREAKS
 from tests.build import engine, node, pod
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from ..algorithmprovider.cells import first_best, round_robin
 from ..core.engine import PickHost
 from ..core.release import Release
+from .cells import first_best, round_robin
 
 
 class _Lottery:

@@ -1,0 +1,39 @@
+"""The options that say how much of earlier answers the scheduler may keep; what it decides never depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from ..api.quantity import Quantity
+from ..exceptions import QuantityError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    if value is None:
+        return None
+    try:
+        size = Quantity.parse(value).value()
+    except QuantityError as error:
+        raise click.BadParameter(str(error)) from None
+    if size < 0:
+        raise click.BadParameter(f"got {value}, wanted 0 bytes or more")
+    return size
+
+
+def memory_options(command: F) -> F:
+    """Give *command* ``--memory`` and ``--no-memory``; it gets them as *memory* (bytes or None) and *no_memory*."""
+    size = click.option("--memory", callback=_bytes, metavar="BYTES", help="Keep earlier answers up to this, such as 64Mi.  [default: 1Gi]")
+    off = click.option("--no-memory", is_flag=True, help="Keep no answers: work everything out in every cycle.")
+    return size(off(command))
+
+
+def engine_options(memory: int | None, no_memory: bool) -> dict[str, int]:
+    """The fields of an Engine that the two options stand for."""
+    if no_memory:
+        return {"memory_bytes": 0}
+    return {} if memory is None else {"memory_bytes": memory}

@@ -1,0 +1,149 @@
+"""Scheduling pods one after another against a cluster that changes with each decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import attrs
+
+from ..api.objects import KubeObject, Pod
+from .decision import Decision
+from .engine import Engine
+from .feed import Feed
+from .preempt import Preemption
+
+
+@attrs.define(eq=False)
+class Run:
+    """Cycles over one scheduler: what is placed is assumed, who is preempted leaves at once, and the preemptor gets one retry."""
+
+    engine: Engine
+    details: bool = True
+    feed: Feed = attrs.field(init=False)
+    evicted: dict[str, str] = attrs.field(factory=dict)
+    """Pods that had to leave -> the pod that took their place."""
+    _retries: list[str] = attrs.field(factory=list)
+    _pods: dict[str, Pod] = attrs.field(factory=dict)
+    """The pods that were seen, as their status stands now, by key."""
+    _told: dict[str, Pod] = attrs.field(factory=dict)
+    """The pods that wait, as they were told of, by key."""
+
+    def __attrs_post_init__(self) -> None:
+        self.feed = Feed(self.engine)
+
+    # --- what happens to the cluster --------------------------------------------------------------------------------
+
+    def put(self, item: KubeObject) -> None:
+        """An object appears or changes; a pod without a node waits, nominated to where its status says."""
+        if isinstance(item, Pod):
+            self.evicted.pop(item.key, None)
+        if isinstance(item, Pod) and not item.spec.node_name and not item.is_terminal:
+            self._put_waiting(item)
+            return
+        if isinstance(item, Pod):
+            self._stop_waiting(item)
+        self.feed.put(item)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object goes."""
+        if isinstance(item, Pod):
+            self._stop_waiting(item)
+        self.feed.delete(item)
+
+    def nominate(self, pod: Pod, node_name: str) -> None:
+        """Let *pod* wait for *node_name* before its first cycle."""
+        self._set_nomination(pod, node_name)
+        self.engine.nominations.add(self._pods[pod.key], node_name)
+
+    def _put_waiting(self, pod: Pod) -> None:
+        told, current = self._told.get(pod.key), self._pods.get(pod.key)
+        if told == pod or self.engine.cache.is_assumed(pod):
+            return
+        self._told[pod.key] = self._pods[pod.key] = pod
+        if current is not None:
+            self.engine.nominations.update(current, pod)
+        elif pod.status.nominated_node_name:
+            self.engine.nominations.add(pod)
+
+    def _stop_waiting(self, pod: Pod) -> None:
+        self._told.pop(pod.key, None)
+        waiting = self._pods.pop(pod.key, None)
+        if waiting is not None:
+            self.engine.nominations.remove(waiting)
+
+    # --- cycles -----------------------------------------------------------------------------------------------------
+
+    def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
+        """One scheduling cycle for *pod*, and what follows from it."""
+        pod = self._pods.setdefault(pod.key, pod)
+        waiting = self.engine.nominations.node_of(pod)
+        if self.engine.algorithm.release.queue.pop_removes_nomination:
+            self.engine.nominations.remove(pod)
+        decision = self.engine.schedule(pod, details=self.details)
+        if decision.host is not None:
+            self._place(decision, decision.host)
+        if decision.host is None:
+            self._wait(decision, waiting, retry)
+        return decision
+
+    def ask(self, pod: Pod) -> Decision:
+        """What a cycle for *pod* would decide now; nothing moves, and nothing follows from it."""
+        with standing_still(self.engine, pod):
+            return self.engine.schedule(self._pods.get(pod.key, pod))
+
+    def take_retries(self) -> list[Pod]:
+        """The pods that preempted and are to be tried once more, in order; the list is emptied."""
+        keys, self._retries = self._retries, []
+        return [self._pods[key] for key in keys]
+
+    # --- what follows from a decision -------------------------------------------------------------------------------
+
+    def _place(self, decision: Decision, host: str) -> None:
+        error = self.engine.assume(decision.pod, host)
+        if error is not None:
+            decision.host, decision.error = None, error
+
+    def _wait(self, decision: Decision, waiting: str, retry: bool) -> None:
+        pod, plan = decision.pod, decision.preemption
+        if waiting:
+            # Upstream: a pod that failed enters the queue again, and with it the end of its node's list of nominated pods.
+            self.engine.nominations.add(pod, waiting)
+        if plan is not None:
+            self._evict(pod, plan)
+        if plan is not None and plan.node is not None and not retry:
+            self._retries.append(pod.key)
+
+    def _evict(self, pod: Pod, plan: Preemption) -> None:
+        if plan.node is not None:
+            self.engine.nominations.remove(pod)
+            self._set_nomination(pod, plan.node)
+            self.engine.nominations.add(self._pods[pod.key], plan.node)
+            for victim in plan.victims:
+                self.feed.delete(victim)
+                self.evicted[victim.key] = pod.key
+        if plan.drops_own:
+            self.engine.nominations.remove(pod)
+            self._set_nomination(pod, "")
+        for other in plan.clear_nominations:
+            self.engine.nominations.remove(self._pods.get(other.key, other))
+            self._set_nomination(other, "")
+
+    def _set_nomination(self, pod: Pod, node_name: str) -> None:
+        current = self._pods.get(pod.key, pod)
+        self._pods[pod.key] = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
+
+
+@contextmanager
+def standing_still(engine: Engine, pod: Pod) -> Iterator[None]:
+    """What *engine* decides on *pod* meanwhile moves neither its visiting order nor its round robin, and leaves no effects."""
+    engine.snapshot.refresh()
+    taken, picks, transient = engine.cache.order.taken, engine.picks, engine.table.transient.copy()
+    equivalence = engine.equivalence
+    engine.equivalence = None if equivalence is None else equivalence.frozen()
+    try:
+        with engine.binder.undone(pod):
+            yield
+    finally:
+        engine.cache.order.taken, engine.picks, engine.equivalence = taken, picks, equivalence
+        engine.table.transient[:, : transient.shape[1]] = transient

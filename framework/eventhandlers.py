@@ -1,0 +1,92 @@
+"""What each event of the cluster does to a scheduler of the framework: which objects it learns of, and which pods it tries again.
+
+Upstream: addAllEventHandlers in pkg/scheduler/eventhandlers.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ..api.objects import KubeObject, Node, Pod, StorageClass
+from ..core.events import ADD, UPDATE, EventRouter
+from .admission import Admission
+from .config import DEFAULT_SCHEDULER
+from .engine import FrameworkEngine
+from .events import ASSIGNED_POD_DELETE, NODE_ADD, Action, ClusterEvent
+from .queue import FrameworkQueue
+
+ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
+
+
+@attrs.define(eq=False)
+class FrameworkEvents(EventRouter):
+    """Delivers events to an engine of the framework and its queue; pods of any of its profiles are queued."""
+
+    if TYPE_CHECKING:
+        engine: FrameworkEngine
+        queue: FrameworkQueue
+
+    def _maybe_move(self, verb: str, item: KubeObject) -> None:
+        action = ACTIONS.get(verb, Action.DELETE)
+        handled = self._handled(item.kind)
+        if isinstance(item, StorageClass):
+            if action is Action.DELETE or (action is Action.ADD and item.volume_binding_mode != "WaitForFirstConsumer"):
+                return
+        # Upstream: there are handlers only for what some plugin registered.
+        if handled & action:
+            self.queue.move_all(ClusterEvent(item.kind, action))
+
+    def _handled(self, kind: str) -> Action:
+        found = Action(0)
+        if kind in ("CSINode", "CSIDriver", "CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "StorageClass"):
+            for _, event in self.queue.registrations:
+                if event.resource == kind:
+                    found |= event.action
+        return found
+
+    def _put_node(self, node: Node) -> None:
+        old = self.engine.cache.node(node.name)
+        self.feed.put(node)
+        event = NODE_ADD if old is None else node_change(old, node)
+        if event is not None:
+            self.queue.move_all(event, Admission.of(self.engine, node.name))
+
+    def delete(self, item: KubeObject) -> None:
+        if isinstance(item, Node):
+            # Upstream: a node that goes lets nobody be tried again.
+            self.feed.delete(item)
+        else:
+            super().delete(item)
+
+    def _is_queued(self, pod: Pod | None) -> bool:
+        return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.engine.profiles
+
+    def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
+        if new is None and old is not None:
+            self.feed.delete(old)
+            self.queue.move_all(ASSIGNED_POD_DELETE)
+        else:
+            super()._tell_cache(old, new)
+
+    def _is_echo(self, pod: Pod) -> bool:
+        return self.engine.cache.is_assumed(pod)
+
+
+def node_change(old: Node, new: Node) -> ClusterEvent | None:
+    """What happened to a node that may let a pod fit: the first that applies, None where nothing did.
+
+    Upstream: nodeSchedulingPropertiesChange
+    """
+    # Upstream: quantities are compared as they are kept, so 1 is another amount than 1000m.
+    amounts = [{name: amount.form for name, amount in node.status.allocatable.items()} for node in (old, new)]
+    statuses = [{condition.type: condition.status for condition in node.status.conditions} for node in (old, new)]
+    changes = (
+        (old.spec.unschedulable and not new.spec.unschedulable, Action.UPDATE_NODE_TAINT, "NodeSpecUnschedulableChange"),
+        (amounts[0] != amounts[1], Action.UPDATE_NODE_ALLOCATABLE, "NodeAllocatableChange"),
+        (old.labels != new.labels, Action.UPDATE_NODE_LABEL, "NodeLabelChange"),
+        (old.spec.taints != new.spec.taints, Action.UPDATE_NODE_TAINT, "NodeTaintChange"),
+        (statuses[0] != statuses[1], Action.UPDATE_NODE_CONDITION, "NodeConditionChange"),
+    )
+    return next((ClusterEvent("Node", action, label) for applies, action, label in changes if applies), None)

@@ -1,0 +1,159 @@
+"""Do the pod and those already there want, refuse, like or dislike each other's company?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...core.batch import Batch
+from ...core.cycle import Cycle
+from ...core.domains import DomainSums
+from ...core.failures import Failures
+from ...core.namespaces import terms_about
+from ...core.podterms import (
+    PREFERRED_AFFINITY,
+    PREFERRED_ANTI_AFFINITY,
+    REQUIRED_AFFINITY,
+    REQUIRED_ANTI_AFFINITY,
+    ROLES,
+    terms_of,
+    unreadable,
+)
+from ...core.rule import Reads, Reduction, Scores
+from ...core.template import Template
+from ...predicates.interpodaffinity import Affinity, AntiAffinity, first_of, lacks_company, meets_refused, refused_by_existing
+from ...predicates.reasons import (
+    EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
+    POD_AFFINITY_RULES_NOT_MATCH,
+    POD_ANTI_AFFINITY_RULES_NOT_MATCH,
+)
+from ...priorities.interpodaffinity import liking, stretched
+from ..args import InterPodAffinityArgs
+from ..events import Action, ClusterEvent
+from ..fielderrors import aggregated
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin
+from ..selectorfaults import label_selector_fault
+from ..status import SKIP, Status, error, unresolvable
+
+FIELDS = {
+    REQUIRED_AFFINITY: "requiredAffinityTerms",
+    REQUIRED_ANTI_AFFINITY: "requiredAntiAffinityTerms",
+    PREFERRED_AFFINITY: "preferredAffinityTerms",
+    PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
+}
+"""Role -> how a text about its terms calls it."""
+
+
+def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int]:
+    return (int(raw.min()), int(raw.max())) if len(raw) else (0, 0)
+
+
+def _between(pod: Template, raw: Scores, extremes: tuple[int, int], nodes: Batch, cycle: Cycle) -> Scores:
+    """0 for the least and 100 for the most liked node; all 0 where no difference is made."""
+    return stretched(raw, *extremes, MAX_NODE_SCORE)
+
+
+class InterPodAffinity(Plugin):
+    """Turn down nodes in whose domains a pod is missing that the pod requires, or where one is refused; prefer nodes with liked company.
+
+    Upstream: pkg/scheduler/framework/plugins/interpodaffinity.
+    """
+
+    name = "InterPodAffinity"
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
+    without_pre_filter: ClassVar[str | None] = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+    without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
+    follows_pods: ClassVar[str | None] = without_pre_filter
+    pre_filter_skips: ClassVar[bool] = True
+    normalize_score = Reduction(_extremes, _between, zeros_alike=True)
+    pre_score_by_class: ClassVar[bool] = True
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args or InterPodAffinityArgs(), handle)
+
+    # --- what is required -------------------------------------------------------------------------------------------
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
+        if text := _faults(pod):
+            return unresolvable(f"parsing pod: {text}")
+        if pod.required_affinity or pod.required_anti_affinity or _is_refused_somewhere(pod, cycle):
+            return None
+        return SKIP
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are there."""
+        lacking = meeting = None
+        affinity, anti = _own_terms(pod, cycle)
+        if affinity.keys:
+            # Upstream: even the first of its kind needs a node with all the keys.
+            lacking = lacks_company(affinity, nodes, nodes.delta(affinity.wanted))
+            for key in affinity.keys:
+                lacking |= ~nodes.label(key).present
+        if anti.by_key:
+            meeting = meets_refused(anti, nodes, nodes.delta)
+        refused = refused_by_existing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), nodes)
+        reasons = (POD_AFFINITY_RULES_NOT_MATCH, POD_ANTI_AFFINITY_RULES_NOT_MATCH, EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH)
+        return Failures.coded(first_of((lacking, meeting, refused), nodes), [(reason,) for reason in reasons])
+
+    # --- what is preferred ------------------------------------------------------------------------------------------
+
+    def score_key(self, pod: Template) -> Hashable:
+        return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
+
+    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
+        if not self._looks_at_existing(pod):
+            return None
+        text = _faults(pod)
+        return error(f"failed to parse pod: {text}") if text else None
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """The sum of the weights of the pod's own terms and of existing pods' terms about it: int64[n]."""
+        if not self._looks_at_existing(pod):
+            return np.zeros(nodes.n, np.int64)
+        return liking(pod, nodes, cycle, self.args.hard_pod_affinity_weight)
+
+    def _looks_at_existing(self, pod: Template) -> bool:
+        has_preferences = bool(pod.preferred_affinity or pod.preferred_anti_affinity)
+        # Upstream: the required affinity of pods that are there is passed over with their preferences.
+        return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return ClusterEvent("Pod", Action.ALL), ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
+
+
+def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffinity]:
+    """The required terms of *pod*, namespaces by name."""
+    key = (InterPodAffinity.name, pod)
+    if key not in cycle.memo:
+        namespaces = cycle.listings.namespaces
+        cycle.memo[key] = Affinity.of(pod).by_name(pod, namespaces), AntiAffinity.of(pod).by_name(namespaces)
+    found: tuple[Affinity, AntiAffinity] = cycle.memo[key]
+    return found
+
+
+def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
+    sums = DomainSums(cycle.table)
+    for holder, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle):
+        sums.add(counter, holder.topology_key)
+    return sums.has_any
+
+
+def _faults(pod: Template) -> str:
+    """What is wrong with the selectors of *pod*'s terms, preferred ones included; empty where nothing is."""
+    return aggregated(f"{FIELDS[role]}: {_fault(pod, role)}" for role in ROLES if unreadable(pod, role) is not None)
+
+
+def _fault(pod: Template, role: str) -> str:
+    return next(filter(None, _selector_faults(pod, role)), "")
+
+
+def _selector_faults(pod: Template, role: str) -> Iterator[str]:
+    for term, _ in terms_of(pod, role):
+        yield label_selector_fault(term.label_selector)
+        yield label_selector_fault(term.namespace_selector)

@@ -1,0 +1,196 @@
+"""Are the pod's fellows spread evenly enough over the topology domains, and where are fewest of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+
+from ...api.labels import SelectorError
+from ...core.arithmetic import truncated_div
+from ...core.batch import Batch
+from ...core.cycle import Cycle
+from ...core.failures import Failures, Reason
+from ...core.nodeselectors import required_node_affinity
+from ...core.rule import Reads, Reduction, RuleError, Scores
+from ...core.spread import Domains
+from ...core.template import Template
+from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
+from ..args import PodTopologySpreadArgs
+from ..events import Action, ClusterEvent
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin
+from ..status import Status, error
+from .spreadconstraints import HARD, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_fellows
+from .spreadcounts import Skews, SoftCounts, domains_by_key
+
+Summary = tuple[tuple[float, ...], tuple[int, int]] | None
+"""The weights of the constraints, and the greatest and the least raw score; None without constraints."""
+NO_ROWS = np.zeros(0, np.intp)
+MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
+
+
+class PodTopologySpread(Plugin):
+    """Turn down nodes where the pod would lift its domain's count of fellows too far above the emptiest; prefer domains with few of them.
+
+    Upstream: pkg/scheduler/framework/plugins/podtopologyspread.
+    """
+
+    name = "PodTopologySpread"
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads: ClassVar[Reads] = Reads.NODE | Reads.PODS | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    scores_together: ClassVar[bool] = True
+    without_pre_filter: ClassVar[str | None] = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
+    without_pre_score: ClassVar[str | None] = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
+    follows_pods: ClassVar[str | None] = without_pre_filter
+    pre_filter_by_class: ClassVar[bool] = True
+    pre_score_by_class: ClassVar[bool] = True
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args or PodTopologySpreadArgs(defaulting_type="System"), handle)
+        self.is_system = self.args.defaulting_type == "System"
+        self.defaults = SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
+        self.reader = ConstraintReader.of(handle)
+
+    def constraints(self, pod: Template, when: str, cycle: FrameworkCycle) -> Constraints:
+        """The constraints of *pod*, or the profile's if it has none of any kind. Raises SelectorError for an invalid selector."""
+        own = pod.spec.topology_spread_constraints
+        if not own:
+            return self._deduced(pod, when, cycle)
+        key = (self, when)
+        if key not in pod.memo:
+            pod.memo[key] = tuple(self.reader.read(pod, c) for c in own if c.when_unsatisfiable == when)
+        found: Constraints = pod.memo[key]
+        return found
+
+    def _deduced(self, pod: Template, when: str, cycle: FrameworkCycle) -> Constraints:
+        wanted = [constraint for constraint in self.defaults if constraint.when_unsatisfiable == when]
+        if not wanted:
+            return ()
+        fellows = deduced_fellows(pod, cycle.listings)
+        return () if fellows.is_everybody else tuple(self.reader.read(pod, constraint, fellows) for constraint in wanted)
+
+    # --- hard constraints -------------------------------------------------------------------------------------------
+
+    def concerns(self, pod: Template) -> bool:
+        return any(c.when_unsatisfiable == HARD for c in pod.spec.topology_spread_constraints or self.defaults)
+
+    def filter_key(self, pod: Template) -> Hashable:
+        own = pod.spec.topology_spread_constraints
+        owner = None if own else pod.pod.metadata.controller
+        return own, owner, pod.namespace, pod.labels, pod.node_selector, required_node_affinity(pod), pod.spec.tolerations
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
+        try:
+            self.constraints(pod, HARD, cycle)
+        except SelectorError as fault:
+            return error(f"obtaining pod's hard topology spread constraints: {fault}")
+        return None
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        """The first constraint that a node breaks decides about the node."""
+        constraints = self.constraints(pod, HARD, cycle)
+        if not constraints:
+            return None
+        skews = Skews(pod, constraints, nodes, self._domains(pod, constraints, nodes, cycle), self.reader.min_domains)
+        codes, alive = np.zeros(nodes.n, np.int64), np.ones(nodes.n, np.bool_)
+        for constraint in constraints:
+            present = nodes.label(constraint.topology_key).present
+            codes[alive & ~present] = 1
+            alive &= present
+            uneven = skews.without_the_pod(constraint) + int(constraint.fellows.matches(pod.labels)) > constraint.max_skew
+            codes[alive & uneven] = 2
+            alive &= ~uneven
+        return Failures.coded(codes, ((MISSING_LABEL,), (UNEVEN,)))
+
+    def _domains(self, pod: Template, constraints: Constraints, nodes: Batch, cycle: FrameworkCycle) -> dict[str, Domains]:
+        """The domains as the cycle found them; for the whole table anew, as whoever keeps that answer watches what is counted."""
+        key = (self, pod)
+        if nodes.rows is None or key not in cycle.memo:
+            cycle.memo[key] = domains_by_key(pod, constraints, cycle.table)
+        found: dict[str, Domains] = cycle.memo[key]
+        return found
+
+    # --- soft constraints -------------------------------------------------------------------------------------------
+
+    def score_key(self, pod: Template) -> Hashable:
+        return self.filter_key(pod)
+
+    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
+        try:
+            cycle.memo[self.name] = self._soft(pod, nodes, cycle)
+        except SelectorError as fault:
+            return error(f"calculating preScoreState: obtaining pod's soft topology spread constraints: {fault}")
+        return None
+
+    def _soft(self, pod: Template, feasible: Batch, cycle: FrameworkCycle) -> SoftCounts | None:
+        """What scoring the *feasible* nodes needs to know; None without soft constraints."""
+        constraints = self.constraints(pod, SOFT, cycle)
+        requires_all = bool(pod.spec.topology_spread_constraints) or not self.is_system
+        return SoftCounts.of(pod, constraints, requires_all, feasible) if constraints else None
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """How crowded each node's domains are: int64[n]."""
+        soft: SoftCounts | None = cycle.memo[self.name]
+        return np.zeros(nodes.n, np.int64) if soft is None else soft.raw(nodes)
+
+    def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """100 for the least crowded node, where that is empty, and less in proportion; 0 for nodes that lack a topology key."""
+        soft: SoftCounts | None = cycle.memo[self.name]
+        if soft is None:
+            return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
+        judged = soft.judged(nodes)
+        return _normalized(raw, *_extremes(raw[judged])) * judged
+
+    # --- the same, kept from cycle to cycle -------------------------------------------------------------------------
+
+    def kept_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """0 everywhere without soft constraints, else more: int64[n]; what it counts is all that :meth:`kept_normalize` reads."""
+        try:
+            soft = self._counted(pod, cycle)
+        except SelectorError as fault:
+            raise RuleError(str(fault)) from None
+        return np.zeros(nodes.n, np.int64) if soft is None else 1 + soft.fellows(nodes)
+
+    @property
+    def kept_normalize(self) -> Reduction:
+        """score and normalize_score in one: what the feasible nodes together make of the constraints, then each node by itself."""
+        return Reduction(self._summary, self._from_summary, zeros_alike=True)
+
+    def _counted(self, pod: Template, cycle: FrameworkCycle) -> SoftCounts | None:
+        """The counts of the cycle, not weighed yet."""
+        key = (self, "counted")
+        if key not in cycle.memo:
+            cycle.memo[key] = self._soft(pod, Batch(cycle.table, NO_ROWS), cycle)
+        found: SoftCounts | None = cycle.memo[key]
+        return found
+
+    def _summary(self, pod: Template, raw: Scores, feasible: Batch, cycle: Cycle) -> Hashable:
+        soft = self._counted(pod, cycle)  # type: ignore[arg-type]  # cycles of the framework alone come here
+        if soft is None:
+            return None
+        soft = soft.weighed(feasible)
+        return soft.weights, _extremes(soft.raw(feasible)[soft.judged(feasible)])
+
+    def _from_summary(self, pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
+        soft = self._counted(pod, cycle)  # type: ignore[arg-type]  # as above
+        if soft is None or summary is None:
+            return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
+        soft = attrs.evolve(soft, weights=summary[0])
+        return _normalized(soft.raw(nodes), *summary[1]) * soft.judged(nodes)
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return (
+            ClusterEvent("Pod", Action.ALL),
+            ClusterEvent("Node", Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL),
+        )
+
+
+def _extremes(raw: Scores) -> tuple[int, int]:
+    """The greatest score, 0 at least, and the least."""
+    return int(raw.max(initial=0)), int(raw.min()) if len(raw) else 0
+
+
+def _normalized(raw: Scores, most: int, least: int) -> Scores:
+    return truncated_div(MAX_NODE_SCORE * (most + least - raw), most) if most else np.full(len(raw), MAX_NODE_SCORE, np.int64)

@@ -1,0 +1,43 @@
+"""Nodes and zones with fewer pods of the same service or controller."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import ClassVar
+
+import numpy as np
+
+from ...core.batch import Batch
+from ...core.rule import Reads, Scores
+from ...core.template import Template
+from ...priorities.selectorspread import zone_reduction
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
+from .spreadconstraints import deduced_fellows
+
+_BY_ZONE = zone_reduction(MAX_NODE_SCORE)
+
+
+class SelectorSpread(Plugin):
+    """Prefer nodes and zones with fewer pods of the pod's services and its controller; pods with spread constraints of their own score 0.
+
+    No profile has it by default, and a configuration can only name it under ``multiPoint``.
+    Upstream: pkg/scheduler/framework/plugins/selectorspread/selector_spread.go.
+    """
+
+    name = "SelectorSpread"
+    score_reads: ClassVar[Reads] = Reads.PODS | Reads.LISTINGS
+    without_pre_score: ClassVar[str | None] = 'reading "PreScoreSelectorSpread" from cycleState: not found'
+
+    def score_key(self, pod: Template) -> Hashable:
+        return pod.namespace, pod.labels, pod.pod.metadata.controller, bool(pod.spec.topology_spread_constraints)
+
+    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
+        """Nothing needs to be prepared; a profile may disable it all the same."""
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """The pods on each node that the same services and controller select: int64[n]."""
+        fellows = None if pod.spec.topology_spread_constraints else deduced_fellows(pod, cycle.listings).counted(pod.namespace)
+        return np.zeros(nodes.n, np.int64) if fellows is None else nodes.counting(fellows)
+
+    def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        return raw if pod.spec.topology_spread_constraints else _BY_ZONE(pod, raw, nodes, cycle)

@@ -1,0 +1,174 @@
+"""How many fellows of a pod stand in each topology domain, as its hard and as its soft constraints see it.
+
+Upstream: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go preFilterState, scoring.go preScoreState.
+"""
+
+from __future__ import annotations
+
+import math
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.arithmetic import rounded
+from ...core.batch import Batch, Ints, Mask
+from ...core.columns import ColumnView
+from ...core.rule import Scores
+from ...core.spread import Domains, with_all_keys
+from ...core.table import NodeTable
+from ...core.template import Template
+from .spreadconstraints import HOSTNAME, Constraint, Constraints, pods_on
+
+Codes = NDArray[np.int32]
+
+
+# --- hard constraints -----------------------------------------------------------------------------------------------
+
+
+def domains_by_key(pod: Template, constraints: Constraints, table: NodeTable) -> dict[str, Domains]:
+    """The domains of each topology key over the whole cluster."""
+    nodes = Batch(table)
+    complete = with_all_keys(constraints, nodes)
+    found: dict[str, Domains] = {}
+    for key in dict.fromkeys(constraint.topology_key for constraint in constraints):
+        pods, counted = np.zeros(nodes.n, np.int64), np.zeros(nodes.n, np.bool_)
+        for constraint in _of_key(key, constraints):
+            mine = complete & constraint.counts_on(pod, nodes)
+            # Upstream: of two constraints with one key the later one's count of a node replaces the earlier one's.
+            pods = np.where(mine, pods_on(constraint, pod.namespace, nodes), pods)
+            counted |= mine
+        found[key] = Domains.over(nodes.label(key), pods, np.flatnonzero(counted))
+    return found
+
+
+def _of_key(key: str, constraints: Constraints) -> Constraints:
+    return tuple(constraint for constraint in constraints if constraint.topology_key == key)
+
+
+@attrs.frozen(eq=False)
+class Skews:
+    """How far the domain of each node of a batch is above the emptiest one, the batch's own edits followed."""
+
+    pod: Template
+    constraints: Constraints
+    nodes: Batch
+    domains: dict[str, Domains]
+    zeroes_minimum: bool
+    """Too few domains make the smallest count 0."""
+
+    def without_the_pod(self, constraint: Constraint) -> Ints:
+        """The count of each node's domain less the smallest count: int64[n]."""
+        key = constraint.topology_key
+        domains, codes = self.domains[key], self.nodes.label(key).codes
+        counts = domains.counts[codes]
+        if self.nodes.edits:
+            counts = counts + self._edited(key)
+        if self.zeroes_minimum and domains.number < constraint.min_domains:
+            return counts
+        return counts - (domains.least_if(codes, counts, domains.known[codes]) if self.nodes.edits else domains.least)
+
+    def _edited(self, key: str) -> Ints:
+        found = np.zeros(self.nodes.n, np.int64)
+        complete = with_all_keys(self.constraints, self.nodes)
+        for constraint in _of_key(key, self.constraints):
+            query = constraint.fellows.followed(self.pod.namespace)
+            if query is not None:
+                found += self.nodes.delta(query) * (complete & constraint.counts_on(self.pod, self.nodes))
+        return found
+
+
+# --- soft constraints -----------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class SoftCounts:
+    """What scores depend on besides the node: the counts of domains, and a weight for each constraint.
+
+    ``weights``: the more domains the feasible nodes make, the more a pod in one of them weighs. ``counts``: by topology key, int64[values].
+    """
+
+    pod: Template
+    constraints: Constraints
+    requires_all: bool
+    """Nodes that lack a topology key are out of it."""
+    weights: tuple[float, ...]
+    counts: dict[str, Ints]
+
+    @classmethod
+    def of(cls, pod: Template, constraints: Constraints, requires_all: bool, feasible: Batch) -> SoftCounts:
+        """For scoring the *feasible* nodes."""
+        return cls(pod, constraints, requires_all, (), _counts(pod, constraints, requires_all, feasible.table)).weighed(feasible)
+
+    def weighed(self, feasible: Batch) -> SoftCounts:
+        """The same counts, with the weights that the *feasible* nodes make."""
+        judged = feasible.some(np.flatnonzero(self.judged(feasible))) if self.requires_all else feasible
+        return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in _sizes(self.constraints, judged)))
+
+    def fellows(self, nodes: Batch) -> Ints:
+        """How many fellows the constraints count for each node, all together: int64[n]."""
+        return sum((self._fellows(constraint, nodes) for constraint in self.constraints), np.zeros(nodes.n, np.int64))
+
+    def judged(self, nodes: Batch) -> Mask:
+        """The nodes that are not out of it: bool[n]."""
+        return with_all_keys(self.constraints, nodes) if self.requires_all else np.ones(nodes.n, np.bool_)
+
+    def raw(self, nodes: Batch) -> Scores:
+        """How crowded with fellows each node's domains are: int64[n], 0 for nodes that are out of it."""
+        total = np.zeros(nodes.n, np.float64)
+        for constraint, weight in zip(self.constraints, self.weights, strict=True):
+            crowded = self._fellows(constraint, nodes) * weight + float(constraint.max_skew - 1)
+            total += np.where(nodes.label(constraint.topology_key).present, crowded, 0.0)
+        return rounded(total) * self.judged(nodes)
+
+    def _fellows(self, constraint: Constraint, nodes: Batch) -> Ints:
+        if constraint.topology_key == HOSTNAME:
+            # Upstream: counted on the very node, whether or not its pods count otherwise.
+            return pods_on(constraint, self.pod.namespace, nodes)
+        return self.counts[constraint.topology_key][_values(nodes.label(constraint.topology_key))]
+
+
+def _sizes(constraints: Constraints, judged: Batch) -> list[int]:
+    """The number of domains that the nodes make for each constraint."""
+    found: dict[str, int] = {}
+    sizes = []
+    for key in (constraint.topology_key for constraint in constraints):
+        if key == HOSTNAME:
+            sizes.append(judged.n)
+        else:
+            # Upstream: a second constraint with the same key finds its domains taken.
+            sizes.append(0 if key in found else _distinct(_values(judged.label(key))))
+            found[key] = sizes[-1]
+    return sizes
+
+
+def _distinct(codes: Codes) -> int:
+    return int(np.count_nonzero(np.bincount(codes))) if len(codes) else 0
+
+
+def _values(label: ColumnView[str | None]) -> Codes:
+    """The codes of a label's values."""
+    # Upstream: nodes without the label make one domain with those whose label is empty.
+    empty = label.column.known("")
+    return label.codes if empty < 0 else np.where(label.codes == empty, 0, label.codes)
+
+
+def _counts(pod: Template, constraints: Constraints, requires_all: bool, table: NodeTable) -> dict[str, Ints]:
+    """The fellows in each domain, by topology key: int64[values]."""
+    found: dict[str, Ints] = {}
+    for constraint in constraints:
+        key = constraint.topology_key
+        if key != HOSTNAME:
+            counts = _count(pod, constraint, constraints if requires_all else (), table)
+            found[key] = found[key] + counts if key in found else counts
+    return found
+
+
+def _count(pod: Template, constraint: Constraint, required: Constraints, table: NodeTable) -> Ints:
+    everywhere = Batch(table)
+    pods = pods_on(constraint, pod.namespace, everywhere)
+    holding = np.flatnonzero(pods)
+    nodes = Batch(table, holding)
+    mask = with_all_keys(required, nodes) & constraint.counts_on(pod, nodes)
+    label = nodes.label(constraint.topology_key)
+    return np.bincount(_values(label)[mask], pods[holding][mask], len(label.values)).astype(np.int64)

@@ -1,0 +1,193 @@
+"""Can the pod's claims be had on the node, and how well would what there is be used?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import reduce
+from operator import and_
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+
+from ...algorithmprovider.cells import rounded_mean
+from ...api.objects import NodeSelector, NodeSelectorTerm, PersistentVolumeClaim, Pod, Volume
+from ...api.quantity import ZERO
+from ...core.batch import Batch, Ints, Mask
+from ...core.claims import claim_name, is_made_for_pod, not_owned
+from ...core.failures import Failures, Reason
+from ...core.rule import Reads, Scores
+from ...core.template import Template
+from ...core.volumes import Finding, VolumeError
+from ...core.volumesearch import UNBOUND_IMMEDIATE
+from ...predicates.reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
+from ..args import WHOLE_RANGE
+from ..events import Action, ClusterEvent
+from ..plugin import FrameworkCycle, Handle, Plugin, PreFilterResult
+from ..status import Status, error, unresolvable
+from .noderesources import scaled_line, utilization
+
+HOSTNAME = "kubernetes.io/hostname"
+TOO_LITTLE_STORAGE = Reason("node(s) did not have enough free storage", resolvable=False)
+MISSING_VOLUME = Reason("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", resolvable=False)
+_REASONS = (VOLUME_NODE_CONFLICT, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, MISSING_VOLUME)
+_NO_STATE = "not found"
+
+
+class VolumeBinding(Plugin):
+    """Turn down nodes that cannot reach a volume of the pod's claims, or where a claim without one can neither get it nor have it made.
+
+    With gate VolumeCapacityPriority it prefers nodes by how full the volumes that they offer would be.
+    Upstream: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go.
+    """
+
+    name = "VolumeBinding"
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
+    score_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
+    without_pre_filter: ClassVar[str | None] = _NO_STATE
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._line: Ints | None = None
+        if handle.enabled("VolumeCapacityPriority"):
+            self._line = scaled_line((args and args.shape) or WHOLE_RANGE)
+
+    def concerns(self, pod: Template) -> bool:
+        return bool(pod.claims)
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return pod.claims
+
+    def score_key(self, pod: Template) -> Hashable:
+        return pod.claims if self._line is not None else ()
+
+    # --- before the pod has a node ----------------------------------------------------------------------------------
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
+        fault = next((fault for volume in pod.spec.volumes if (fault := _fault(pod, volume, cycle))), None)
+        if fault is not None:
+            return unresolvable(fault)
+        try:
+            needs = cycle.binder.needs(pod.claims)
+        except VolumeError as failure:
+            return error(str(failure))
+        if needs.immediate:
+            return unresolvable(UNBOUND_IMMEDIATE)
+        names = _local_nodes(needs.bound, cycle)
+        return None if names is None else PreFilterResult(names)
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        finding = cycle.binder.find(pod.claims, nodes)
+        missing = (finding.bound, finding.unbound, finding.enough, finding.exists)
+        fine = finding.errors == 0
+        failures = Failures.all_of([(reason, ~mask & fine) for reason, mask in zip(_REASONS, missing, strict=True)])
+        errors = [Failures.error(text, finding.errors == code) for code, text in enumerate(finding.texts, 1)]
+        return Failures.joined([failures, *errors])
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """How well the volumes that are there for the pod fit its claims, class by class; 0 where there are none, or without the gate."""
+        if self._line is None or not pod.claims:
+            return np.zeros(nodes.n, np.int64)
+        uses = _uses(cycle.binder.find(pod.claims, nodes))
+        if not uses:
+            return np.zeros(nodes.n, np.int64)
+        scores = np.stack([self._line[utilization(use.requested, use.capacity)] for use in uses])
+        return rounded_mean(scores, np.stack([use.offered for use in uses]).astype(np.int64))
+
+    # --- once it has one --------------------------------------------------------------------------------------------
+
+    def reserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
+        """Take it that the pod gets what its filter found."""
+        if self._has_found(cycle):
+            binder, rows = cycle.binder, np.array([cycle.table.row_of[node_name]], np.intp)
+            try:
+                binder.remember(pod, cycle.template.claims, Batch(cycle.table, rows))
+                binder.assume(pod, node_name)
+            except VolumeError as failure:
+                return error(str(failure))
+        return None
+
+    def _has_found(self, cycle: FrameworkCycle) -> bool:
+        """Whether there is anything to find, and a filter that looked for it."""
+        return bool(cycle.template.claims) and any(rule.name == self.name for rule in cycle.algorithm.predicates)
+
+    def unreserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> None:
+        cycle.binder.revert(pod, node_name)
+
+    def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
+        """What is assumed is in the binder; whoever runs the API writes what :meth:`~...core.volumes.VolumeBinder.bind` gives."""
+        return None
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        kinds = ("StorageClass", "PersistentVolumeClaim", "PersistentVolume", "CSINode", "CSIDriver", "CSIStorageCapacity")
+        node = ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
+        return node, *(ClusterEvent(kind, Action.ADD | Action.UPDATE) for kind in kinds)
+
+
+def _fault(pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:
+    """Why the pod is not even looked at for the claim of one of its volumes."""
+    name = claim_name(pod.pod, volume, ephemeral=True)
+    if name is None:
+        return None
+    claim, own = cycle.listings.claims.get(f"{pod.namespace}/{name}"), is_made_for_pod(volume)
+    if claim is None:
+        waiting = f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+        return waiting if own else f'persistentvolumeclaim "{name}" not found'
+    if claim.phase == "Lost":
+        return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
+    if claim.metadata.deletion_timestamp is not None:
+        return f'persistentvolumeclaim "{name}" is being deleted'
+    return not_owned(pod.pod, claim) if own else None
+
+
+# --- local volumes --------------------------------------------------------------------------------------------------
+
+
+def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle) -> frozenset[str] | None:
+    """The only nodes that the volumes of *claims* can be on, None where none of them says.
+
+    Upstream: values of the hostname label are taken for names of nodes. GetEligibleNodes.
+    """
+    try:
+        volumes = [cycle.binder.volumes.get(claim.spec.volume_name) for claim in claims]
+    except VolumeError:
+        return None
+    named = [names for volume in volumes if (names := _hosts(volume.spec.node_affinity))]
+    return reduce(and_, named) if named else None
+
+
+def _hosts(affinity: NodeSelector | None) -> frozenset[str]:
+    """The hostnames that the terms of *affinity* name; a term that names none adds none, though it matches more."""
+    terms = affinity.node_selector_terms if affinity is not None else ()
+    return frozenset[str]().union(*map(_hosts_of_term, terms))
+
+
+def _hosts_of_term(term: NodeSelectorTerm) -> frozenset[str]:
+    named = [frozenset(e.values) for e in term.match_expressions if e.key == HOSTNAME and e.operator == "In"]
+    return reduce(and_, named) if named else frozenset()
+
+
+# --- how full volumes would be --------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class _Use:
+    """What n nodes offer of one storage class: ``offered``: bool[n]; bytes ``requested`` and ``capacity``: int64[n]."""
+
+    offered: Mask
+    requested: Ints
+    capacity: Ints
+
+
+def _uses(finding: Finding) -> list[_Use]:
+    """The volumes that are there for the pod's claims, class by class."""
+    sizes = np.array([volume.spec.capacity.get("storage", ZERO).value() for volume in finding.volumes], np.int64)
+    kinds = [volume.spec.storage_class_name for volume in finding.volumes]
+    found: dict[str, _Use] = {}
+    for claim, numbers in finding.matches:
+        size = claim.spec.requests.get("storage", ZERO).value()
+        for kind in dict.fromkeys(kinds):
+            here = (numbers >= 0) & np.array([other == kind for other in kinds])[numbers]
+            use = found.get(kind, _Use(np.zeros_like(here), np.zeros(len(here), np.int64), np.zeros(len(here), np.int64)))
+            found[kind] = _Use(use.offered | here, use.requested + size * here, use.capacity + np.where(here, sizes[numbers], 0))
+    return list(found.values())

@@ -1,0 +1,83 @@
+"""Can the node attach the pod's volumes besides those that it has?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar
+
+from ...core.batch import Batch
+from ...core.failures import Failures
+from ...core.rule import Reads
+from ...core.template import Template
+from ...predicates.csivolumes import csi_failures
+from ...predicates.volumecounts import AZURE, EBS, GCE, OPENSTACK, DiskType, disk_failures
+from ..events import Action, ClusterEvent
+from ..plugin import FrameworkCycle, Plugin
+
+
+class _VolumeLimits(Plugin):
+    """What the limits of all kinds of volumes have in common."""
+
+    filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.NODE
+
+    def concerns(self, pod: Template) -> bool:
+        return bool(pod.spec.volumes)
+
+    def filter_key(self, pod: Template) -> Hashable:
+        # Claims that are made for a pod alone depend on which pod it is.
+        return pod if any(volume.ephemeral for volume in pod.spec.volumes) else (pod.namespace, pod.spec.volumes)
+
+
+class _DiskLimits(_VolumeLimits):
+    """The limits of one type of cloud disk. Upstream: pkg/scheduler/framework/plugins/nodevolumelimits/non_csi.go."""
+
+    disk: ClassVar[DiskType]
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        return disk_failures(pod, self.disk, nodes, cycle)
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return ClusterEvent("Node", Action.ADD), ClusterEvent("Pod", Action.DELETE)
+
+
+class EBSLimits(_DiskLimits):
+    """Turn down nodes on which the EBS volumes of the pod and of the pods there would be too many, unless a CSI driver counts them."""
+
+    name = "EBSLimits"
+    disk: ClassVar[DiskType] = EBS
+
+
+class GCEPDLimits(_DiskLimits):
+    """Turn down nodes on which the GCE disks of the pod and of the pods there would be too many, unless a CSI driver counts them."""
+
+    name = "GCEPDLimits"
+    disk: ClassVar[DiskType] = GCE
+
+
+class AzureDiskLimits(_DiskLimits):
+    """Turn down nodes on which the Azure disks of the pod and of the pods there would be too many, unless a CSI driver counts them."""
+
+    name = "AzureDiskLimits"
+    disk: ClassVar[DiskType] = AZURE
+
+
+class CinderLimits(_DiskLimits):
+    """Turn down nodes on which the Cinder volumes of the pod and of the pods there would be too many, unless a CSI driver counts them."""
+
+    name = "CinderLimits"
+    disk: ClassVar[DiskType] = OPENSTACK
+
+
+class NodeVolumeLimits(_VolumeLimits):
+    """Turn down nodes on which the volumes of a CSI driver, those of the pods there and of the pod, would exceed the node's limit for it.
+
+    Upstream: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go.
+    """
+
+    name = "NodeVolumeLimits"
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        return csi_failures(pod, nodes, cycle)
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return ClusterEvent("CSINode", Action.ADD), ClusterEvent("Pod", Action.DELETE)

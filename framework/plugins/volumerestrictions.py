@@ -1,0 +1,88 @@
+"""Is what the pod mounts free of other users?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...core.batch import Batch, Ints
+from ...core.failures import Failures, Reason
+from ...core.rule import Reads
+from ...core.template import Template
+from ...predicates.disks import no_disk_conflict
+from ..events import Action, ClusterEvent
+from ..plugin import FrameworkCycle, Handle, Plugin
+from ..status import Status, unresolvable
+
+SOLE_USER = "ReadWriteOncePod"
+IN_USE = Reason("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode")
+_NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
+
+
+class VolumeRestrictions(Plugin):
+    """Turn down nodes where another pod has a disk of the pod, and every node while another pod has its ReadWriteOncePod claim.
+
+    Upstream: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go.
+    """
+
+    name = "VolumeRestrictions"
+    filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.CLUSTER
+    without_pre_filter: ClassVar[str | None] = _NO_STATE
+    follows_pods: ClassVar[str | None] = _NO_STATE
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._looks_at_claims = handle.enabled("ReadWriteOncePod")
+        if not self._looks_at_claims:
+            self.without_pre_filter = self.follows_pods = None  # type: ignore[misc]  # with the gate off there is no state
+
+    def concerns(self, pod: Template) -> bool:
+        return bool(pod.spec.volumes)
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return pod.namespace, pod.spec.volumes
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
+        if self._looks_at_claims:
+            for name in _claims(pod):
+                if cycle.listings.claims.get(f"{pod.namespace}/{name}") is None:
+                    return unresolvable(f'persistentvolumeclaim "{name}" not found')
+        return None
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        conflict = no_disk_conflict.check(pod, nodes, cycle)
+        sole = self._sole(pod, cycle)
+        if not sole:
+            return conflict
+        free = np.ones(nodes.n, np.bool_) if conflict is None else conflict.passed
+        return Failures.joined([conflict, Failures.where(IN_USE, free & (_users(sole, pod, nodes, cycle) > 0))])
+
+    def _sole(self, pod: Template, cycle: FrameworkCycle) -> frozenset[str]:
+        """The names of *pod*'s claims that one pod alone may use."""
+        if not self._looks_at_claims:
+            return frozenset()
+        found = {name: cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod)}
+        return frozenset(name for name, claim in found.items() if claim is not None and SOLE_USER in claim.spec.access_modes)
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        claim = ClusterEvent("PersistentVolumeClaim", Action.ADD | Action.UPDATE)
+        return ClusterEvent("Pod", Action.DELETE), ClusterEvent("Node", Action.ADD), claim
+
+
+def _claims(pod: Template) -> tuple[str, ...]:
+    """The claims that *pod* names; those of generic ephemeral volumes are not among them."""
+    return tuple(volume.persistent_volume_claim for volume in pod.spec.volumes if volume.persistent_volume_claim is not None)
+
+
+def _users(sole: frozenset[str], pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Ints:
+    """How many users of the claims stand in the way on each node, those of the whole cluster and the trial's own changes: int64[n]."""
+    cluster = Batch(cycle.table)
+    others = (entry.template for i in cluster.with_volumes() if cluster.has_node[i] for entry in cluster.pods(i))
+    used = {name for other in others if other.namespace == pod.namespace for name in sole.intersection(_claims(other))}
+    count = np.full(nodes.n, len(used), np.int64)
+    for edit in nodes.edits:
+        # Upstream: pods that come and go in a trial are told by the name of the claim alone, whatever their namespace.
+        count[edit.at] += edit.sign * sum(name in sole for name in _claims(edit.entry.template))
+    return count

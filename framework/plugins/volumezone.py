@@ -1,0 +1,114 @@
+"""Are the pod's volumes in the node's zone?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from ...api.objects import PersistentVolume
+from ...core.batch import Batch
+from ...core.failures import Failures
+from ...core.intree import REGION, TOPOLOGY_REGION, TOPOLOGY_ZONE, ZONE
+from ...core.rule import Reads
+from ...core.template import Template
+from ...core.volumematch import claim_class
+from ...predicates.reasons import VOLUME_ZONE_CONFLICT
+from ...predicates.volumezone import NO_NAME, not_among, zones_of
+from ..events import Action, ClusterEvent
+from ..plugin import FrameworkCycle, Plugin
+from ..status import SKIP, Status, failing, unresolvable
+
+LABELS = (ZONE, REGION, TOPOLOGY_ZONE, TOPOLOGY_REGION)
+Topology = tuple[str, frozenset[str]]
+"""A label and the values that a node may have for it."""
+
+
+class _Refused(Exception):
+    """The pod is turned down as a whole, for this reason."""
+
+
+class VolumeZone(Plugin):
+    """Turn down nodes that lack a zone or region that the labels of a volume of the pod name; nodes with no such label at all always fit.
+
+    Upstream: pkg/scheduler/framework/plugins/volumezone/volume_zone.go.
+    """
+
+    name = "VolumeZone"
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
+
+    def concerns(self, pod: Template) -> bool:
+        return any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes)
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return pod.namespace, pod.spec.volumes
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
+        try:
+            return None if _topologies(pod, cycle) else SKIP
+        except _Refused as refused:
+            return unresolvable(str(refused))
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        try:
+            wanted = _topologies(pod, cycle)
+        except _Refused as refused:
+            return failing(unresolvable(str(refused)), np.ones(nodes.n, np.bool_))
+        labelled, elsewhere = np.zeros((2, nodes.n), np.bool_)
+        for label in LABELS:
+            labelled |= nodes.label(label).present
+        for label, values in wanted:
+            # Upstream: the older and the newer label of a zone do not stand for each other.
+            elsewhere |= nodes.label(label).where(partial(not_among, values))
+        return Failures.where(VOLUME_ZONE_CONFLICT, labelled & elsewhere)
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return (
+            ClusterEvent("StorageClass", Action.ADD),
+            ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL),
+            ClusterEvent("PersistentVolumeClaim", Action.ADD),
+            ClusterEvent("PersistentVolume", Action.ADD | Action.UPDATE),
+        )
+
+
+def _topologies(pod: Template, cycle: FrameworkCycle) -> list[Topology]:
+    """What the labels of *pod*'s volumes ask of a node; raises :class:`_Refused`."""
+    written = ((label, volume.labels[label]) for volume in _volumes(pod, cycle) for label in LABELS if label in volume.labels)
+    return [(label, zones) for label, text in written if (zones := zones_of(text))]
+
+
+def _volumes(pod: Template, cycle: FrameworkCycle) -> Iterator[PersistentVolume]:
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is not None:
+            found = _bound_volume(pod.namespace, volume.persistent_volume_claim, cycle)
+            if found is not None:
+                yield found
+
+
+def _bound_volume(namespace: str, name: str, cycle: FrameworkCycle) -> PersistentVolume | None:
+    """The volume of a claim, None where it gets one once the pod has a node."""
+    claim = cycle.listings.claims.get(f"{namespace}/{name}")
+    if claim is None:
+        raise _Refused(f'persistentvolumeclaim "{name}" not found' if name else NO_NAME)
+    if not claim.spec.volume_name:
+        _check_waits(claim_class(claim), cycle)
+        return None
+    volume = cycle.listings.volumes.get(claim.spec.volume_name)
+    if volume is None:
+        raise _Refused(f'persistentvolume "{claim.spec.volume_name}" not found')
+    return volume
+
+
+def _check_waits(name: str, cycle: FrameworkCycle) -> None:
+    """Refuse a claim whose class does not make it wait for its pod."""
+    kind = cycle.listings.classes.get(name)
+    if not name:
+        raise _Refused("PersistentVolumeClaim had no pv name and storageClass name")
+    if kind is None:
+        raise _Refused(f'storageclass.storage.k8s.io "{name}" not found')
+    if kind.volume_binding_mode is None:
+        raise _Refused(f'VolumeBindingMode not set for StorageClass "{name}"')
+    if kind.volume_binding_mode != "WaitForFirstConsumer":
+        raise _Refused(cycle.release.volumes.unbound_claim_text)

@@ -1,0 +1,165 @@
+"""Clusters in a program: what is there, what may change, and who hears of it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.api.cluster import Cluster
+from kubeclassic.api.objects import KubeObject, Node, ObjectMeta, Pod, PriorityClass
+from kubeclassic.exceptions import KubeclassicError, ManifestError, UnknownNameError
+
+Json = dict[str, Any]
+
+
+def manifest(kind: str, name: str, **fields: Any) -> Json:
+    """An object's JSON form."""
+    return {"kind": kind, "metadata": {"name": name}, **fields}
+
+
+def pod(name: str, **spec: Any) -> Json:
+    """A pod's manifest."""
+    return manifest("Pod", name, spec=spec)
+
+
+def web(replicas: int) -> Json:
+    """A Deployment's manifest."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    return manifest("Deployment", "web", apiVersion="apps/v1", spec=spec)
+
+
+@attrs.define(eq=False)
+class Diary:
+    """A follower that notes what it hears."""
+
+    heard: list[str] = attrs.field(factory=list)
+
+    def put(self, item: KubeObject) -> None:
+        """Note what appears or changes."""
+        self.heard.append(f"+{item.key}")
+
+    def delete(self, item: KubeObject) -> None:
+        """Note what goes."""
+        self.heard.append(f"-{item.key}")
+
+
+class TestWhatIsThere:
+    def test_objects_and_manifests(self) -> None:
+        """A cluster is made of objects and of manifests, in their order; pods without a node wait."""
+        node = Node(metadata=ObjectMeta(name="a"))
+        cluster = Cluster([pod("bound", nodeName="a"), node, pod("waiting")])
+        assert [item.key for item in cluster.objects] == ["default/bound", "a", "default/waiting"]
+        assert [item.name for item in cluster.nodes] == ["a"]
+        assert [item.name for item in cluster.pods] == ["bound", "waiting"]
+        assert [item.name for item in cluster.pending] == ["waiting"]
+        assert repr(cluster) == "<Cluster: 1 nodes, 2 pods, 1 of them waiting>"
+
+    def test_files(self, root: Path) -> None:
+        """Files are read as the commands read them."""
+        cluster = Cluster.load(root / "examples" / "cluster")
+        assert (len(cluster.nodes), len(cluster.pending)) == (11, 22)
+        assert cluster.passed_over == {}
+
+    def test_what_files_have_in_excess(self) -> None:
+        """What the API server would refuse is left out with a warning, kinds that scheduling does not read are counted."""
+        text = '{"kind": "Ingress", "metadata": {"name": "i"}}\n{"kind": "Pod", "metadata": {"name": "p"}, "spec": {"priorityClassName": "x"}}'
+        cluster = Cluster.load("-", stdin=io.StringIO(text))
+        assert (cluster.objects, cluster.passed_over) == ((), {"not admitted": 1, "of kind Ingress": 1})
+        assert cluster.warnings == ("Pod default/p: not admitted: no PriorityClass with name x was found",)
+
+    def test_api_defaults(self) -> None:
+        """Objects get the API server's defaults, whether given as manifests or as values; without *defaults* they stay as they are."""
+        limited = pod("p", containers=[{"name": "c", "resources": {"limits": {"cpu": 1}}}])
+        (plain,) = Cluster([limited], defaults=False).pods
+        assert not plain.spec.containers[0].requests
+        assert Cluster([limited]).pods == Cluster([plain]).pods
+        assert Cluster([limited]).pods[0].spec.containers[0].requests == plain.spec.containers[0].limits
+
+    def test_finding(self) -> None:
+        """An object is found by its key, in ``default`` by its name; else near names are suggested."""
+        cluster = Cluster([pod("web-0"), manifest("Node", "worker-1")])
+        assert cluster.find(Pod, "web-0") is cluster.find(Pod, "default/web-0")
+        with pytest.raises(UnknownNameError, match=r'^Node: got "worker1", which the cluster does not have; did you mean "worker-1"\?$'):
+            cluster.find(Node, "worker1")
+
+
+class TestChanges:
+    def test_add(self) -> None:
+        """Objects come behind those that are there; a workload stands for the pods that it lacks."""
+        cluster = Cluster([manifest("Node", "a")])
+        cluster.add(pod("p"), web(2))
+        assert [item.kind for item in cluster.objects] == ["Node", "Pod", "ReplicaSet", "Pod", "Pod"]
+        assert {item.labels["app"] for item in cluster.pending[1:]} == {"web"}
+
+    def test_priority_classes_of_the_cluster_count(self) -> None:
+        """A new pod gets the priority of a class that came before it."""
+        cluster = Cluster([manifest("PriorityClass", "high", value=7)])
+        cluster.add(pod("p", priorityClassName="high"))
+        assert cluster.find(Pod, "p").priority == 7
+        cluster.delete(*cluster.of(PriorityClass))
+        with pytest.raises(ManifestError, match=r"^Pod default/q: not admitted: no PriorityClass with name high was found$"):
+            cluster.add(pod("q", priorityClassName="high"))
+
+    def test_update(self) -> None:
+        """An object changes in its place."""
+        cluster = Cluster([pod("p"), pod("q")])
+        cluster.update(cluster.pods[0].bound_to("a"))
+        assert [(item.name, item.spec.node_name) for item in cluster.pods] == [("p", "a"), ("q", "")]
+
+    def test_delete(self) -> None:
+        """An object goes, by kind and key."""
+        cluster = Cluster([pod("p"), pod("q")])
+        cluster.delete(Pod(metadata=ObjectMeta(name="p")))
+        assert [item.name for item in cluster.pods] == ["q"]
+
+    @pytest.mark.parametrize(
+        ("verb", "item", "message"),
+        [
+            ("add", pod("p"), "Pod default/p: metadata.name: got the name of one that is there, wanted a new one"),
+            ("add", manifest("Ingress", "i"), "manifest: got an object of kind Ingress, which scheduling does not read"),
+            ("add", {"metadata": {}}, "manifest 1: kind: got null, wanted the kind of a Kubernetes object"),
+            ("add", manifest("Node", "n", spec=1), "manifest 1 (Node n): spec: got 1, wanted an object"),
+            ("update", manifest("Node", "x"), 'Node: got "x", which the cluster does not have'),
+            ("update", pod("p", nodeName="b"), 'Pod default/p: spec.nodeName: got "b", wanted a: pods do not move'),
+            ("update", pod("p"), 'Pod default/p: spec.nodeName: got "", wanted a: pods do not move'),
+            ("delete", Node(metadata=ObjectMeta(name="x")), 'Node: got "x", which the cluster does not have'),
+        ],
+    )
+    def test_refusals(self, verb: str, item: Any, message: str) -> None:
+        """What cannot be is refused in one line, and changes nothing, also of what was given along with it."""
+        cluster = Cluster([pod("p", nodeName="a"), pod("q")])
+        before = cluster.objects
+        fine = {"add": pod("new"), "update": pod("q", nodeName="a"), "delete": before[1]}[verb]
+        with pytest.raises(KubeclassicError) as caught:
+            getattr(cluster, verb)(fine, item)
+        assert str(caught.value).replace("manifest 2", "manifest 1") == message
+        assert cluster.objects == before
+
+
+class TestFollowers:
+    def test_a_follower_hears_everything(self) -> None:
+        """Who follows is told of what is there, then of each change."""
+        cluster, diary = Cluster([pod("p")]), Diary()
+        cluster.follow(diary)
+        cluster.add(pod("q"))
+        cluster.update(pod("p", nodeName="a"))
+        cluster.delete(cluster.find(Pod, "q"))
+        assert diary.heard == ["+default/p", "+default/q", "+default/p", "-default/q"]
+
+    def test_one_of_the_same_name(self) -> None:
+        """An object with another UID is another one: the old one goes first."""
+        cluster, diary = Cluster([pod("p")]), Diary()
+        cluster.follow(diary)
+        cluster.update({"kind": "Pod", "metadata": {"name": "p", "uid": "2"}})
+        assert diary.heard == ["+default/p", "-default/p", "+default/p"]
+
+    def test_followers_are_not_kept(self) -> None:
+        """A cluster does not keep those alive who follow it."""
+        cluster = Cluster()
+        cluster.follow(Diary())
+        assert not list(cluster._followers)

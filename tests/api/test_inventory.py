@@ -1,0 +1,66 @@
+"""Pods that wait, and how they are found by name. (What files come to: tests/simulation/test_scenario.py.)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.inventory import find_waiting, take_in, why_not_waiting
+from kubeclassic.api.load import Loaded
+from kubeclassic.exceptions import UnknownNameError
+from tests.build import node, pod
+
+
+class TestWhoWaits:
+    @pytest.mark.parametrize(
+        ("options", "why"),
+        [
+            ({}, None),
+            ({"schedulerName": "default-scheduler"}, None),
+            ({"schedulerName": "other"}, "for another scheduler"),
+            ({"on": "a"}, "on a node"),
+            ({"on": "a", "metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}, "on a node"),
+            ({"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}, "being deleted"),
+            ({"on": "a", "status": {"phase": "Succeeded"}}, "finished"),
+            ({"status": {"phase": "Failed"}}, "finished"),
+        ],
+    )
+    def test_why_not(self, options: dict[str, Any], why: str | None) -> None:
+        """A pod waits unless it has finished, has a node, is being deleted, or asks for another scheduler."""
+        assert why_not_waiting(pod("p", **options), "default-scheduler") == why
+
+    def test_whichever_scheduler(self) -> None:
+        """Where no scheduler is named a pod waits whichever it asks for."""
+        assert why_not_waiting(pod("p", schedulerName="other")) is None
+
+
+class TestFinding:
+    PODS = (pod("web", namespace="shop"), pod("web", namespace="blog"), pod("db", namespace="shop"), pod("bound", on="a"))
+
+    @pytest.mark.parametrize("name", ["db", "shop/db"])
+    def test_by_name(self, name: str) -> None:
+        """The name will do where only one namespace has it."""
+        assert find_waiting(name, self.PODS).key == "shop/db"
+
+    @pytest.mark.parametrize(
+        ("name", "message"),
+        [
+            ("web", 'pod: got "web", wanted one of shop/web, blog/web'),
+            ("bound", 'pod: got "bound", which is on node a, wanted a pod without a node'),
+            ("dbb", 'pod: got "dbb", wanted a pod without a node; did you mean "db"?'),
+        ],
+    )
+    def test_refusals(self, name: str, message: str) -> None:
+        """A name of several, of one that has a node, or of none, is refused in one line."""
+        with pytest.raises(UnknownNameError) as caught:
+            find_waiting(name, self.PODS)
+        assert str(caught.value) == message
+
+
+def test_what_is_there_counts_for_workloads() -> None:
+    """A DaemonSet makes a pod for each node that the cluster has already."""
+    template = {"spec": {"containers": [{"name": "c"}]}}
+    daemon_set = {"kind": "DaemonSet", "metadata": {"name": "logs"}, "spec": {"template": template}}
+    found = take_in([Loaded(raw={"DaemonSet": (daemon_set,)})], [node("a"), node("b")])
+    assert [item.kind for item in found.objects] == ["Pod", "Pod"]

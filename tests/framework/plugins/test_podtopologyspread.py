@@ -1,0 +1,239 @@
+"""PodTopologySpread, hard constraints: which domains are too full, by example, on trials and against a plain loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import Node, Pod, TopologySpreadConstraint
+from kubeclassic.core.batch import Batch
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.overlay import Overlay
+from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.framework.plugin import FrameworkCycle
+from kubeclassic.framework.status import Code, Status
+from tests.build import node, overlay, pod
+from tests.framework.plugins.asking import cycle_of, found_by
+from tests.framework.plugins.spreadbuild import (
+    CHOICE,
+    CONSTRAINTS,
+    KINDS,
+    LEAVING,
+    NEAR,
+    NODES,
+    PODS,
+    A,
+    B,
+    against,
+    cluster,
+    constraint,
+    fellow,
+    incoming,
+    made,
+    named,
+    plugin,
+    soft,
+)  # fmt: skip
+from tests.reference.framework_topologyspread import Books
+
+
+class TestHard:
+    def test_the_fuller_domain_is_turned_down(self) -> None:
+        """One pod in zone x and none in y: another in x would be one too many for maxSkew 1."""
+        assert against(incoming(constraint()), A, B, fellow("f", "a")) == {"a": "skew", "b": None}
+
+    def test_a_node_without_the_key_is_beyond_help(self) -> None:
+        """A node that lacks a topology key is turned down for that, whatever would be removed."""
+        cycle = cycle_of(incoming(constraint()), A, node("c"))
+        failures = plugin().filter(cycle.template, Batch(cycle.table), cycle)
+        assert failures is not None
+        assert [reason.resolvable for reason in failures.reasons(1)] == [False]
+        assert against(incoming(constraint()), A, node("c")) == {"a": None, "c": "label"}
+
+    def test_pods_that_are_being_deleted_do_not_count(self) -> None:
+        """A terminating pod makes its domain no fuller."""
+        assert against(incoming(constraint()), A, B, fellow("f", "a", metadata=LEAVING)) == {"a": None, "b": None}
+
+    def test_an_empty_selector_counts_nobody(self) -> None:
+        """``labelSelector: {}`` takes in the pod itself but counts no other."""
+        assert against(incoming(constraint(selector={})), A, B, fellow("f", "a"), fellow("g", "a")) == {"a": None, "b": None}
+        assert against(incoming(constraint(selector={}, skew=0)), A, B) == {"a": "skew", "b": "skew"}
+
+    def test_an_absent_selector_takes_in_nobody_at_all(self) -> None:
+        """Without a selector not even the pod itself counts."""
+        bare = {key: value for key, value in constraint(skew=0).items() if key != "labelSelector"}
+        assert against(incoming(bare), A, B, fellow("f", "a")) == {"a": None, "b": None}
+
+    def test_an_ineligible_node_may_be_taken(self) -> None:
+        """A node that makes no domain counts 0: as far as this plugin goes the pod may go there."""
+        new = incoming(constraint(), nodeSelector={"rack": "1"})
+        c = node("c", labels={"zone": "z", "rack": "2"})
+        assert against(new, A, B, c, fellow("f", "a"), fellow("g", "c"), fellow("h", "c")) == {"a": "skew", "b": None, "c": None}
+
+    def test_an_invalid_selector_is_an_error(self) -> None:
+        """A hard constraint that cannot be read is an error of PreFilter; a soft one is no business of it."""
+        cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
+        status = plugin().pre_filter(cycle.template, cycle)
+        assert status == Status(
+            Code.ERROR, ("obtaining pod's hard topology spread constraints: \"Near\" is not a valid label selector operator",)
+        )
+        quiet = cycle_of(incoming(soft(selector=NEAR)), A)
+        assert plugin().pre_filter(quiet.template, quiet) is None
+
+    def test_pods_without_hard_constraints_are_no_concern(self) -> None:
+        """The plugin need not be asked about a pod that has no hard constraint and gets none by default."""
+        for new, concerned in ((incoming(soft()), False), (incoming(), False), (incoming(constraint()), True)):
+            assert plugin().concerns(cycle_of(new, A).template) is concerned
+        hard_default = [TopologySpreadConstraint(max_skew=1, topology_key="zone", when_unsatisfiable="DoNotSchedule")]
+        assert plugin(hard_default).concerns(cycle_of(incoming(), A).template)
+
+
+class TestMinDomains:
+    def test_too_few_domains_make_the_minimum_zero(self) -> None:
+        """With one pod in each of two zones and three zones wanted, another pod anywhere would be one too many."""
+        pods = fellow("f", "a"), fellow("g", "b")
+        assert against(incoming(constraint(minDomains=3)), A, B, *pods) == {"a": "skew", "b": "skew"}
+        assert against(incoming(constraint(minDomains=2)), A, B, *pods) == {"a": None, "b": None}
+
+    def test_without_the_gate_it_is_passed_over(self) -> None:
+        """With MinDomainsInPodTopologySpread off minDomains means nothing, and without any domain everything fits."""
+        off = plugin(MinDomainsInPodTopologySpread=False)
+        assert against(incoming(constraint(minDomains=3)), A, B, fellow("f", "a"), fellow("g", "b"), by=off) == {"a": None, "b": None}
+        nowhere = incoming(constraint(skew=0), nodeSelector={"rack": "none"})
+        assert against(nowhere, A, by=off) == {"a": None}
+        assert against(nowhere, A) == {"a": "skew"}
+
+
+class TestPolicies:
+    C = node("c", labels={"zone": "z", "rack": "2"})
+    TAINTED = node("t", labels={"zone": "t", "rack": "1"}, taints=[{"key": "k", "value": "v", "effect": "NoExecute"}])
+
+    def test_node_affinity_can_be_ignored(self) -> None:
+        """With nodeAffinityPolicy Ignore an empty node that the selector refuses is still the emptiest domain."""
+        new = incoming(constraint(nodeAffinityPolicy="Ignore"), nodeSelector={"rack": "1"})
+        assert against(new, A, self.C, fellow("f", "a"))["a"] == "skew"
+
+    def test_taints_can_be_honored(self) -> None:
+        """With nodeTaintsPolicy Honor an empty node makes no domain if the pod does not tolerate its taint, and makes one if it does."""
+        assert against(incoming(constraint()), A, self.TAINTED, fellow("f", "a"))["a"] == "skew"
+        assert against(incoming(constraint(nodeTaintsPolicy="Honor")), A, self.TAINTED, fellow("f", "a"))["a"] is None
+        tolerant = incoming(constraint(nodeTaintsPolicy="Honor"), tolerations=[{"operator": "Exists"}])
+        assert against(tolerant, A, self.TAINTED, fellow("f", "a"))["a"] == "skew"
+
+    def test_without_the_gate_the_policies_are_the_defaults(self) -> None:
+        """With NodeInclusionPolicyInPodTopologySpread off affinity is honored and taints are ignored."""
+        off = plugin(NodeInclusionPolicyInPodTopologySpread=False)
+        new = incoming(constraint(nodeAffinityPolicy="Ignore"), nodeSelector={"rack": "1"})
+        assert against(new, A, self.C, fellow("f", "a"), by=off)["a"] is None
+        assert against(incoming(constraint(nodeTaintsPolicy="Honor")), A, self.TAINTED, fellow("f", "a"), by=off)["a"] == "skew"
+
+
+class TestMatchLabelKeys:
+    def test_the_pods_own_values_are_asked_for(self) -> None:
+        """Pods of another revision do not count where matchLabelKeys names the revision."""
+        new = incoming(constraint(matchLabelKeys=["rev", "absent"]), labels={"rev": "2"})
+        assert against(new, A, B, fellow("f", "a", labels={"rev": "1"})) == {"a": None, "b": None}
+        assert against(new, A, B, fellow("f", "a", labels={"rev": "2"})) == {"a": "skew", "b": None}
+
+    def test_they_make_an_empty_selector_count(self) -> None:
+        """An empty selector with a key is no longer empty; an absent one takes in nobody all the same."""
+        assert against(incoming(constraint(selector={}, matchLabelKeys=["app"])), A, B, fellow("f", "a"))["a"] == "skew"
+        bare = incoming({**constraint(matchLabelKeys=["app"]), "labelSelector": None})
+        assert against(bare, A, B, fellow("f", "a"))["a"] is None
+
+    def test_without_the_gate_they_are_passed_over(self) -> None:
+        """With MatchLabelKeysInPodTopologySpread off the selector alone counts."""
+        new = incoming(constraint(matchLabelKeys=["rev"]), labels={"rev": "2"})
+        off = plugin(MatchLabelKeysInPodTopologySpread=False)
+        assert against(new, A, B, fellow("f", "a", labels={"rev": "1"}), by=off)["a"] == "skew"
+
+
+class TestTrials:
+    def trial(self, new: Pod, *objects: Any) -> tuple[FrameworkCycle, Overlay]:
+        cycle = cycle_of(new, *objects)
+        return cycle, overlay(cycle)
+
+    def test_a_removed_pod_makes_room(self) -> None:
+        """A pod taken off the judged node no longer counts."""
+        cycle, trial = self.trial(incoming(constraint()), A, B, fellow("f", "a"))
+        trial.remove(trial.pods(0)[0], 0)
+        assert named(found_by(plugin(), cycle, trial)) == {"a": None, "b": None}
+
+    def test_removing_a_terminating_pod_takes_off_what_was_never_counted(self) -> None:
+        """The count of its domain falls to one less than the pods that count there."""
+        cycle, trial = self.trial(incoming(constraint()), A, B, fellow("f", "a"), fellow("g", "a", metadata=LEAVING))
+        assert named(found_by(plugin(), cycle, trial))["a"] == "skew"
+        trial.remove(trial.pods(0)[1], 0)
+        assert named(found_by(plugin(), cycle, trial))["a"] is None
+
+    def test_an_edit_where_the_policies_forbid_is_not_followed(self) -> None:
+        """A pod that leaves a node that makes no domain changes nothing."""
+        c = node("c", labels={"zone": "x", "rack": "2"})
+        cycle, trial = self.trial(incoming(constraint(), nodeSelector={"rack": "1"}), A, B, c, fellow("f", "a"), fellow("g", "c"))
+        trial.remove(trial.pods(2)[0], 2)
+        assert named(found_by(plugin(), cycle, trial))["c"] == "skew"
+
+    def test_the_number_of_domains_stays_as_it_was(self) -> None:
+        """Whether there are too few domains is not asked again when pods come and go."""
+        cycle, trial = self.trial(incoming(constraint(minDomains=3)), A, B, fellow("f", "a"))
+        trial.remove(trial.pods(0)[0], 0)
+        trial.add(cycle.nominated_entry(fellow("n", "")), 1)
+        assert named(found_by(plugin(), cycle, trial)) == {"a": None, "b": "skew"}
+
+    def test_what_a_trial_asked_first_is_still_watched(self) -> None:
+        """A trial before the whole table is judged does not keep the counters from being watched, so a kept answer is renewed."""
+        cycle, trial = self.trial(incoming(constraint()), A, B)
+        judge = plugin()
+        found_by(judge, cycle, trial)
+        watched = cycle.table.census.watch = []
+        found_by(judge, cycle, Batch(cycle.table))
+        cycle.table.census.watch = None
+        assert watched
+
+
+def test_a_node_that_left_takes_its_domain_along() -> None:
+    """A deleted node makes no domain any more, even while its pods remain."""
+    engine = FrameworkEngine.of()
+    feed = Feed(engine)
+    for item in (A, B, fellow("f", "a"), pod("other", on="b")):
+        feed.put(item)
+    cycle = engine.begin(incoming(constraint()))
+    assert named(found_by(plugin(), cycle, Batch(cycle.table)))["a"] == "skew"
+    feed.delete(B)
+    cycle = engine.begin(incoming(constraint()))
+    assert named(found_by(plugin(), cycle, Batch(cycle.table))) == {"a": None}
+
+
+# --- against a plain loop -------------------------------------------------------------------------------------------
+
+EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), KINDS), max_size=8)
+
+
+@given(NODES, PODS, CONSTRAINTS, EDITS, CHOICE)
+@settings(max_examples=150, deadline=None)
+def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any) -> None:
+    """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
+    nodes, placed, bound = cluster(labels, pods)
+    new = incoming(*constraints, nodeSelector=selector, labels={"rev": "1"})
+    cycle, judge = cycle_of(new, *nodes, *bound), plugin()
+    books = {n.name: Books(new, placed) for n in nodes}
+    assert named(found_by(judge, cycle, Batch(cycle.table))) == {n.name: books[n.name].objection(n) for n in nodes}
+    trial = overlay(cycle)
+    for number, (at, comes, kind) in enumerate(edits):
+        _edit(cycle, trial, at % trial.n, made(f"e{number}", kind) if comes else None, nodes, books)
+        assert named(found_by(judge, cycle, trial)) == {n.name: books[n.name].objection(n) for n in nodes}
+
+
+def _edit(cycle: FrameworkCycle, trial: Overlay, at: int, extra: Pod | None, nodes: list[Node], books: dict[str, Books]) -> None:
+    """Put *extra* on a node, or take the first of its pods off."""
+    name = trial.name(at)
+    target = next(n for n in nodes if n.name == name)
+    if extra is not None:
+        trial.add(cycle.nominated_entry(extra), at)
+        books[name].change(extra, target, 1)
+    elif trial.pods(at):
+        entry = trial.pods(at)[0]
+        trial.remove(entry, at)
+        books[name].change(entry.pod, target, -1)

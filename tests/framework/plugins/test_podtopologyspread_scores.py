@@ -1,0 +1,186 @@
+"""PodTopologySpread, soft and default constraints: which domains are preferred, by example and against a plain loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import TopologySpreadConstraint
+from kubeclassic.core.batch import Batch
+from kubeclassic.framework.plugins.spreadconstraints import SYSTEM_DEFAULTS
+from kubeclassic.framework.status import Code, Status
+from tests.build import node, obj, pod
+from tests.framework.plugins.asking import cycle_of, scores
+from tests.framework.plugins.spreadbuild import (
+    CHOICE,
+    CONSTRAINTS,
+    HOSTS,
+    KEYS,
+    NEAR,
+    NODES,
+    PODS,
+    TAINTS,
+    A,
+    B,
+    against,
+    cluster,
+    constraint,
+    fellow,
+    incoming,
+    plugin,
+    soft,
+)  # fmt: skip
+from tests.reference.framework_topologyspread import scores as plain_scores
+
+SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+ZONED = [node(name, labels={"kubernetes.io/hostname": name, **zone}) for name, zone in (
+    ("n0", {"topology.kubernetes.io/zone": "a"}), ("n1", {"topology.kubernetes.io/zone": "b"}), ("n2", {}),
+)]  # fmt: skip
+
+
+class TestDefaults:
+    def owned(self, kind: str, name: str = "o", api: str = "apps/v1") -> dict[str, Any]:
+        return {"ownerReferences": [{"kind": kind, "name": name, "apiVersion": api, "uid": "u", "controller": True}]}
+
+    def owner(self, kind: str, selector: Any) -> Any:
+        return obj({"kind": kind, "metadata": {"name": "o", "namespace": "default"}, "spec": {"selector": selector}})
+
+    def test_system_defaults_spread_the_pods_of_a_service(self) -> None:
+        """By hostname and zone; a node without zone counts as one more domain and is scored by hostname alone."""
+        pods = [fellow("p0", "n0"), fellow("p1", "n0"), fellow("p2", "n1")]
+        assert scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *ZONED, *pods, raw=True) == {"n0": 12, "n1": 9, "n2": 2}
+        assert scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *ZONED, *pods) == {"n0": 16, "n1": 41, "n2": 100}
+
+    def test_without_a_selector_there_are_none(self) -> None:
+        """A pod that no service and no controller selects is not spread: every node is as good."""
+        assert scores(plugin(), pod("new", labels={"app": "a"}), *ZONED, fellow("p", "n0")) == {"n0": 100, "n1": 100, "n2": 100}
+
+    @pytest.mark.parametrize(("kind", "api", "selector"), [
+        ("ReplicaSet", "apps/v1", {"matchLabels": {"app": "a"}}),
+        ("StatefulSet", "apps/v1", {"matchLabels": {"app": "a"}}),
+        ("ReplicationController", "v1", {"app": "a"}),
+    ])  # fmt: skip
+    def test_a_controller_selects(self, kind: str, api: str, selector: Any) -> None:
+        """The controller that owns the pod selects its fellows; one that is only called so, of another API group, does not."""
+        for version, spreads in ((api, True), ("other/v1", False)):
+            new = pod("new", labels={"app": "a"}, metadata=self.owned(kind, api=version))
+            found = scores(plugin(), new, self.owner(kind, selector), *ZONED, fellow("p", "n0"))
+            assert (found["n0"] < 100) is spreads
+
+    def test_a_controller_that_does_not_own_the_pod_does_not_select(self) -> None:
+        """A ReplicaSet whose selector takes the pod in, but that does not own it, counts for nothing."""
+        stranger = self.owner("ReplicaSet", {"matchLabels": {"app": "a"}})
+        found = scores(plugin(), pod("new", labels={"app": "a"}), stranger, *ZONED, fellow("p", "n0"))
+        assert set(found.values()) == {100}
+
+    def test_own_constraints_of_any_kind_replace_them(self) -> None:
+        """A pod with a hard constraint alone gets no soft defaults."""
+        found = scores(plugin(), incoming(constraint("kubernetes.io/hostname", 9)), SERVICE, *ZONED, fellow("p", "n0"))
+        assert set(found.values()) == {100}
+
+    def test_list_defaults_can_be_hard(self) -> None:
+        """defaultingType List: the profile's own constraints, over the deduced selector, and all their keys are needed."""
+        hard = TopologySpreadConstraint(max_skew=1, topology_key="topology.kubernetes.io/zone", when_unsatisfiable="DoNotSchedule")
+        found = against(pod("new", labels={"app": "a"}), SERVICE, *ZONED, fellow("p", "n0"), by=plugin([hard]))
+        assert found == {"n0": "skew", "n1": None, "n2": "label"}
+        assert set(against(pod("new", labels={"app": "b"}), SERVICE, *ZONED, by=plugin([hard])).values()) == {None}
+
+    def test_list_defaults_ignore_nodes_without_a_key(self) -> None:
+        """Under List a node that lacks the key scores 0."""
+        found = scores(plugin(SYSTEM_DEFAULTS), pod("new", labels={"app": "a"}), SERVICE, *ZONED, fellow("p", "n0"))
+        assert found["n2"] == 0
+        assert found["n1"] == 100
+
+    def test_nodes_without_a_zone_stand_with_those_of_an_empty_one(self) -> None:
+        """An empty zone label and none make one domain: the node that has the label is scored with the pods of the one that lacks it."""
+        nodes = node("n0", labels={"topology.kubernetes.io/zone": ""}), node("n1")
+        found = scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *nodes, fellow("p", "n1"), raw=True)
+        assert found == {"n0": 5, "n1": 0}
+
+    def test_a_service_that_comes_later_is_seen(self) -> None:
+        """What was deduced is deduced again once a service has come."""
+        new = pod("new", labels={"app": "a"})
+        cycle = cycle_of(new, *ZONED)
+        judge = plugin()
+        assert judge.constraints(cycle.template, "ScheduleAnyway", cycle) == ()
+        cycle.listings.services.put(SERVICE)
+        assert len(judge.constraints(cycle.template, "ScheduleAnyway", cycle)) == 2
+
+
+class TestSoft:
+    def test_emptier_domains_are_preferred(self) -> None:
+        """The emptiest zone gets 100 if it is empty, the fullest what the emptiest has of it."""
+        assert scores(plugin(), incoming(soft()), A, B, fellow("f", "a")) == {"a": 0, "b": 100}
+
+    def test_scores_are_not_stretched(self) -> None:
+        """With two pods in x and one in y, x still gets its share: 100 * (max + min - raw) / max."""
+        assert scores(plugin(), incoming(soft()), A, B, fellow("f", "a"), fellow("g", "a"), fellow("h", "b")) == {"a": 33, "b": 100}
+
+    def test_without_constraints_every_node_gets_100(self) -> None:
+        """A pod that nothing spreads finds all nodes alike."""
+        assert scores(plugin(), incoming(), A, B) == {"a": 100, "b": 100}
+
+    def test_nodes_that_lack_a_key_get_0(self) -> None:
+        """They are out of it, also where nobody counts anywhere."""
+        assert scores(plugin(), incoming(soft()), A, node("c")) == {"a": 100, "c": 0}
+
+    def test_more_domains_weigh_more(self) -> None:
+        """A pod weighs ln(domains + 2), the domains being those of the feasible nodes."""
+        c = node("c", labels={"zone": "z"})
+        pods = [fellow(f"f{i}", "a") for i in range(10)]
+        assert scores(plugin(), incoming(soft()), A, B, *pods, raw=True)["a"] == 14
+        assert scores(plugin(), incoming(soft()), A, B, c, *pods, raw=True)["a"] == 16
+        assert scores(plugin(), incoming(soft()), A, B, c, *pods, raw=True, nodes={"a": 1, "b": 1})["a"] == 14
+
+    def test_hostname_counts_the_node_itself(self) -> None:
+        """By hostname the node's own pods count, even where the policies exclude the node."""
+        key = "kubernetes.io/hostname"
+        nodes = [node(name, labels={key: "same", "rack": rack}) for name, rack in (("a", "1"), ("b", "2"))]
+        new = incoming(soft(key), nodeSelector={"rack": "1"})
+        assert scores(plugin(), new, *nodes, fellow("f", "b"), raw=True) == {"a": 0, "b": 1}
+
+    def test_the_skew_allowed_counts_too(self) -> None:
+        """maxSkew - 1 is added for each constraint whose key the node has."""
+        assert scores(plugin(), incoming(soft(skew=5), soft("rack", 3)), A, B, raw=True) == {"a": 6, "b": 6}
+
+    def test_an_invalid_selector_is_an_error(self) -> None:
+        """A soft constraint that cannot be read is an error of PreScore."""
+        cycle = cycle_of(incoming(soft(selector=NEAR)), A)
+        status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)
+        of_soft = "calculating preScoreState: obtaining pod's soft topology spread constraints"
+        text = f'{of_soft}: "Near" is not a valid label selector operator'
+        assert status == Status(Code.ERROR, (text,))
+
+
+# --- against a plain loop -------------------------------------------------------------------------------------------
+
+
+@given(NODES, PODS, CONSTRAINTS, CHOICE, st.sets(st.integers(0, 5), min_size=1))
+@settings(max_examples=150, deadline=None)
+def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, constraints: Any, selector: Any, chosen: Any) -> None:
+    """The scores of any choice of feasible nodes, in any order of constraints, are those of upstream's loops."""
+    nodes, placed, bound = cluster(labels, pods)
+    own = [{**c, "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": c["maxSkew"] + 1} for c in constraints]
+    new = incoming(*own, nodeSelector=selector, labels={"rev": "1"})
+    feasible = [n for i, n in enumerate(nodes) if i in chosen] or nodes
+    expected = plain_scores(new, new.spec.topology_spread_constraints, True, placed, feasible)
+    assert scores(plugin(), new, *nodes, *bound, nodes={n.name: 1 for n in feasible}) == expected
+
+
+ZONE_LABELS = st.fixed_dictionaries({}, optional={"topology.kubernetes.io/zone": st.sampled_from(["", "x", "y"]), KEYS[2]: HOSTS})
+
+
+@given(st.lists(st.tuples(ZONE_LABELS, TAINTS), min_size=1, max_size=6), PODS, st.sets(st.integers(0, 5), min_size=1))
+@settings(max_examples=100, deadline=None)
+def test_default_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, chosen: Any) -> None:
+    """Under System defaults nodes that lack a label take part; those with an empty one share their domain."""
+    nodes, placed, bound = cluster(labels, pods)
+    new = pod("new", labels={"app": "a"})
+    selector = obj({"kind": "ReplicaSet", "metadata": {"name": "r"}, "spec": {"selector": {"matchLabels": {"app": "a"}}}}).selector
+    soft = [TopologySpreadConstraint(topology_key=c.topology_key, max_skew=c.max_skew, label_selector=selector) for c in SYSTEM_DEFAULTS]
+    feasible = [n for i, n in enumerate(nodes) if i in chosen] or nodes
+    expected = plain_scores(new, soft, False, placed, feasible)
+    assert scores(plugin(), new, SERVICE, *nodes, *bound, nodes={n.name: 1 for n in feasible}) == expected

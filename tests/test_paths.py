@@ -1,0 +1,172 @@
+"""All ways to one answer agree: remembered or worked out anew, whole or in parts, with details or without.
+
+``KUBECLASSIC_SEQUENCES`` says how many random sequences of changes each rule is held against (60), and each configuration (a third).
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kubeclassic.core.batch import Batch
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.overlay import Overlay
+from kubeclassic.core.rule import Predicate, Reads
+from kubeclassic.core.template import Entry
+from tests.worldforms import pod_form
+from tests.worlds import (
+    GATES,
+    OWNERS,
+    RULES,
+    SCHEDULING,
+    VOLUMES,
+    Step,
+    World,
+    afresh,
+    algorithm,
+    answer,
+    beginning,
+    judged,
+    remembered,
+    steps_of,
+    subject_of,
+    verbs_of,
+)
+
+SEQUENCES = int(os.environ.get("KUBECLASSIC_SEQUENCES", "60"))
+RELEASES = st.sampled_from(("1.12", "1.14", "1.16"))
+MIGRATING = tuple(GATES.items())
+PLAIN = tuple((name, on) for name, on in GATES.items() if name != "BalanceAttachedNodeVolumes")
+ELSEWHERE = Reads.VOLUMES | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+
+
+def sequences(share: int = 1) -> settings:
+    """So many examples."""
+    return settings(max_examples=max(SEQUENCES // share, 1), deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.parametrize("name", RULES)
+class TestEachRule:
+    @sequences()
+    @given(release=RELEASES, seed=st.integers(0, 1 << 20), forms=st.tuples(*[st.integers(0, 63)] * 2), data=st.data())
+    def test_remembered_is_worked_out_anew(self, name: str, release: str, seed: int, forms: tuple[int, int], data: st.DataObject) -> None:
+        """Whatever happens to the cluster, what is remembered of a rule is what it would answer."""
+        rule, subject, verbs = RULES[name], subject_of(name), verbs_of(name)
+        world = World.of(Engine(algorithm(release, PLAIN)), subject=subject)
+        steps: list[Step] = beginning(seed, verbs) + data.draw(steps_of(verbs))
+        for number, step in enumerate(steps):
+            world.take(step)
+            cycle = world.engine.begin(pod_form(subject, forms[number % 2]), details=False)
+            if cycle.memory is None or not cycle.memory.keeps(rule, cycle):
+                continue
+            rows = judged(cycle)
+            found = remembered(rule, cycle, rows)
+            with afresh(cycle) as anew:
+                assert found == answer(rule, anew, Batch(cycle.table), rows), f"{name} after step {number} of {steps}"
+
+    @sequences(4)
+    @given(release=RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
+    def test_parts_answer_as_the_whole(self, name: str, release: str, seed: int, form: int) -> None:
+        """A rule says the same of a node among all, among some, by itself, and in a copy for a trial."""
+        rule, subject = RULES[name], subject_of(name)
+        world = World.of(Engine(algorithm(release, MIGRATING)), subject=subject)
+        for step in beginning(seed, verbs_of(name), 20):
+            world.take(step)
+        cycle = world.engine.begin(pod_form(subject, form))
+        rows = judged(cycle)
+        some = np.array(rows[::-2], np.intp)
+        whole = dict(zip(rows, answer(rule, cycle, Batch(cycle.table), rows), strict=False))
+        places = range(len(some))
+        if len(whole) < len(rows):
+            return  # a priority that ends the cycle
+        wanted = tuple(whole[row] for row in some.tolist())
+        assert answer(rule, cycle, Batch(cycle.table, some), places) == wanted
+        assert answer(rule, cycle, Overlay.of(cycle.table, some, cycle.pod), places) == wanted
+        for row in rows:
+            assert answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0]) == (whole[row],)
+
+    @sequences(4)
+    @given(release=RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63), other=st.integers(0, 63), at=st.integers(0, 63))
+    def test_a_trial_answers_as_the_deed(self, name: str, release: str, seed: int, form: int, other: int, at: int) -> None:
+        """A rule that reads nothing but the node says of a copy with one pod more what it says once the pod is there."""
+        rule, subject = RULES[name], subject_of(name)
+        if rule.reads & (ELSEWHERE | Reads.EFFECTS):
+            return
+        world = World.of(Engine(algorithm(release, PLAIN)), subject=subject)
+        for step in beginning(seed, verbs_of(name)):
+            world.take(step)
+        pod = pod_form(subject, form)
+        cycle = world.engine.begin(pod)
+        rows = judged(cycle)
+        row = rows[at % len(rows)]
+        trial = Overlay.of(cycle.table, np.array([row], np.intp), pod)
+        more = pod_form(subject, other, "more")
+        trial.add(Entry(more, cycle.templates.of(more)), 0)
+        found = answer(rule, cycle, trial, [0])
+        world.engine.assume(more, cycle.table.names[row])
+        cycle = world.engine.begin(pod)
+        assert found == answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0])
+
+    @sequences(4)
+    @given(release=RELEASES, seed=st.integers(0, 1 << 20))
+    def test_pods_of_one_key_get_one_answer(self, name: str, release: str, seed: int) -> None:
+        """Pods for which a rule's key is equal get the same answers, and those whom it does not concern no objection."""
+        rule, subject = RULES[name], subject_of(name)
+        world = World.of(Engine(algorithm(release, PLAIN)), subject=subject)
+        for step in beginning(seed, verbs_of(name), 20):
+            world.take(step)
+        by_key: dict[object, object] = {}
+        for form in range(40):
+            cycle = world.engine.begin(pod_form("any" if form % 3 else subject, form * 7 + seed % 7))
+            rows = judged(cycle)
+            found = answer(rule, cycle, Batch(cycle.table), rows)
+            if not cycle.has_metadata or any(isinstance(item, str) for item in found):
+                continue
+            assert by_key.setdefault(rule.key(cycle.template), found) == found
+            if isinstance(rule, Predicate) and not rule.concerns(cycle.template):
+                assert not any(found)
+
+
+CONFIGURATIONS = {
+    "1.12": ("1.12", {}),
+    "1.13 adaptive": ("1.13", {"percentage": 50}),
+    "1.14 packing": ("1.14", {"provider": "ClusterAutoscalerProvider", "percentage": 100}),
+    "1.16": ("1.16", {"percentage": 100}),
+}
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize("memory_bytes", [1 << 30, 4000])
+class TestSchedules:
+    @sequences(2)
+    @given(subject=st.sampled_from(("any", "resources", "affinity", "spread", "ports", "owned", "claims")), seed=st.integers(0, 1 << 20), data=st.data())
+    def test_the_quick_way_is_the_long_way(self, configuration: str, memory_bytes: int, subject: str, seed: int, data: st.DataObject) -> None:
+        """Whatever happened before, each pod gets the host, the message and the victims that it gets without memory and with details."""
+        release, options = CONFIGURATIONS[configuration]
+        chosen = algorithm(release, PLAIN, **options)
+        engines = [Engine(chosen, memory_bytes=memory_bytes), Engine(chosen, memory_bytes=0), Engine(chosen, memory_bytes=memory_bytes)]
+        world = World.of(*engines, subject=subject, details=(False, True, True))
+        verbs = (*SCHEDULING, "retry", *OWNERS[:2], *VOLUMES[:4])
+        steps = beginning(seed, verbs) + data.draw(steps_of(verbs, 20))
+        for number, step in enumerate(steps):
+            records = [decision.record() for decision in world.take(step)]
+            assert all(record == records[0] for record in records), f"step {number} of {steps}"
+        assert len({engine.picks for engine in engines}) == 1
+
+    @sequences(4)
+    @given(forms=st.lists(st.integers(0, 63), min_size=1, max_size=3), seed=st.integers(0, 1 << 20), count=st.integers(3, 40))
+    def test_equal_pods_one_after_another(self, configuration: str, memory_bytes: int, forms: list[int], seed: int, count: int) -> None:
+        """Runs of equal pods, which are foreseen, get the hosts that they get one by one."""
+        release, options = CONFIGURATIONS[configuration]
+        chosen = algorithm(release, PLAIN, **options)
+        world = World.of(Engine(chosen, memory_bytes=memory_bytes), Engine(chosen, memory_bytes=0), subject="any", details=(False, True))
+        for step in beginning(seed, SCHEDULING, 6):
+            world.take(step)
+        for form in forms:
+            for _ in range(count // len(forms)):
+                quick, long = (decision.record() for decision in world.take(("schedule", 0, form)))
+                assert quick == long
