@@ -49,7 +49,7 @@ def take_in(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaul
     *known* is what the cluster has already. Of two objects with one name the last counts, at the place of the first. With *defaults*
     new objects are admitted as the API server would; what it would refuse is passed over.
     """
-    made = _made_by_workloads(parts, known, defaults)
+    made = made_by_workloads(parts, known, defaults=defaults)
     given = tuple({(item.kind, item.key): item for item in (*(item for part in parts for item in part.objects), *made)}.values())
     admitted = admit(given, known) if defaults else None
     refused = tuple(f"{item.kind} {item.key}: not admitted: {reason}" for item, reason in admitted.refused) if admitted else ()
@@ -61,16 +61,22 @@ def take_in(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaul
         passed_over=passed_over,
         warnings=(*(warning for part in parts for warning in part.warnings), *refused),
         refused=refused,
-        config_maps={_identity(found): found for part in parts for found in part.raw.get("ConfigMap", ())},
+        config_maps=config_maps(parts),
     )
 
 
-def _made_by_workloads(parts: Sequence[Loaded], known: Sequence[KubeObject], defaults: bool) -> list[KubeObject]:
+def made_by_workloads(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaults: bool = True) -> list[KubeObject]:
+    """What the controllers of the workloads of *parts* would make, given the objects of *parts* and *known*."""
     documents = [document for part in parts for found in part.raw.values() for document in found]
     if not documents:
         return []
     there = Loaded((*known, *(item for part in parts for item in part.objects)))
     return expand(documents, there.of(Node), there.of(Pod), there.of(PersistentVolumeClaim), strict=defaults)
+
+
+def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """The manifests of the ConfigMaps of *parts*, by namespace and name."""
+    return {_identity(found): found for part in parts for found in part.raw.get("ConfigMap", ())}
 
 
 def _identity(manifest: Mapping[str, Any]) -> tuple[str, str]:

@@ -53,19 +53,22 @@ class Foresight:
         if standing.stamp == stamp and standing.node_epoch == log.node_epoch and log.cursor == self.cursor + 1:
             row = log.last_row
             depth = self.used.get(row, 0)
-            if depth < DEPTH and self.fits[depth, row] and standing.memory.table.arrivals[row][1] is cycle.template:
-                if not self._moved(standing, cycle):
-                    standing.ranked[row] = self.totals[depth, row]
-                    self.used[row], self.cursor = depth + 1, log.cursor
-                    self.foreseen += 1
-                    return True
+            if self._is_foreseen(standing, cycle, row, depth) and not self._moved(standing, cycle):
+                standing.ranked[row] = self.totals[depth, row]
+                self.used[row], self.cursor = depth + 1, log.cursor
+                self.foreseen += 1
+                return True
         self.totals = None
         return False
+
+    def _is_foreseen(self, standing: Standing, cycle: Cycle, row: int, depth: int) -> bool:
+        """Whether all that happened to *row* is one more pod of the template, and it still fits."""
+        return depth < DEPTH and bool(self.fits[depth, row]) and standing.memory.table.arrivals[row][1] is cycle.template
 
     @staticmethod
     def _moved(standing: Standing, cycle: Cycle) -> bool:
         """Whether an answer that no row tells of may have become another."""
-        asked = [item.kept for item in (*standing.questions, *standing.preferences)]
+        asked = [question.kept for question in standing.questions] + [preference.kept for preference in standing.preferences]
         return any(kept.stamped and standing.memory.is_outdated(kept, cycle) for kept in asked)
 
     def look(self, standing: Standing, cycle: Cycle) -> None:

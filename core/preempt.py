@@ -77,7 +77,7 @@ def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows) 
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
     if cycle.residents is not None and is_plain(cycle, nominations):
-        trial = dry_run(cycle, nominations, rows, cycle.residents, lambda template: _is_protected(template.pod, cycle))
+        trial = dry_run(cycle, nominations, rows, cycle.residents, lambda template: is_protected(template.pod, cycle))
         if not cycle.extenders:
             return _plan_of(cycle, nominations, trial)
         candidates = _spelled_out(trial)
@@ -162,12 +162,12 @@ def _potential_victims(cycle: Cycle, entries: Sequence[Entry]) -> list[Entry]:
 def _reprieve_order(cycle: Cycle, entries: list[Entry]) -> tuple[list[Entry], int]:
     """The order in which pods are put back, and how many of the first are protected by a budget."""
     ordered = sorted(entries, key=importance(cycle.release.preemption.by_start_time))
-    protected = [entry for entry in ordered if _is_protected(entry.pod, cycle)]
+    protected = [entry for entry in ordered if is_protected(entry.pod, cycle)]
     chosen = {id(entry) for entry in protected}
     return protected + [entry for entry in ordered if id(entry) not in chosen], len(protected)
 
 
-def _is_protected(pod: Pod, cycle: Cycle) -> bool:
+def is_protected(pod: Pod, cycle: Cycle) -> bool:
     """Whether evicting *pod* violates a budget: one that selects it has no disruption left."""
     budgets = cycle.listings.budgets.within(pod.namespace)
     return any(budget.disruptions_allowed <= 0 and selects(budget, pod) for budget in budgets) if pod.labels else False

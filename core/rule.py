@@ -83,9 +83,9 @@ class Reduction:
 class Priority:
     """A preference among the nodes that fit.
 
-    ``score(pod, nodes, cycle)`` gives int64[n] raw scores; ``reduce(pod, raw, nodes, cycle)``, where there is one, turns those of the feasible
-    nodes into 0 to 10; as a :class:`Reduction` it is redone only where something changed. With ``whole_list`` the score is already a function of all feasible nodes together. Either may raise
-    :class:`RuleError`, which ends the cycle.
+    ``score(pod, nodes, cycle)`` gives int64[n] raw scores; ``reduce(pod, raw, nodes, cycle)``, where there is one, turns those of the
+    feasible nodes into 0 to 10; as a :class:`Reduction` it is redone only where something changed. With ``whole_list`` the score is
+    already a function of all feasible nodes together. Either may raise :class:`RuleError`, which ends the cycle.
     """
 
     name: str

@@ -180,11 +180,11 @@ class Standing:
         if not isinstance(reduce, Reduction):
             preference.reduced = feasible.spread(reduce(cycle.template, raw[feasible.rows], feasible.nodes, cycle))
             return True
-        if anew or not (kept.zero and preference.zero and reduce.zeros_alike):
-            if anew or flipped or not self._untouched(preference, rows):
-                summary = reduce.summarise(cycle.template, raw[feasible.rows], feasible.nodes, cycle)
-                anew = anew or summary != preference.summary
-                preference.summary = summary
+        same = kept.zero and preference.zero and reduce.zeros_alike
+        if anew or (not same and (flipped or not self._untouched(preference, rows))):
+            summary = reduce.summarise(cycle.template, raw[feasible.rows], feasible.nodes, cycle)
+            anew = anew or summary != preference.summary
+            preference.summary = summary
         preference.zero = kept.zero
         if anew:
             preference.reduced = reduce.apply(cycle.template, raw, preference.summary, Batch(cycle.table), cycle)

@@ -132,8 +132,8 @@ class NodeTable:
         return row
 
     def _columns(self) -> list[Column[Any]]:
-        fixed: list[Column[Any]] = [self.taints, self.conditions, self.pressures, self.unschedulable, self.zone, self.avoid, self.attachable]
-        return [*fixed, *self.labels.values()]
+        of_node: list[Column[Any]] = [self.taints, self.conditions, self.pressures, self.unschedulable, self.zone]
+        return [*of_node, self.avoid, self.attachable, *self.labels.values()]
 
     def drop(self, name: str) -> None:
         """Free the row of *name* with everything on it."""

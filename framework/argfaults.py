@@ -132,9 +132,10 @@ def _volume_binding(args: a.VolumeBindingArgs, path: str, capacity_priority: boo
     if capacity_priority:
         yield from _shape(args.shape or (), f"{path}shape")
     elif args.shape is not None:
-        points = ", ".join(f"{{Utilization:{point.utilization}, Score:{point.score}}}" for point in args.shape)
+        kind = "config.UtilizationShapePoint"
+        points = ", ".join(f"{kind}{{Utilization:{point.utilization}, Score:{point.score}}}" for point in args.shape)
         message = "unexpected field `shape`, remove it or turn on the feature gate VolumeCapacityPriority"
-        yield f"{path}shape: Invalid value: []config.UtilizationShapePoint{{{points.replace('{', 'config.UtilizationShapePoint{')}}}: {message}"
+        yield f"{path}shape: Invalid value: []{kind}{{{points}}}: {message}"
 
 
 def _label_name(name: str, path: str) -> Faults:

@@ -16,7 +16,7 @@ from .status import Code, Status
 
 @attrs.define(eq=False)
 class BindingSteps:
-    """The steps over one scheduler's cache. *pod* is the assumed pod, its node set. Each answers an error's text, None where all went well."""
+    """The steps over one scheduler's cache. *pod* is the assumed pod, its node set. Each answers an error's text, None if all went well."""
 
     cache: Cache
 

@@ -163,7 +163,9 @@ _CONFIG: Table = {
 }
 
 
-def read_configuration(document: Mapping[str, Any] | None = None, gates: Mapping[str, bool] | str | None = None) -> KubeSchedulerConfiguration:
+def read_configuration(
+    document: Mapping[str, Any] | None = None, gates: Mapping[str, bool] | str | None = None
+) -> KubeSchedulerConfiguration:
     """The configuration that *document* (its JSON form; None: the defaults) describes, validated.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.

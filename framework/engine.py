@@ -74,6 +74,7 @@ class FrameworkEngine(Engine):
     binding: BindingSteps = attrs.field(init=False)
     shortcuts: dict[str, Shortcut] = attrs.field(init=False)
     """By profile, with what is remembered of earlier cycles."""
+    _blamed: dict[str, frozenset[str]] = attrs.field(init=False, factory=dict)
 
     @classmethod
     def of(
@@ -104,7 +105,8 @@ class FrameworkEngine(Engine):
         self.nominations = FrameworkNominations(by_uid=True)
         self.node_order = NodeOrder(self.cache, snapshot, self.table)
         self.binding = BindingSteps(self.cache)
-        self.shortcuts = {name: Shortcut.of(self, profile, self.memory_bytes // len(self.profiles)) for name, profile in self.profiles.items()}
+        share = self.memory_bytes // len(self.profiles)
+        self.shortcuts = {name: Shortcut.of(self, profile, share) for name, profile in self.profiles.items()}
 
     # --- one pod ----------------------------------------------------------------------------------------------------
 
@@ -124,7 +126,10 @@ class FrameworkEngine(Engine):
         if not cycle.node_count:
             return FrameworkDecision(pod, error=NO_NODES, nominated="")
         host = None if details else self.shortcuts[profile.scheduler_name].host(cycle)
-        return self._cycle(cycle, profile, details) if host is None else FrameworkDecision(pod, host)
+        if host is None:
+            return self._cycle(cycle, profile, details)
+        self._blamed.pop(pod.key, None)
+        return FrameworkDecision(pod, host)
 
     @staticmethod
     def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
@@ -198,6 +203,7 @@ class FrameworkEngine(Engine):
             which, moves = self.pick_host(len(ties), self.picks)
             best, self.picks = int(ties[which]), self.picks + moves
         decision.host = kept.names[int(rows[best])]
+        self._blamed.pop(cycle.pod.key, None)
 
     def _explain(self, cycle: FrameworkCycle, profile: Profile, diagnosis: Diagnosis, decision: FrameworkDecision) -> None:
         decision.is_fit_error = True
@@ -205,6 +211,11 @@ class FrameworkEngine(Engine):
             found = run_post_filter(cycle, profile, self.nominations, diagnosis, self.shortlists)
             diagnosis.post_filter, decision.preemption, decision.nominated = found.message, found.plan, found.nominated
         decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
+        self._blamed[cycle.pod.key] = decision.plugins
+
+    def blame(self, pod: Pod) -> frozenset[str]:
+        """The plugins that turned *pod* down in its latest attempt, told once; none where it failed otherwise."""
+        return self._blamed.pop(pod.key, frozenset())
 
     # --- what follows from a decision -------------------------------------------------------------------------------
 
@@ -214,7 +225,7 @@ class FrameworkEngine(Engine):
     def reserve(self, pod: Pod, host: str) -> str | None:
         """The end of the scheduling cycle: assume, Reserve, Permit; answers the error where one of them refuses."""
         try:
-            self.cache.assume(pod.bound_to(host))
+            self.cache.assume(pod.bound_to(host), self._template_of(pod))
         except CacheError as error:
             return str(error)
         self.nominations.remove(pod)
@@ -229,7 +240,5 @@ class FrameworkEngine(Engine):
     def _of_latest(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
         profile = self.profile_of(pod)
         assert profile is not None
-        cycle = self._latest
-        if cycle is None or cycle.pod is not pod:
-            cycle = self.begin(pod)
-        return profile, cycle
+        latest = self._latest
+        return profile, latest if isinstance(latest, FrameworkCycle) and latest.pod is pod else self.begin(pod)

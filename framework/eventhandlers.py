@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ..api.objects import KubeObject, Node, Pod, StorageClass
+from ..core.clock import Clock
 from ..core.events import ADD, UPDATE, EventRouter
 from .admission import Admission
 from .config import DEFAULT_SCHEDULER
+from .diagnosis import EXTENDER
 from .engine import FrameworkEngine
-from .events import ASSIGNED_POD_DELETE, NODE_ADD, Action, ClusterEvent
-from .queue import FrameworkQueue
+from .events import ALL_EVENTS, ASSIGNED_POD_DELETE, NODE_ADD, Action, ClusterEvent
+from .queue import FrameworkQueue, registrations
 
 ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
 
@@ -30,12 +32,8 @@ class FrameworkEvents(EventRouter):
 
     def _maybe_move(self, verb: str, item: KubeObject) -> None:
         action = ACTIONS.get(verb, Action.DELETE)
-        handled = self._handled(item.kind)
-        if isinstance(item, StorageClass):
-            if action is Action.DELETE or (action is Action.ADD and item.volume_binding_mode != "WaitForFirstConsumer"):
-                return
         # Upstream: there are handlers only for what some plugin registered.
-        if handled & action:
+        if self._handled(item.kind) & action and not _is_passed_over(item, action):
             self.queue.move_all(ClusterEvent(item.kind, action))
 
     def _handled(self, kind: str) -> Action:
@@ -72,6 +70,33 @@ class FrameworkEvents(EventRouter):
 
     def _is_echo(self, pod: Pod) -> bool:
         return self.engine.cache.is_assumed(pod)
+
+
+def _is_passed_over(item: KubeObject, action: Action) -> bool:
+    """For a class that goes, or that comes and does not wait for its first consumer."""
+    if not isinstance(item, StorageClass) or action is Action.UPDATE:
+        return False
+    return action is Action.DELETE or item.volume_binding_mode != "WaitForFirstConsumer"
+
+
+def queue_for(engine: FrameworkEngine, clock: Clock) -> FrameworkQueue:
+    """The queue of *engine*, which keeps its nominations and goes by *clock*."""
+    plugins = {name: plugin for profile in engine.profiles.values() for name, plugin in profile.plugins().items()}
+    waits = registrations(plugins, ALL_EVENTS)
+    if engine.extenders:
+        waits += [(EXTENDER, event) for event in ALL_EVENTS]
+    sorter = next(iter(engine.profiles.values())).at("queueSort")[0]
+
+    def held_by(pod: Pod) -> str | None:
+        profile = engine.profile_of(pod)
+        status = None if profile is None else engine.pre_enqueue(pod, profile)
+        return None if status is None else status.plugin
+
+    return FrameworkQueue(
+        nominations=engine.nominations, clock=clock, less=sorter.less, held_by=held_by, registrations=waits,  # type: ignore[attr-defined]  # it sorts queues
+        blame=engine.blame, namespaces=engine.listings.namespaces,
+        initial_backoff=float(engine.config.initial_backoff), max_backoff=float(engine.config.max_backoff),
+    )  # fmt: skip
 
 
 def node_change(old: Node, new: Node) -> ClusterEvent | None:

@@ -13,8 +13,8 @@ The points, with ``pod: Template`` (``cycle.pod`` is the very pod), ``nodes: Bat
 * ``pre_score(pod, nodes, cycle) -> Status | None``
 * ``score(pod, nodes, cycle) -> int64[n]``
 * ``normalize_score(pod, raw, nodes, cycle) -> int64[n]``
-* ``kept_score``, ``kept_normalize``: score and normalize_score in a form that does not depend on which nodes are feasible, for a plugin whose
-  own does: int64[n], all 0 where it makes no difference, and a :class:`~kubeclassic.core.rule.Reduction`
+* ``kept_score``, ``kept_normalize``: score and normalize_score in a form that does not depend on which nodes are feasible, for a plugin
+  whose own does: int64[n], all 0 where it makes no difference, and a :class:`~kubeclassic.core.rule.Reduction`
 * ``reserve(pod: Pod, node_name, cycle) -> Status | None``, and so ``permit``, ``pre_bind``, ``bind``
 * ``unreserve(pod: Pod, node_name, cycle) -> None``, and so ``post_bind``
 * ``events_to_register() -> Sequence[ClusterEvent]``

@@ -69,12 +69,12 @@ def _is_leaving(pod: Pod, by_condition: bool) -> bool:
 
 @attrs.define(eq=False)
 class Evaluator:
-    """One attempt at preemption. With *shortlists* it ends early as upstream does, starting from the first node; else every node is tried."""
+    """One attempt at preemption. With *shortlists* it ends early as upstream does, starting at the first node; else each is tried."""
 
     cycle: FrameworkCycle
     profile: Profile
     nominations: Nominations
-    args: DefaultPreemptionArgs = DefaultPreemptionArgs()
+    args: DefaultPreemptionArgs = attrs.field(factory=DefaultPreemptionArgs)
     shortlists: bool = True
     reasons: dict[str, int] = attrs.field(factory=dict)
     """What stood against nodes in the dry run, and how often."""

@@ -3,32 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from types import MappingProxyType
 
 from .plugin import Plugin
+from .plugins.defaultbinder import DefaultBinder
+from .plugins.defaultpreemption import DefaultPreemption
+from .plugins.imagelocality import ImageLocality
+from .plugins.interpodaffinity import InterPodAffinity
+from .plugins.nodeaffinity import NodeAffinity
+from .plugins.nodename import NodeName
+from .plugins.nodeports import NodePorts
+from .plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit
+from .plugins.nodeunschedulable import NodeUnschedulable
+from .plugins.podtopologyspread import PodTopologySpread
+from .plugins.prioritysort import PrioritySort
+from .plugins.schedulinggates import SchedulingGates
+from .plugins.selectorspread import SelectorSpread
+from .plugins.tainttoleration import TaintToleration
+from .plugins.volumebinding import VolumeBinding
+from .plugins.volumelimits import AzureDiskLimits, CinderLimits, EBSLimits, GCEPDLimits, NodeVolumeLimits
+from .plugins.volumerestrictions import VolumeRestrictions
+from .plugins.volumezone import VolumeZone
 
-_MODULES = {
-    "PrioritySort": "prioritysort", "NodeUnschedulable": "nodeunschedulable", "NodeName": "nodename", "TaintToleration": "tainttoleration",
-    "NodeAffinity": "nodeaffinity", "NodePorts": "nodeports", "NodeResourcesFit": "noderesources",
-    "NodeResourcesBalancedAllocation": "noderesources",
-    "VolumeRestrictions": "volumerestrictions", "EBSLimits": "volumelimits", "GCEPDLimits": "volumelimits", "AzureDiskLimits": "volumelimits",
-    "CinderLimits": "volumelimits", "NodeVolumeLimits": "volumelimits", "VolumeBinding": "volumebinding", "VolumeZone": "volumezone",
-    "PodTopologySpread": "podtopologyspread", "InterPodAffinity": "interpodaffinity", "DefaultPreemption": "defaultpreemption",
-    "ImageLocality": "imagelocality", "DefaultBinder": "defaultbinder", "SchedulingGates": "schedulinggates", "SelectorSpread": "selectorspread",
-}
-
-
-def _load():
-    found = {}
-    for name, place in _MODULES.items():
-        module, _, cls = place.partition(":")
-        try:
-            found[name] = getattr(import_module(f".plugins.{module}", __package__), cls or name)
-        except (ModuleNotFoundError, AttributeError, ImportError):
-            found[name] = type(name, (Plugin,), {"name": name})
-    return found
-
-
-DEFAULT_REGISTRY: Mapping[str, type[Plugin]] = MappingProxyType(_load())
+_PLUGINS: tuple[type[Plugin], ...] = (
+    AzureDiskLimits,
+    CinderLimits,
+    DefaultBinder,
+    DefaultPreemption,
+    EBSLimits,
+    GCEPDLimits,
+    ImageLocality,
+    InterPodAffinity,
+    NodeAffinity,
+    NodeName,
+    NodePorts,
+    NodeResourcesBalancedAllocation,
+    NodeResourcesFit,
+    NodeUnschedulable,
+    NodeVolumeLimits,
+    PodTopologySpread,
+    PrioritySort,
+    SchedulingGates,
+    SelectorSpread,
+    TaintToleration,
+    VolumeBinding,
+    VolumeRestrictions,
+    VolumeZone,
+)
+DEFAULT_REGISTRY: Mapping[str, type[Plugin]] = MappingProxyType({plugin.name: plugin for plugin in _PLUGINS})
 """Name -> class; a user's own mapping may be given beside it."""

@@ -59,6 +59,6 @@ def as_priority(plugin: Plugin, pre_scores: bool) -> Priority:
 def as_kept(plugin: Plugin, pre_scores: bool) -> Priority:
     """The plugin's Score in the form that can be kept: its own ``kept_score`` and ``kept_normalize``, where it has them."""
     rule = as_priority(plugin, pre_scores)
-    if not hasattr(plugin, "kept_score"):
+    if not hasattr(plugin, "kept_score") or not (pre_scores or plugin.without_pre_score is None):
         return rule
     return attrs.evolve(rule, score=plugin.kept_score, reduce=plugin.kept_normalize, whole_list=False)  # type: ignore[attr-defined]  # they go together

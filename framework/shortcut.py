@@ -70,7 +70,7 @@ class Shortcut:
         rows, taken = standing.feasible(wanted)
         row = int(rows[self._best_of(standing.totals_of(cycle, rows))]) if len(rows) > 1 else int(rows[0])
         # Upstream: the surplus fit that ends a search is not consumed.
-        processed = taken - 1 if taken < len(order) or len(rows) < standing.count else taken
+        processed = taken - 1 if len(rows) < standing.count else taken
         self.engine.start = (self.engine.start + processed) % len(order)
         return row
 

@@ -7,11 +7,15 @@ from typing import Any
 
 from ..algorithmprovider import resolve
 from ..algorithmprovider.releases import RELEASES
+from ..core.clock import Clock
 from ..core.engine import Engine
+from ..core.events import EventRouter
+from ..core.queue import SchedulingQueue, make_queue
 from ..exceptions import UnknownNameError
 from ..framework.config import KIND, read_configuration
 from ..framework.defaults import GROUP
 from ..framework.engine import FrameworkEngine
+from ..framework.eventhandlers import FrameworkEvents, queue_for
 from ..framework.releases import FRAMEWORK_RELEASES
 
 ALL_RELEASES = (*RELEASES, *FRAMEWORK_RELEASES)
@@ -46,3 +50,12 @@ def _framework(config: Mapping[str, Any], options: Mapping[str, Any], engine: Ma
     found = read_configuration(document, options.get("gates", config.get("featureGates")))
     # Upstream: preemption starts at a random node and may stop early; the cases were answered with every candidate tried.
     return FrameworkEngine.of(found, preempts=config.get("preemption", True), shortlists=False, **engine)
+
+
+def queue_and_router(engine: Engine, clock: Clock, scheduler_name: str) -> tuple[SchedulingQueue, EventRouter]:
+    """The queue of *engine*, and what delivers the cluster's events to both."""
+    if isinstance(engine, FrameworkEngine):
+        queue = queue_for(engine, clock)
+        return queue, FrameworkEvents(engine, queue, scheduler_name)
+    made = make_queue(engine.algorithm, engine.nominations, clock)
+    return made, EventRouter(engine, made, scheduler_name)

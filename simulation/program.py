@@ -29,8 +29,8 @@ class Program:
     trouble: NodeTrouble
     position: int = 0
     """The operation that is next, or being waited for."""
-    waiting_since: float | None = None
-    """Since when a barrier is up; None where there is none."""
+    deadline: float | None = None
+    """When the barrier that is up will be given up; None where there is none."""
     created: dict[str, dict[str, None]] = attrs.field(factory=dict)
     """Namespace -> pods of createPods that had no node when last looked at."""
     _numbers: dict[str, int] = attrs.field(factory=dict)
@@ -48,14 +48,20 @@ class Program:
 
     def _advance(self) -> None:
         """Do operations until one takes time or waits."""
-        while not self.is_over and self.waiting_since is None:
+        while not self.is_over and self.deadline is None:
             operation = self.operations[self.position]
             seconds = self._do(operation)
-            if self.waiting_since is None:
-                self.position += 1
-            if seconds:
-                self.world.agenda.put(self.world.after(seconds), self._advance)
+            if self.deadline is not None:
                 return
+            if seconds:
+                self.world.agenda.put(self.world.after(seconds), self._go_on)
+                return
+            self.position += 1
+
+    def _go_on(self) -> None:
+        self.deadline = None
+        self.position += 1
+        self._advance()
 
     def _do(self, operation: Operation) -> float:
         """Do one operation; answers how many seconds later the next one comes."""
@@ -122,24 +128,17 @@ class Program:
     # --- waiting ----------------------------------------------------------------------------------------------------
 
     def _raise_barrier(self, operation: Operation) -> None:
-        self.waiting_since = self.world.now
-        self.world.agenda.put(self.world.after(operation.timeout), partial(self._give_up, self.position))
-        self.look()
-
-    def _give_up(self, position: int) -> None:
-        if self.waiting_since is not None and self.position == position:
-            self.world.journal.note("BarrierGivenUp", number=position + 1)
-            self._lower_barrier()
+        self.deadline = self.world.after(operation.timeout)
 
     def look(self) -> None:
-        """Go on if what is waited for has come about."""
-        if self.waiting_since is not None and all(map(self._is_settled, self._awaited())):
-            self._lower_barrier()
-
-    def _lower_barrier(self) -> None:
-        self.waiting_since = None
-        self.position += 1
-        self.world.agenda.put(self.world.now, self._advance)
+        """Go on if what is waited for has come about, or its time is up."""
+        if self.deadline is None:
+            return
+        if all(map(self._is_settled, self._awaited())):
+            self._go_on()
+        elif self.world.now >= self.deadline:
+            self.world.journal.note("BarrierGivenUp", number=self.position + 1)
+            self._go_on()
 
     def _awaited(self) -> list[dict[str, None]]:
         operation = self.operations[self.position]

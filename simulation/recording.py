@@ -102,13 +102,17 @@ class Recording:
                 self.save()
         else:
             self.replay.world.journal.note("Summary", **summary(self.replay))
-        for file in self._files.values():
-            file.close()
+        self.close()
         if self._is_parquet and self.places.series is not None:
             write_parquet(self.places.series, columns(self.replay.inputs.resources), self._rows)
         if self.replay.is_over and self.places.checkpoint is not None:
             self.places.checkpoint.unlink(missing_ok=True)
         sys.stdout.flush()
+
+    def close(self) -> None:
+        """Close the files as they are; no more is written to them."""
+        for file in self._files.values():
+            file.close()
 
     # --- checkpoints ------------------------------------------------------------------------------------------------
 

@@ -102,8 +102,8 @@ class Replay:
         if self.is_over:
             return False
         self.steps += 1
+        self.program.look()
         if self._happen():
-            self.program.look()
             return True
         if self._free_at <= self.now and (pod := self._pop()) is not None:
             return pod
@@ -143,6 +143,7 @@ class Replay:
             times.append(events[self.position].time)
         if self.world.queue.pending.active:
             times.append(self._free_at)
+        times.append(self.program.deadline)
         coming = [time for time in times if time is not None]
         if coming or self._has_hope():
             due = self.world.queue.next_due()
@@ -230,7 +231,6 @@ class Replay:
             life.tried_at = world.changes
             if decision.preemption is not None:
                 self._preempt(pod, decision.preemption)
-        self.program.look()
 
     def _preempt(self, pod: Pod, plan: Preemption) -> None:
         if plan.node is not None:

@@ -13,8 +13,9 @@ from ..api.objects import KubeObject, Node, Pod
 from ..core.clock import Clock
 from ..core.engine import Engine
 from ..core.events import EventRouter
-from ..core.queue import SchedulingQueue, make_queue
+from ..core.queue import SchedulingQueue
 from .agenda import Agenda
+from .engines import queue_and_router
 from .journal import Journal
 from .ledger import Fragmentation, Ledger
 from .tally import Tally
@@ -68,8 +69,7 @@ class World:
     """When the last pod entered the queue."""
 
     def __attrs_post_init__(self) -> None:
-        self.queue = make_queue(self.engine.algorithm, self.engine.nominations, self.clock)
-        self.router = EventRouter(self.engine, self.queue, self.scheduler_name)
+        self.queue, self.router = queue_and_router(self.engine, self.clock, self.scheduler_name)
         self.journal = Journal(self.clock)
         self.ledger = Ledger(self.resources)
         self.draw = random.Random(self.seed)

@@ -29,7 +29,7 @@ def obj(document: Mapping[str, Any]) -> Any:
 
 
 def node(name: str, *, labels: Json | None = None, cpu: str = "4", memory: str = "32Gi", pods: str = "110", **more: Any) -> Node:
-    """A node; *more*: ``allocatable`` (added to cpu, memory, pods), ``taints``, ``conditions``, ``images``, ``unschedulable``, ``annotations``."""
+    """A node; *more*: ``allocatable`` (added to cpu, memory, pods), ``taints``, ``conditions``, ``images``, ``unschedulable`` and so on."""
     allocatable = {"cpu": cpu, "memory": memory, "pods": pods} | more.pop("allocatable", {})
     meta = {"name": name, "labels": labels or {}, "annotations": more.pop("annotations", None)}
     spec = {key: more.pop(key) for key in ("taints", "unschedulable") if key in more}
@@ -37,7 +37,9 @@ def node(name: str, *, labels: Json | None = None, cpu: str = "4", memory: str =
     return made
 
 
-def pod(name: str, *, on: str = "", requests: Json | None = None, labels: Json | None = None, namespace: str = "default", **spec: Any) -> Pod:
+def pod(
+    name: str, *, on: str = "", requests: Json | None = None, labels: Json | None = None, namespace: str = "default", **spec: Any
+) -> Pod:
     """A pod, bound with *on*; *spec*: further fields of its spec, by the API's names; ``metadata`` and ``status`` are merged in."""
     meta = {"name": name, "namespace": namespace, "labels": labels or {}} | spec.pop("metadata", {})
     status = spec.pop("status", {})

@@ -33,14 +33,16 @@ from tests.worldforms import OWNER_KINDS, REGION, VOLUME_KINDS, ZONE, node_form,
 
 Step = tuple[str, int, int]
 Answer = tuple[object, ...]
-NODES, PODS = 6, 24
+OTHERS = 6
+"""Volumes, claims, services, ..., of each kind."""
+NODES, PODS = 14, 40
 GATES = {"EvenPodsSpread": True, "ResourceLimitsPriorityFunction": True, "BalanceAttachedNodeVolumes": True, "CSIMigration": True, "CSIMigrationAWS": True}
 
 
 # --- steps ----------------------------------------------------------------------------------------------------------
 
-USUAL = ("node", "node", "drop node", "pod", "pod", "pod", "drop pod", "drop pod", "place", "place")
-SCHEDULING = (*USUAL, "schedule", "schedule", "schedule", "schedule", "schedule")
+USUAL = ("node", "drop node", "pod", "pod", "pod", "drop pod", "drop pod", "place", "place", "place")
+SCHEDULING = ("node", "drop node", "pod", "pod", "drop pod", "drop pod", "place", *["schedule"] * 8)
 OWNERS = (*OWNER_KINDS, *(f"drop {kind}" for kind in OWNER_KINDS))
 VOLUMES = (*VOLUME_KINDS, *VOLUME_KINDS, *(f"drop {kind}" for kind in VOLUME_KINDS))
 
@@ -58,7 +60,7 @@ def drawn(rng: random.Random, verbs: Sequence[str], count: int) -> list[Step]:
 def beginning(seed: int, verbs: Sequence[str], count: int = 12) -> list[Step]:
     """Steps that make a cluster to begin with."""
     rng = random.Random(seed)
-    nodes: list[Step] = [("node", number, rng.randrange(1024)) for number in range(NODES - 2)]
+    nodes: list[Step] = [("node", number, rng.randrange(1024)) for number in range(NODES - rng.randrange(1, 5))]
     return nodes + drawn(rng, [verb for verb in verbs if not verb.startswith(("drop", "schedule"))], count)
 
 
@@ -112,7 +114,7 @@ class World:
             elif kind == "pod":
                 run.feed.put(self._bound(number % PODS, variant))
             else:
-                run.feed.put(other_form(kind, number % NODES, variant))
+                run.feed.put(other_form(kind, number % OTHERS, variant))
 
     def _bound(self, number: int, variant: int) -> Pod:
         """Pod *number*, where it is already if it is anywhere; one place is no node."""
@@ -134,7 +136,7 @@ class World:
             elif kind == "pod":
                 self._drop_pod(run, number)
             else:
-                run.feed.delete(other_form(kind, number % NODES, 0))
+                run.feed.delete(other_form(kind, number % OTHERS, 0))
 
     @staticmethod
     def _drop_pod(run: Run, number: int) -> None:

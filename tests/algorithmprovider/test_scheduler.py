@@ -221,7 +221,7 @@ AT_WORK = Reason("node(s) were worked on", resolvable=False)
 
 
 @predicate("NotAtWork", reads=Reads.NODE, key=lambda pod: None)
-def not_at_work(pod: Template, nodes: Batch, cycle: Cycle) -> Failures:
+def not_at_work(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that are worked on."""
     return Failures.where(AT_WORK, nodes.label("work").where(lambda value: value == "yes"))
 
@@ -290,7 +290,7 @@ class TestConfiguration:
         [
             ({"release": "1.4"}, UnknownNameError, 'release: got "1.4", wanted 1.12, 1.13, 1.14, 1.15, 1.16'),
             ({"provider": "DefaultProvidor"}, UnknownNameError, 'plugin "DefaultProvidor" has not been registered; did you mean'),
-            ({"gates": {"EvenPodSpread": True}}, UnknownNameError, 'unrecognized feature gate: EvenPodSpread; did you mean "EvenPodsSpread"'),
+            ({"gates": {"EvenPodSpread": True}}, UnknownNameError, 'unrecognized feature gate: EvenPodSpread; did you mean "EvenPods'),
             ({"gates": "EvenPodsSpread"}, PolicyError, "missing bool value for EvenPodsSpread"),
             ({"policy": "nope.json"}, PolicyError, "invalid policy: nope.json: no such file or directory"),
             ({"tie_break": "lots"}, UnknownNameError, 'tie_break: got "lots", wanted release, round-robin, first, random'),

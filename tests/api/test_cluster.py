@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,8 @@ class TestWhatIsThere:
 
     def test_what_files_have_in_excess(self) -> None:
         """What the API server would refuse is left out with a warning, kinds that scheduling does not read are counted."""
-        text = '{"kind": "Ingress", "metadata": {"name": "i"}}\n{"kind": "Pod", "metadata": {"name": "p"}, "spec": {"priorityClassName": "x"}}'
-        cluster = Cluster.load("-", stdin=io.StringIO(text))
+        lines = [json.dumps(found) for found in (manifest("Ingress", "i"), pod("p", priorityClassName="x"))]
+        cluster = Cluster.load("-", stdin=io.StringIO("\n".join(lines)))
         assert (cluster.objects, cluster.passed_over) == ((), {"not admitted": 1, "of kind Ingress": 1})
         assert cluster.warnings == ("Pod default/p: not admitted: no PriorityClass with name x was found",)
 

@@ -29,7 +29,10 @@ def on_line(shape: Shape, used: int, capacity: int) -> int:
     before: tuple[int, int] | None = None
     for place, score in shape:
         if utilization <= place:
-            return score * 10 if before is None else before[1] * 10 + int(Fraction((score - before[1]) * 10 * (utilization - before[0]), place - before[0]))
+            if before is None:
+                return score * 10
+            rise = Fraction((score - before[1]) * 10 * (utilization - before[0]), place - before[0])
+            return before[1] * 10 + int(rise)
         before = (place, score)
     return shape[-1][1] * 10
 

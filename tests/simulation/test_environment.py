@@ -115,8 +115,9 @@ class TestGym:
         """Gymnasium's own checker of environments finds nothing wrong with what it looks at before the first action."""
         checker = pytest.importorskip("gymnasium.utils.env_checker")
         env = self.environment()
-        checker.check_reset_seed(env)
         checker.check_reset_return_type(env)
+        checker.check_seed_deprecation(env)
+        checker.check_reset_seed_determinism(env)
         assert env.action_space.contains(env.action_space.sample(env.reset(seed=3)[1]["action_mask"]))
 
     def test_balance_rewards_even_use(self) -> None:

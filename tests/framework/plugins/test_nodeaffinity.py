@@ -98,7 +98,8 @@ class TestFilter:
 
     def test_an_invalid_term_is_passed_over(self) -> None:
         """Other terms can still match; none at all match nothing."""
-        assert refusals(plugin(), wanting(labelled("disk", "ssd", operator="Foo"), labelled("disk", "hdd")), *NODES) == {"a": OWN, "b": None}
+        invalid = labelled("disk", "ssd", operator="Foo")
+        assert refusals(plugin(), wanting(invalid, labelled("disk", "hdd")), *NODES) == {"a": OWN, "b": None}
         assert refusals(plugin(), wanting(), *NODES) == {"a": OWN, "b": OWN}
 
     def test_the_profiles_own_affinity_comes_first(self) -> None:
@@ -110,7 +111,8 @@ class TestFilter:
         """No removal of pods changes a node's labels."""
         cycle = cycle_of(pod("new", nodeSelector={"disk": "nvme"}), *NODES)
         failures = plugin().filter(cycle.template, Batch(cycle.table), cycle)
-        assert failures is not None and not failures.reasons(0)[0].resolvable
+        assert failures is not None
+        assert not failures.reasons(0)[0].resolvable
 
     def test_it_does_without_pre_filter(self) -> None:
         """A disabled PreFilter changes nothing for the filter."""

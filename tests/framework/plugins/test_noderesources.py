@@ -96,7 +96,8 @@ class TestFilter:
         """Removing pods helps."""
         cycle = cycle_of(pod("new", requests={"cpu": "9"}), node("n"))
         failures = fit().filter(cycle.template, Batch(cycle.table), cycle)
-        assert failures is not None and failures.reasons(0)[0].resolvable
+        assert failures is not None
+        assert failures.reasons(0)[0].resolvable
         assert found_by(fit(), cycle, Batch(cycle.table)) == {"n": "Insufficient cpu"}
 
 
@@ -154,7 +155,6 @@ class TestBalance:
         assert raw(balanced(), pod("new", requests={"cpu": "9", "memory": "9Gi"}), node("n", cpu="1", memory="1Gi")) == {"n": 100}
 
 
-AMOUNTS = st.integers(0, 12)
 WEIGHTS = {"cpu": 3, "memory": 1, GPU: 2}
 SHAPE = [(0, 10), (30, 4), (70, 9), (100, 0)]
 

@@ -17,7 +17,8 @@ class TestNodeUnschedulable:
         plugin, nodes = NodeUnschedulable(None, handle()), Batch(cycle.table)
         assert found_by(plugin, cycle, nodes) == {"open": None, "closed": "node(s) were unschedulable"}
         failures = plugin.filter(cycle.template, nodes, cycle)
-        assert failures is not None and not any(r.resolvable for reasons in failures.sequences.values() for r in reasons)
+        assert failures is not None
+        assert not any(r.resolvable for reasons in failures.sequences.values() for r in reasons)
 
     def test_a_toleration_opens_it(self) -> None:
         """A pod that tolerates the taint which stands for a closed node may go there, whether or not the node has the taint."""

@@ -45,7 +45,8 @@ class TestFilter:
         cycle = cycle_of(pod("new"), *objects)
         assert found_by(PLUGIN, cycle, Batch(cycle.table)) == {"a": text("a"), "b": text("b"), "c": text("a")}
         failures = PLUGIN.filter(cycle.template, Batch(cycle.table), cycle)
-        assert failures is not None and not failures.reasons(0)[0].resolvable
+        assert failures is not None
+        assert not failures.reasons(0)[0].resolvable
 
 
 class TestScore:

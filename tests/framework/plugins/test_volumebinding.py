@@ -1,0 +1,224 @@
+"""VolumeBinding: volumes in reach, volumes for claims, storage left, what is assumed, and how full volumes would be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.batch import Batch
+from kubeclassic.framework.args import read_args
+from kubeclassic.framework.plugin import PreFilterResult
+from kubeclassic.framework.plugins.volumebinding import VolumeBinding
+from kubeclassic.framework.status import error, unresolvable
+from tests.build import node
+from tests.framework.plugins.asking import cycle_of, handle
+from tests.framework.plugins.volumecluster import EPHEMERAL, bound, csi_driver, csi_node, ebs, made_for, storage_left, using
+from tests.volumebuild import SELECTED, WAIT, claim, on, storage_class, volume
+
+CONFLICT = "node(s) had volume node affinity conflict"
+NOTHING = "node(s) didn't find available persistent volumes to bind"
+SHORT = "node(s) did not have enough free storage"
+GONE = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+NODES = (node("a", labels={"zone": "a"}), node("b", labels={"zone": "b"}))
+LATE = storage_class("wait", **WAIT, provisioner="kubernetes.io/no-provisioner")
+MAKING = storage_class("wait", **WAIT, provisioner="maker")
+HOST = "kubernetes.io/hostname"
+ZONE_A = {"matchLabels": {"zone": "a"}}
+
+
+def plugin(shape: list[tuple[int, int]] | None = None, **gates: bool) -> VolumeBinding:
+    args = {"shape": [{"utilization": u, "score": s} for u, s in shape]} if shape else {}
+    return VolumeBinding(read_args("VolumeBinding", args), handle(**gates))
+
+
+def before(new: Pod, *objects: Any) -> Any:
+    cycle = cycle_of(new, *NODES, *objects)
+    return plugin().pre_filter(cycle.template, cycle)
+
+
+def against(new: Pod, *objects: Any) -> dict[str, list[str]]:
+    """Node -> the reasons, or the text of an error."""
+    cycle = cycle_of(new, *NODES, *objects)
+    nodes = Batch(cycle.table)
+    failures = plugin().filter(cycle.template, nodes, cycle)
+    if failures is None:
+        return {nodes.name(i): [] for i in range(nodes.n)}
+    assert not any(reason.resolvable for reasons in failures.sequences.values() for reason in reasons)
+    texts = [failures.error_text(i) for i in range(nodes.n)]
+    return {nodes.name(i): [text] if text else [r.text for r in failures.reasons(i)] for i, text in enumerate(texts)}
+
+
+class TestPreFilter:
+    @pytest.mark.parametrize(
+        ("objects", "text"),
+        [
+            ([], 'persistentvolumeclaim "c" not found'),
+            ([claim("c", None)], "pod has unbound immediate PersistentVolumeClaims"),
+            ([claim("c", "gone")], "pod has unbound immediate PersistentVolumeClaims"),
+            ([LATE, claim("c", volumeName="v")], "pod has unbound immediate PersistentVolumeClaims"),
+        ],
+    )
+    def test_claims_that_no_node_can_help_end_the_cycle(self, objects: list[Any], text: str) -> None:
+        """Missing ones, and those that the volume controller alone binds."""
+        assert before(using("p", "c"), *objects) == unresolvable(text)
+
+    def test_lost_and_going_claims_end_it_too(self) -> None:
+        """A claim whose volume is lost, or that is being deleted, is of no use."""
+        made = bound("c", "v")
+        lost = type(made)(metadata=made.metadata, spec=made.spec, phase="Lost")
+        assert before(using("p", "c"), lost) == unresolvable('persistentvolumeclaim "c" bound to non-existent persistentvolume "v"')
+
+    def test_a_class_without_a_mode_is_an_error(self) -> None:
+        """Whether its claims wait cannot be said."""
+        text = 'VolumeBindingMode not set for StorageClass "unset"'
+        assert before(using("p", "c"), claim("c", "unset"), storage_class("unset")) == error(text)
+
+    def test_claims_of_ephemeral_volumes_must_be_there_and_the_pods_own(self) -> None:
+        """They are made once the pod is there, and go by its UID."""
+        new = using("p", EPHEMERAL)
+        waiting = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-v0"'
+        assert before(new) == unresolvable(waiting)
+        foreign = "PVC default/p-v0 was not created for pod default/p (pod is not owner)"
+        assert before(new, made_for("other", "p-v0")) == unresolvable(foreign)
+        assert before(new, LATE, made_for(new.uid, "p-v0")) is None
+
+    def test_local_volumes_narrow_the_search(self) -> None:
+        """Hostnames in the affinity of bound volumes are taken for names of nodes, and those of several volumes must agree."""
+        here, there = volume("v", **on(**{HOST: "a"})), volume("w", **on(**{HOST: "b"}))
+        assert before(using("p", "c"), here, bound("c", "v")) == PreFilterResult(frozenset({"a"}))
+        assert before(using("p", "c", "d"), here, there, bound("c", "v"), bound("d", "w")) == PreFilterResult(frozenset())
+        assert before(using("p", "c", "d"), here, bound("c", "v"), bound("d", "gone")) is None
+        assert before(using("p", "c"), volume("v", **on(zone="a")), bound("c", "v")) is None
+
+
+class TestBoundClaims:
+    def test_a_bound_volume_must_be_in_reach(self) -> None:
+        """Its node affinity decides."""
+        assert against(using("p", "c"), volume("v", **on(zone="a")), bound("c", "v")) == {"a": [], "b": [CONFLICT]}
+
+    def test_a_missing_volume_is_a_reason(self) -> None:
+        """Unless an earlier volume of the pod is out of reach already."""
+        objects = [volume("v", **on(zone="a")), bound("c", "v"), bound("d", "gone")]
+        assert against(using("p", "c", "d"), *objects) == {"a": [GONE], "b": [CONFLICT]}
+
+    def test_a_driver_reaches_volumes_by_its_own_label(self) -> None:
+        """Where the CSINode says that it has taken over, the zone of the volume is looked for in the driver's label."""
+        zone, plugins = "topology.kubernetes.io/zone", "kubernetes.io/aws-ebs"
+        mine = node("mine", labels={"topology.ebs.csi.aws.com/zone": "z"})
+        yours = node("yours", labels={zone: "z"})
+        objects = [mine, yours, csi_node("mine", plugins), volume("v", **ebs("vol-1"), **on(**{zone: "z"})), bound("c", "v")]
+        found = against(using("p", "c"), *objects)
+        assert (found["mine"], found["yours"], found["a"]) == ([], [], [CONFLICT])
+
+    def test_a_volume_that_the_driver_cannot_name_is_an_error(self) -> None:
+        """Only where the driver has taken over."""
+        objects = [csi_node("a", "kubernetes.io/aws-ebs"), volume("v", **ebs("aws://z/odd")), bound("c", "v")]
+        text = "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
+        assert against(using("p", "c"), *objects) == {"a": [f"could not translate pv: {text}"], "b": []}
+
+
+class TestUnboundClaims:
+    def test_a_claim_gets_a_volume_or_has_one_made(self) -> None:
+        """A class that makes volumes helps where no volume is in reach."""
+        objects = [volume("v", **on(zone="a")), claim("c")]
+        assert against(using("p", "c"), LATE, *objects) == {"a": [], "b": [NOTHING]}
+        assert against(using("p", "c"), MAKING, *objects) == {"a": [], "b": []}
+
+    def test_modes_always_matter(self) -> None:
+        """A block device is no file system; an absent mode is one."""
+        assert against(using("p", "c"), LATE, volume("v", volumeMode="Block"), claim("c")) == {"a": [NOTHING], "b": [NOTHING]}
+        assert against(using("p", "c"), LATE, volume("v", volumeMode="Filesystem"), claim("c")) == {"a": [], "b": []}
+
+    def test_a_selected_node_is_the_only_one(self) -> None:
+        """A claim whose volume is being made for a node is bound to it."""
+        assert against(using("p", "c"), MAKING, claim("c", annotations={SELECTED: "b"})) == {"a": [NOTHING], "b": []}
+
+    def test_a_volume_belongs_to_its_beta_class(self) -> None:
+        """The annotation counts before the spec, where volumes are looked up too."""
+        old = volume("v", "other", meta={"annotations": {"volume.beta.kubernetes.io/storage-class": "wait"}})
+        assert against(using("p", "c"), LATE, old, claim("c")) == {"a": [], "b": []}
+
+
+class TestStorageCapacity:
+    @pytest.mark.parametrize(
+        ("sizes", "enough"),
+        [
+            ({"capacity": "1Gi"}, True),
+            ({"capacity": "1023Mi"}, False),
+            ({"capacity": "9Gi", "maximumVolumeSize": "1Mi"}, False),
+            ({"capacity": "1Mi", "maximumVolumeSize": "1Gi"}, True),
+            ({}, False),
+        ],
+    )
+    def test_enough_must_be_left_where_the_driver_reports(self, sizes: dict[str, str], enough: bool) -> None:
+        """The largest single volume counts where it is given, else the whole; other nodes have nothing."""
+        objects = [MAKING, csi_driver("maker"), storage_left("s", "wait", ZONE_A, **sizes), claim("c")]
+        assert against(using("p", "c"), *objects) == {"a": [] if enough else [SHORT], "b": [SHORT]}
+
+    @pytest.mark.parametrize(("topology", "found"), [({}, []), (None, [SHORT]), ({"matchLabels": {"zone": "not valid!"}}, [SHORT])])
+    def test_topologies(self, topology: Any, found: list[str]) -> None:
+        """An empty one is everywhere; without one, or with one that is not valid, the storage is nowhere."""
+        objects = [MAKING, csi_driver("maker"), storage_left("s", "wait", topology, capacity="9Gi"), claim("c")]
+        assert against(using("p", "c"), *objects) == {"a": found, "b": found}
+
+    def test_drivers_that_do_not_report_have_enough(self) -> None:
+        """Without a CSIDriver object, or with one that says so, nothing is counted."""
+        assert against(using("p", "c"), MAKING, claim("c")) == {"a": [], "b": []}
+        assert against(using("p", "c"), MAKING, csi_driver("maker", reports=False), claim("c")) == {"a": [], "b": []}
+
+    def test_the_first_claim_that_fails_says_why(self) -> None:
+        """A claim that nobody makes volumes for hides a later one with too little storage, and the other way round."""
+        claims = [claim("small", "none", "1Mi"), claim("big", "wait", "1Gi"), claim("huge", "none", "2Gi")]
+        objects = [MAKING, storage_class("none", **WAIT), csi_driver("maker"), *claims]
+        assert against(using("p", "small", "big"), *objects) == {"a": [NOTHING], "b": [NOTHING]}
+        assert against(using("p", "huge", "big"), *objects) == {"a": [SHORT], "b": [SHORT]}
+
+
+class TestReserve:
+    def test_what_is_found_is_assumed_and_given_back(self) -> None:
+        """The volume is the claim's until Unreserve."""
+        new, made = using("p", "c"), plugin()
+        cycle = cycle_of(new, *NODES, LATE, volume("v", **on(zone="a")), claim("c"))
+        assert made.reserve(new.bound_to("a"), "a", cycle) is None
+        reference = cycle.binder.volumes.get("v").spec.claim_ref
+        assert reference is not None
+        assert reference.name == "c"
+        assert made.pre_bind(new.bound_to("a"), "a", cycle) is None
+        made.unreserve(new.bound_to("a"), "a", cycle)
+        assert cycle.binder.volumes.get("v").spec.claim_ref is None
+
+    def test_a_volume_to_be_made_marks_its_claim(self) -> None:
+        """The claim gets the node's name until Unreserve; the claim of an ephemeral volume does so too."""
+        new, made = using("p", EPHEMERAL), plugin()
+        cycle = cycle_of(new, *NODES, MAKING, made_for(new.uid, "p-v0"))
+        assert made.reserve(new.bound_to("b"), "b", cycle) is None
+        assert cycle.binder.claims.get("default/p-v0").annotations[SELECTED] == "b"
+        made.unreserve(new.bound_to("b"), "b", cycle)
+        assert SELECTED not in cycle.binder.claims.get("default/p-v0").annotations
+
+
+class TestScore:
+    def scores(self, made: VolumeBinding, new: Pod, *objects: Any) -> list[int]:
+        cycle = cycle_of(new, *NODES, *objects)
+        rows = np.array([cycle.table.row_of[item.name] for item in NODES], np.intp)
+        return [int(n) for n in made.score(cycle.template, Batch(cycle.table, rows), cycle)]
+
+    def test_without_the_gate_it_is_nothing(self) -> None:
+        """Every node gets 0."""
+        assert self.scores(plugin(), using("p", "c"), LATE, volume("v"), claim("c")) == [0, 0]
+
+    def test_fuller_volumes_are_better(self) -> None:
+        """By the share of each class's volumes that the claims ask for; nodes without a volume get 0."""
+        made = plugin(VolumeCapacityPriority=True)
+        objects = [MAKING, volume("v", size="4Gi", **on(zone="a")), claim("c", size="1Gi")]
+        assert self.scores(made, using("p", "c"), *objects) == [25, 0]
+
+    def test_classes_count_alike(self) -> None:
+        """The mean over the classes, halves rounded up, through the profile's own line."""
+        made = plugin([(0, 10), (100, 0)], VolumeCapacityPriority=True)
+        other = storage_class("other", **WAIT)
+        quarter, half = (volume("v", size="4Gi"), claim("c", size="1Gi")), (volume("w", "other", "2000Mi"), claim("d", "other", "1000Mi"))
+        assert self.scores(made, using("p", "c", "d"), LATE, other, *quarter, *half) == [63, 63]

@@ -1,0 +1,109 @@
+"""VolumeRestrictions: disks with another user, and claims that one pod alone may use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kubeclassic.api.objects import PersistentVolumeClaim, Pod
+from kubeclassic.core.overlay import Overlay
+from kubeclassic.framework.plugin import FrameworkCycle
+from kubeclassic.framework.plugins.volumerestrictions import VolumeRestrictions
+from kubeclassic.framework.status import unresolvable
+from tests.build import node, pod
+from tests.framework.plugins.asking import cycle_of, found_by, handle, refusals
+from tests.framework.plugins.volumecluster import EPHEMERAL, gce, using
+from tests.volumebuild import claim
+
+DISK = "node(s) had no available disk"
+IN_USE = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+NODES = (node("a"), node("b"))
+
+
+def plugin(**gates: bool) -> VolumeRestrictions:
+    return VolumeRestrictions(None, handle(**gates))
+
+
+def sole(name: str) -> PersistentVolumeClaim:
+    return claim(name, accessModes=["ReadWriteOncePod"])
+
+
+def against(new: Pod, *objects: Any, by: VolumeRestrictions | None = None) -> dict[str, str | None]:
+    return refusals(by or plugin(), new, *NODES, *objects)
+
+
+class TestDisks:
+    def test_a_disk_has_one_user_on_a_node(self) -> None:
+        """A GCE disk of another pod is in the way there, unless both only read it."""
+        assert against(using("new", gce("d")), using("old", gce("d"), on="a")) == {"a": DISK, "b": None}
+        reading = gce("d", read_only=True)
+        assert against(using("new", reading), using("old", reading, on="a")) == {"a": None, "b": None}
+
+
+class TestSoleUsers:
+    def test_a_used_claim_turns_every_node_down(self) -> None:
+        """Wherever the user is; the reason of a disk comes first."""
+        new, old = using("new", "c", gce("d")), using("old", "c", gce("d"), on="a")
+        assert against(new, old, sole("c")) == {"a": DISK, "b": IN_USE}
+
+    def test_users_in_other_namespaces_do_not_count(self) -> None:
+        """A claim of the same name elsewhere is another claim."""
+        assert against(using("new", "c"), using("old", "c", on="a", namespace="other"), sole("c")) == {"a": None, "b": None}
+
+    def test_other_access_modes_may_be_shared(self) -> None:
+        """Only ReadWriteOncePod means one pod."""
+        shared = claim("c", accessModes=["ReadWriteOnce"])
+        assert against(using("new", "c"), using("old", "c", on="a"), shared) == {"a": None, "b": None}
+
+    def test_the_gate_switches_it_off(self) -> None:
+        """With gate ReadWriteOncePod off neither users nor missing claims matter, and no state is needed."""
+        off = plugin(ReadWriteOncePod=False)
+        assert against(using("new", "c"), using("old", "c", on="a"), sole("c"), by=off) == {"a": None, "b": None}
+        assert against(using("new", "gone"), by=off) == {"a": None, "b": None}
+        assert off.without_pre_filter is None
+        assert off.follows_pods is None
+        assert plugin().without_pre_filter == 'cannot read "PreFilterVolumeRestrictions" from cycleState'
+
+    def test_a_missing_claim_ends_the_cycle(self) -> None:
+        """Every claim that the pod names must be there; those of generic ephemeral volumes are not looked at."""
+        cycle = cycle_of(using("new", EPHEMERAL, "gone"), *NODES)
+        assert plugin().pre_filter(cycle.template, cycle) == unresolvable('persistentvolumeclaim "gone" not found')
+        cycle = cycle_of(using("new", EPHEMERAL), *NODES)
+        assert plugin().pre_filter(cycle.template, cycle) is None
+
+
+def trial(cycle: FrameworkCycle, *names: str) -> Overlay:
+    return Overlay.of(cycle.table, np.array([cycle.table.row_of[name] for name in names], np.intp))
+
+
+class TestTrials:
+    def test_taking_the_user_off_frees_the_claim(self) -> None:
+        """On the node where the user is taken off; putting it back takes the claim again."""
+        cycle = cycle_of(using("new", "c"), *NODES, using("old", "c", on="a"), sole("c"))
+        nodes = trial(cycle, "a", "b")
+        user = nodes.pods(0)[0]
+        nodes.remove(user, 0)
+        assert found_by(plugin(), cycle, nodes) == {"a": None, "b": IN_USE}
+        nodes.add(user, 0)
+        assert found_by(plugin(), cycle, nodes) == {"a": IN_USE, "b": IN_USE}
+
+    def test_a_nominated_user_takes_it(self) -> None:
+        """A pod that is only put there for a trial uses its claims too."""
+        cycle = cycle_of(using("new", "c"), *NODES, sole("c"))
+        nodes = trial(cycle, "a", "b")
+        nodes.add(cycle.nominated_entry(using("other", "c")), 1)
+        assert found_by(plugin(), cycle, nodes) == {"a": None, "b": IN_USE}
+
+    def test_namespaces_do_not_matter_in_trials(self) -> None:
+        """Upstream: a pod of another namespace with a claim of the same name frees the claim when it goes."""
+        objects = [*NODES, using("old", "c", on="a"), using("far", "c", on="b", namespace="other"), sole("c")]
+        cycle = cycle_of(using("new", "c"), *objects)
+        nodes = trial(cycle, "b")
+        nodes.remove(nodes.pods(0)[0], 0)
+        assert found_by(plugin(), cycle, nodes) == {"b": None}
+
+    def test_pods_without_volumes_are_of_no_concern(self) -> None:
+        """Nothing is asked about a pod that mounts nothing."""
+        assert not plugin().concerns(cycle_of(pod("new"), *NODES).template)
+        assert plugin().concerns(cycle_of(using("new", "c"), *NODES).template)

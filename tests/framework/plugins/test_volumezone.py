@@ -1,0 +1,79 @@
+"""VolumeZone: labels of volumes and nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.core.batch import Batch
+from kubeclassic.core.intree import REGION, TOPOLOGY_ZONE, ZONE
+from kubeclassic.framework.plugins.volumezone import VolumeZone
+from kubeclassic.framework.status import SKIP, Status, unresolvable
+from tests.build import node
+from tests.framework.plugins.asking import cycle_of, found_by, handle, refusals
+from tests.framework.plugins.volumecluster import bound, using
+from tests.volumebuild import WAIT, claim, storage_class, volume
+
+ELSEWHERE = "node(s) had no available volume zone"
+PLUGIN = VolumeZone(None, handle())
+NODES = (node("old", labels={ZONE: "a"}), node("new", labels={TOPOLOGY_ZONE: "a"}), node("bare"))
+
+
+def before(*objects: Any, volumes: tuple[str, ...] = ("c",)) -> Status | None:
+    cycle = cycle_of(using("p", *volumes), *NODES, *objects)
+    return PLUGIN.pre_filter(cycle.template, cycle)
+
+
+def in_zone(**labels: str) -> Any:
+    return volume("v", meta={"labels": labels})
+
+
+class TestFilter:
+    @pytest.mark.parametrize(
+        ("labels", "found"),
+        [
+            ({ZONE: "a"}, {"old": None, "new": ELSEWHERE}),
+            ({TOPOLOGY_ZONE: "a"}, {"old": ELSEWHERE, "new": None}),
+            ({TOPOLOGY_ZONE: "b__ a"}, {"old": ELSEWHERE, "new": None}),
+            ({ZONE: "b"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
+            ({ZONE: "a", REGION: "r"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
+        ],
+    )
+    def test_the_node_must_have_the_same_label(self, labels: dict[str, str], found: dict[str, str | None]) -> None:
+        """The older and the newer label do not stand for each other; a node with no such label at all takes every volume."""
+        assert refusals(PLUGIN, using("p", "c"), *NODES, in_zone(**labels), bound("c", "v")) == found | {"bare": None}
+
+    def test_it_does_without_pre_filter(self) -> None:
+        """What PreFilter would have refused the filter refuses on every node."""
+        cycle = cycle_of(using("p", "gone"), *NODES)
+        text = 'persistentvolumeclaim "gone" not found'
+        assert found_by(PLUGIN, cycle, Batch(cycle.table)) == dict.fromkeys(("old", "new", "bare"), text)
+
+
+class TestPreFilter:
+    def test_it_skips_pods_whose_volumes_are_everywhere(self) -> None:
+        """Volumes without labels, with one that cannot be read, and claims that wait for their pod ask nothing of a node."""
+        assert before(volume("v"), bound("c", "v")) is SKIP
+        assert before(in_zone(**{ZONE: "a__"}), bound("c", "v")) is SKIP
+        assert before(storage_class("wait", **WAIT), claim("c")) is SKIP
+        assert before(in_zone(**{ZONE: "a"}), bound("c", "v")) is None
+
+    @pytest.mark.parametrize(
+        ("objects", "text"),
+        [
+            ([], 'persistentvolumeclaim "c" not found'),
+            ([bound("c", "gone")], 'persistentvolume "gone" not found'),
+            ([claim("c", None)], "PersistentVolumeClaim had no pv name and storageClass name"),
+            ([claim("c", "gone")], 'storageclass.storage.k8s.io "gone" not found'),
+            ([claim("c", "unset"), storage_class("unset")], 'VolumeBindingMode not set for StorageClass "unset"'),
+            ([claim("c", "now"), storage_class("now", volumeBindingMode="Immediate")], "PersistentVolume had no name"),
+        ],
+    )
+    def test_a_claim_that_leads_nowhere_ends_the_cycle(self, objects: list[Any], text: str) -> None:
+        """The pod is turned down as a whole, and nothing can be resolved."""
+        assert before(*objects) == unresolvable(text)
+
+    def test_a_claim_without_a_name_ends_it_too(self) -> None:
+        """An empty name is no name."""
+        assert before(volumes=("",)) == unresolvable("PersistentVolumeClaim had no name")
