@@ -92,30 +92,37 @@ def _any_case(read: Reader[V], table: Table) -> Reader[V]:
     return read_any_case
 
 
-_RESOURCE: Table = {"name": ("name", text), "ignoredByScheduler": ("ignored_by_scheduler", flag)}
-_TLS: Table = {
+RESOURCE: Table = {"name": ("name", text), "ignoredByScheduler": ("ignored_by_scheduler", flag)}
+TLS_FILES: Table = {
     "insecure": ("insecure", flag),
     "serverName": ("server_name", text),
     "certFile": ("cert_file", text),
     "keyFile": ("key_file", text),
     "caFile": ("ca_file", text),
+}
+_TLS: Table = {
+    **TLS_FILES,
     "certData": ("cert_data", _bytes),
     "keyData": ("key_data", _bytes),
     "caData": ("ca_data", _bytes),
 }
-_EXTENDER: Table = {
+CALLS: Table = {
     "urlPrefix": ("url_prefix", text),
     "filterVerb": ("filter_verb", text),
     "preemptVerb": ("preempt_verb", text),
     "prioritizeVerb": ("prioritize_verb", text),
     "weight": ("weight", whole),
     "bindVerb": ("bind_verb", text),
+    "nodeCacheCapable": ("node_cache_capable", flag),
+    "ignorable": ("ignorable", flag),
+}
+"""What is written alike in every file that configures extenders."""
+_EXTENDER: Table = {
+    **CALLS,
     "enableHttps": ("enable_https", flag),
     "tlsConfig": ("tls", _any_case(record(TlsConfig, _TLS), _TLS)),
     "httpTimeout": ("timeout", _seconds),
-    "nodeCacheCapable": ("node_cache_capable", flag),
-    "managedResources": ("managed_resources", list_of(_any_case(record(ManagedResource, _RESOURCE), _RESOURCE), ManagedResource())),
-    "ignorable": ("ignorable", flag),
+    "managedResources": ("managed_resources", list_of(_any_case(record(ManagedResource, RESOURCE), RESOURCE), ManagedResource())),
 }
 extender_config: Reader[ExtenderConfig] = _any_case(record(ExtenderConfig, _EXTENDER), _EXTENDER)
 """Reads an object of a Policy's ``extenders``."""

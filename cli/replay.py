@@ -114,7 +114,7 @@ def replay(
     checkpoint = found(places) if more["resume"] else None
     recording.begin(checkpoint)
     if checkpoint is not None:
-        recording.replay.until = more["until"]
+        recording.replay.go_on(more["until"])
         note(f"resumed at {duration(checkpoint.header.time)}, after {checkpoint.header.steps} steps")
     _run(recording)
     note(replay_text(recording.replay))

@@ -35,7 +35,7 @@ class Reads(enum.Flag):
     VOLUMES = enum.auto()
     """Persistent volumes, claims, storage classes and CSINodes, anywhere."""
     DOMAIN = enum.auto()
-    """Pods counted in the row's topology domains."""
+    """Pods counted in topology domains, the row's own or all of them."""
     CLUSTER = enum.auto()
     """A number over the whole cluster, such as how many nodes there are."""
     LISTINGS = enum.auto()

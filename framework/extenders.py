@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..algorithmprovider.extenders import DEFAULT_TIMEOUT, ExtenderConfig, ManagedResource, TlsConfig
-from ..api.fields import Mismatch, Reader, Table, flag, list_of, record, text, whole
+from ..algorithmprovider.extenders import CALLS, DEFAULT_TIMEOUT, RESOURCE, TLS_FILES, ExtenderConfig, ManagedResource, TlsConfig
+from ..api.fields import Mismatch, Reader, flag, list_of, record, text
 from ..api.label_syntax import is_valid_label_key
 from ..core.requests import is_extended_resource
 from .fielderrors import invalid
@@ -25,29 +25,14 @@ def duration(value: Any) -> float:
     return sum(float(number) * _UNITS[unit] for number, unit in found) or DEFAULT_TIMEOUT
 
 
-_RESOURCE: Table = {"name": ("name", text), "ignoredByScheduler": ("ignored_by_scheduler", flag)}
-_TLS: Table = {
-    "insecure": ("insecure", flag),
-    "serverName": ("server_name", text),
-    "certFile": ("cert_file", text),
-    "keyFile": ("key_file", text),
-    "caFile": ("ca_file", text),
-}
 extender_config: Reader[ExtenderConfig] = record(
     ExtenderConfig,
     {
-        "urlPrefix": ("url_prefix", text),
-        "filterVerb": ("filter_verb", text),
-        "preemptVerb": ("preempt_verb", text),
-        "prioritizeVerb": ("prioritize_verb", text),
-        "weight": ("weight", whole),
-        "bindVerb": ("bind_verb", text),
+        **CALLS,
         "enableHTTPS": ("enable_https", flag),
-        "tlsConfig": ("tls", record(TlsConfig, _TLS)),
+        "tlsConfig": ("tls", record(TlsConfig, TLS_FILES)),
         "httpTimeout": ("timeout", duration),
-        "nodeCacheCapable": ("node_cache_capable", flag),
-        "managedResources": ("managed_resources", list_of(record(ManagedResource, _RESOURCE), ManagedResource())),
-        "ignorable": ("ignorable", flag),
+        "managedResources": ("managed_resources", list_of(record(ManagedResource, RESOURCE), ManagedResource())),
     },
 )
 """Reads one item of ``extenders``."""

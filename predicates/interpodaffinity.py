@@ -33,7 +33,7 @@ def _key(pod: Template) -> Hashable:
     return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN | Reads.CLUSTER, key=_key)
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key)
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes in whose domains a pod refuses *pod*, a pod that *pod* requires is missing, or one that it refuses is there.
 

@@ -37,7 +37,7 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.group, pod.node_selector, required_node_affinity(pod))
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN | Reads.CLUSTER, key=_key)
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key)
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that lack the topology key of a hard spread constraint of *pod*, or where *pod* would lift its domain's count
     by more than maxSkew above the emptiest domain.

@@ -17,14 +17,13 @@ from ..api.admission import admit
 from ..api.decode import decode
 from ..api.defaults import with_defaults
 from ..api.documents import Document, read_documents
+from ..api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, config_maps, made_by_workloads, why_not_waiting
 from ..api.load import Loaded, load
-from ..api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, PriorityClass, StorageClass
-from ..api.workloads import expand
+from ..api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ..core.requests import NATIVE, PODS, of_node
 from ..exceptions import ManifestError
 from . import openb
 from .churn import Operation, is_operation, nodes_of, read_operations
-from .scenario import DEFAULT_SCHEDULER
 from .traces import ADD, AS_THEY_SAY, DELETE, START, Event, Reading, Times, is_event, read_event, timed, with_run_times
 
 STDIN = "-"
@@ -154,21 +153,14 @@ class _Reader:
         loaded = load(self.manifests, stdin=self._stream(), defaults=self.choice.defaults) if self.manifests else Loaded()
         self.passed_over.update({f"of kind {kind}": count for kind, count in loaded.passed_over.items()})
         self.warnings += loaded.warnings
-        for found in loaded.raw.get("ConfigMap", ()):
-            metadata = found.get("metadata") or {}
-            self.config_maps[metadata.get("namespace") or "default", metadata.get("name") or ""] = found
-        objects = [*loaded.objects, *self._made_by_workloads(loaded), *self._traced()]
+        self.config_maps.update(config_maps([loaded]))
+        objects = [*loaded.objects, *made_by_workloads([loaded], defaults=self.choice.defaults), *self._traced()]
         events = self._admitted([*timed(filter(self._takes_part, objects), self.choice.reading, self.times), *self.events])
         events, origin = self._placed(events)
         resources = self._resources(events)
         counts, warnings = dict(self.passed_over), tuple(self.warnings)
         operations = tuple(self.operations)
         return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps, self._hash.hexdigest())
-
-    def _made_by_workloads(self, loaded: Loaded) -> list[KubeObject]:
-        documents = [document for found in loaded.raw.values() for document in found]
-        claims = loaded.of(PersistentVolumeClaim)
-        return expand(documents, loaded.of(Node), loaded.of(Pod), claims, strict=self.choice.defaults) if documents else []
 
     def _traced(self) -> tuple[KubeObject, ...]:
         if not self.tables:
@@ -182,15 +174,11 @@ class _Reader:
         return tuple(with_defaults(item) for item in found if item is not None)
 
     def _takes_part(self, item: KubeObject) -> bool:
-        if not isinstance(item, Pod) or (item.spec.node_name and not item.is_terminal):
+        why = why_not_waiting(item, self.choice.scheduler_name) if isinstance(item, Pod) else ON_A_NODE
+        if why is None or why == ON_A_NODE:
             return True
-        scheduler = item.spec.scheduler_name or DEFAULT_SCHEDULER
-        why = "finished" if item.is_terminal else "being deleted" if item.is_terminating else ""
-        if not why and scheduler != self.choice.scheduler_name:
-            why = "for another scheduler"
-        if why:
-            self.passed_over[why] += 1
-        return not why
+        self.passed_over[why] += 1
+        return False
 
     def _admitted(self, events: list[Event]) -> list[Event]:
         """The events with new objects as the API server would take them in; without those that it would refuse."""

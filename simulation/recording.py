@@ -96,16 +96,17 @@ class Recording:
             yield self.replay.steps
 
     def end(self) -> None:
-        """Write out everything. What was stopped can be gone on with where checkpoints are made; else there is nothing left to do."""
-        if not self.replay.is_over:
-            if self.places.checkpoint is not None:
-                self.save()
-        else:
+        """Write out everything; what was stopped, by hand or at its last second, can be gone on with if checkpoints are made."""
+        done = self.replay.is_over and self.replay.until is None
+        if self.places.checkpoint is not None and not done:
+            self.save()
+        if self.replay.is_over:
+            self.replay.settle()
             self.replay.world.journal.note("Summary", **summary(self.replay))
         self.close()
         if self._is_parquet and self.places.series is not None:
             write_parquet(self.places.series, columns(self.replay.inputs.resources), self._rows)
-        if self.replay.is_over and self.places.checkpoint is not None:
+        if done and self.places.checkpoint is not None:
             self.places.checkpoint.unlink(missing_ok=True)
         sys.stdout.flush()
 

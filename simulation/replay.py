@@ -80,6 +80,7 @@ class Replay:
         """Play to the end; yields the time after each step."""
         while self.step():
             yield self.now
+        self.settle()
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
@@ -124,17 +125,24 @@ class Replay:
     def _leap(self) -> bool:
         """Let time pass until something can happen."""
         next_time = self.next_time()
-        stop = next_time is None or (self.until is not None and next_time > self.until)
-        if next_time is None or (stop and (self.until is None or self.until <= self.now)):
-            self.at_instant(self)
+        if next_time is None or (self.until is not None and next_time > self.until):
             self.is_over = True
             return False
-        target = self.until if stop and self.until is not None else next_time
+        self._pass_time(next_time)
+        return True
+
+    def _pass_time(self, time: float) -> None:
         self.at_instant(self)
-        self.world.tally.pass_time(target - self.now, self.world.ledger)
-        self.world.clock.now = target
-        self.is_over = stop
-        return not stop
+        self.world.tally.pass_time(time - self.now, self.world.ledger)
+        self.world.clock.now = time
+
+    def settle(self) -> None:
+        """Let the time pass that is left when nothing is left to do; :meth:`run` does so at its end."""
+        self._pass_time(self.now if self.until is None else max(self.until, self.now))
+
+    def go_on(self, until: float | None) -> None:
+        """Take up again what ended with its last second; not after :meth:`settle`."""
+        self.until, self.is_over = until, False
 
     def next_time(self) -> float | None:
         """When something next happens that can change anything; None: never."""

@@ -108,6 +108,8 @@ def _requests(cpu: str, memory: str, **more: str) -> Json:
     return _containers({"requests": {"cpu": cpu, "memory": memory, **more}})
 
 
+ODD = {"key": "app", "operator": "Resembles", "values": ["a"]}
+"""An expression that cannot be read."""
 FORMS: dict[str, list[Json]] = {
     "resources": [
         {}, _requests("100m", "100Mi"), _requests("700m", "300Mi"), _requests("0", "1Gi"), _requests("1500m", "1Mi"),
@@ -123,6 +125,7 @@ FORMS: dict[str, list[Json]] = {
         _on_nodes({"key": "disk", "operator": "Gt", "values": ["5"]}), _on_nodes({"key": ZONE, "operator": "DoesNotExist"}),
         _on_nodes({"key": "metadata.name", "operator": "NotIn", "values": ["n1"]}, fields=True), {"nodeSelector": {REGION: "r1"}},
         _prefers_nodes(10, key="disk", operator="In", values=["hdd", "7"]), _prefers_nodes(3, key=ZONE, operator="NotIn", values=["z2"]),
+        _prefers_nodes(3, **ODD),
     ],
     "tolerations": [
         {"tolerations": [{"operator": "Exists"}]}, {"tolerations": [{"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}]},
@@ -135,6 +138,7 @@ FORMS: dict[str, list[Json]] = {
         _wants("podAntiAffinity", "required", _term("a", ZONE, namespaces=["far"]), _term("c", REGION)),
         _wants("podAffinity", "preferred", _weighed(10, _term("a", ZONE)), _weighed(3, _term(None, HOSTNAME))),
         _wants("podAntiAffinity", "preferred", _weighed(50, _term("b", HOSTNAME))), _wants("podAntiAffinity", "required", _term(None, "disk")),
+        _wants("podAffinity", "preferred", _weighed(10, {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [ODD]}})),
     ],
     "spread": [
         {"topologySpreadConstraints": [_spread(ZONE, "DoNotSchedule")]},

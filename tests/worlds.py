@@ -33,10 +33,14 @@ from tests.worldforms import OWNER_KINDS, REGION, VOLUME_KINDS, ZONE, node_form,
 
 Step = tuple[str, int, int]
 Answer = tuple[object, ...]
-OTHERS = 6
-"""Volumes, claims, services, ..., of each kind."""
-NODES, PODS = 14, 40
-GATES = {"EvenPodsSpread": True, "ResourceLimitsPriorityFunction": True, "BalanceAttachedNodeVolumes": True, "CSIMigration": True, "CSIMigrationAWS": True}
+NODES, PODS, OTHERS = 14, 40, 6
+"""How many nodes and bound pods there are at most, and how many volumes, claims, services and so on of each kind."""
+GATES = (
+    ("EvenPodsSpread", True), ("ResourceLimitsPriorityFunction", True), ("CSIMigration", True), ("CSIMigrationAWS", True),
+)  # fmt: skip
+"""What is off by default and adds rules, or ways through them."""
+COUNTING = (*GATES, ("BalanceAttachedNodeVolumes", True))
+"""The same with the gate by which a priority reads what predicates left behind."""
 
 
 # --- steps ----------------------------------------------------------------------------------------------------------
@@ -57,11 +61,11 @@ def drawn(rng: random.Random, verbs: Sequence[str], count: int) -> list[Step]:
     return [(rng.choice(verbs), rng.randrange(64), rng.randrange(1024)) for _ in range(count)]
 
 
-def beginning(seed: int, verbs: Sequence[str], count: int = 12) -> list[Step]:
-    """Steps that make a cluster to begin with."""
+def beginning(seed: int, verbs: Sequence[str], count: int = 12, nodes: int = NODES) -> list[Step]:
+    """Steps that make a cluster of almost *nodes* nodes to begin with."""
     rng = random.Random(seed)
-    nodes: list[Step] = [("node", number, rng.randrange(1024)) for number in range(NODES - rng.randrange(1, 5))]
-    return nodes + drawn(rng, [verb for verb in verbs if not verb.startswith(("drop", "schedule"))], count)
+    made: list[Step] = [("node", number, rng.randrange(1024)) for number in range(nodes - rng.randrange(1, 5))]
+    return made + drawn(rng, [verb for verb in verbs if not verb.startswith(("drop", "schedule"))], count)
 
 
 @cache
@@ -78,12 +82,13 @@ class World:
     runs: list[Run]
     subject: str = "any"
     """Of which forms the pods are."""
+    nodes: int = NODES
     scheduled: int = 0
 
     @classmethod
-    def of(cls, *engines: Engine, subject: str = "any", details: Sequence[bool] = ()) -> World:
+    def of(cls, *engines: Engine, subject: str = "any", details: Sequence[bool] = (), nodes: int = NODES) -> World:
         """A world in which nothing is yet."""
-        return cls([Run(engine, bool(details) and details[i]) for i, engine in enumerate(engines)], subject)
+        return cls([Run(engine, bool(details) and details[i]) for i, engine in enumerate(engines)], subject, nodes)
 
     @property
     def engine(self) -> Engine:
@@ -110,7 +115,7 @@ class World:
     def _put(self, kind: str, number: int, variant: int) -> None:
         for run in self.runs:
             if kind == "node":
-                run.feed.put(node_form(number % NODES, variant))
+                run.feed.put(node_form(number % self.nodes, variant))
             elif kind == "pod":
                 run.feed.put(self._bound(number % PODS, variant))
             else:
@@ -119,7 +124,7 @@ class World:
     def _bound(self, number: int, variant: int) -> Pod:
         """Pod *number*, where it is already if it is anywhere; one place is no node."""
         state = self.engine.cache.state(pod_form(self.subject, variant, f"p{number}"))
-        on = state.node_name if state is not None else f"n{(number * 7 + variant) % (NODES + 1)}"
+        on = state.node_name if state is not None else f"n{(number * 7 + variant) % (self.nodes + 1)}"
         return pod_form(self.subject, variant, f"p{number}", on)
 
     def _place(self, number: int, pod: Pod) -> None:
@@ -132,7 +137,7 @@ class World:
     def _drop(self, kind: str, number: int) -> None:
         for run in self.runs:
             if kind == "node":
-                run.feed.delete(node_form(number % NODES, 0))
+                run.feed.delete(node_form(number % self.nodes, 0))
             elif kind == "pod":
                 self._drop_pod(run, number)
             else:

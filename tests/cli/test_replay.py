@@ -108,7 +108,7 @@ def command(name: str, *options: str, events: bool = True) -> list[str]:
 @pytest.fixture
 def busy(folder: Path) -> dict[str, str]:
     """A folder with a busy scenario, and the environment for processes there, which find the package wherever it is."""
-    (folder / "busy.yaml").write_text(BUSY.replace("count: 25", "count: 120").replace("duration: 90s", "duration: 600s"))
+    (folder / "busy.yaml").write_text(BUSY.replace("count: 25", "count: 50"))
     (folder / "tests_path.py").write_text(
         "import importlib.util, pathlib, sys\n"
         f"root = pathlib.Path({str(PACKAGE)!r})\n"
@@ -132,7 +132,7 @@ class TestStoppingAndGoingOn:
         wanted = finish(folder, dict(busy, PYTHONHASHSEED="1"), "whole")
         draw = random.Random(7)
         part = folder / "killed.state.part"
-        for number in range(6):
+        for number in range(5):
             part.unlink(missing_ok=True)
             process = subprocess.Popen(
                 command("killed", "--checkpoint-every", "40", "--resume"), env=dict(busy, PYTHONHASHSEED=str(number)), cwd=folder, stderr=subprocess.DEVNULL
@@ -154,31 +154,56 @@ class TestStoppingAndGoingOn:
     def test_an_interrupt_stops_cleanly(self, folder: Path, busy: dict[str, str]) -> None:
         """Ctrl-C ends a run after the step that is under way, with whole lines and a checkpoint, from which it can go on."""
         wanted = finish(folder, busy, "whole")
-        process = subprocess.Popen(command("stopped"), env=busy, cwd=folder, stderr=subprocess.PIPE, text=True)
-        while not (folder / "stopped.csv").exists() or not (folder / "stopped.csv").stat().st_size:
+        process = subprocess.Popen(command("stopped", "--checkpoint-every", "10"), env=busy, cwd=folder, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and not (folder / "stopped.state").exists():
             time.sleep(0.01)
-            if process.poll() is not None:
-                break
-            if (folder / "stopped.jsonl").exists():
-                break
-        time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
-        if process.returncode == 130:
-            assert "interrupted: --resume goes on from here" in err
-            assert (folder / "stopped.jsonl").read_bytes().endswith(b"\n")
+        assert process.returncode == 130, err
+        assert "interrupted: --resume goes on from here" in err
+        assert (folder / "stopped.jsonl").read_bytes().endswith(b"\n")
         assert finish(folder, busy, "stopped", "--resume") == wanted
 
-    def test_resuming_another_run(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """A checkpoint of a run with other options is refused in one line that says which."""
-        (folder / "busy.yaml").write_text(BUSY)
-        options = ["--output", "e.jsonl", "--checkpoint", "state", "--checkpoint-every", "50"]
-        recording = cli.replay.Recording if hasattr(cli.replay, "Recording") else None
-        assert recording is None
-        stopped = stop_after(60)
-        assert run(["replay", "busy.yaml", *options], ) == 130 if stopped else True
+    def test_going_on_after_the_last_second(self, folder: Path, busy: dict[str, str]) -> None:
+        """What --until ended can be gone on with, further or to the end, as if it had never been there."""
+        wanted = finish(folder, busy, "whole")
+        for until in ("10", "100.5", "2h"):
+            finish(folder, busy, "bit", "--resume", "--until", until)
+        assert finish(folder, busy, "bit", "--resume") == wanted
 
 
-def stop_after(steps: int) -> bool:
-    """Placeholder."""
-    return False
+BAD = [
+    ("nothere.yaml", "nothere.yaml: no such file or directory"),
+    ("empty.yaml", "cluster: got no Node, wanted one at least"),
+    ("bad.jsonl", 'bad.jsonl, document 1: event: got "Create", wanted Add, Update, Delete, Drain, Fail or Recover'),
+    ("good.yaml fails.jsonl", "fails.jsonl, document 1: Fail: got b, which is no node by then"),
+    ("bad.yaml", 'bad.yaml, document 1: opcode: got "createNode", wanted one of createNodes'),
+    ("pods.csv", "pods.csv: got no list of nodes beside it, wanted both CSV files of the trace"),
+    ("good.csv", "good.csv, line 1: got columns a,b, wanted those of nodes (sn, ...) or of pods (name, ...)"),
+    ("good.yaml --until soon", 'Invalid value for \'--until\': got "soon", wanted seconds, or a duration such as 90s, 1.5h or 2m30s'),
+    ("good.yaml --compress-time 0", "Invalid value for '--compress-time'"),
+    ("good.yaml --resume", "--resume: wanted --checkpoint FILE"),
+    ("good.yaml --checkpoint s", "--checkpoint: wanted --output FILE too"),
+    ("good.yaml --output nothere/e", "nothere/e: cannot be written: no such file or directory"),
+    ("good.yaml --output e --checkpoint good.yaml --resume", "good.yaml: no checkpoint of kubeclassic"),
+    ("good.yaml --output e --checkpoint state --resume --seed 9", "state: made with --seed 0, got 9"),
+    ("good.yaml bad2.yaml --output e --checkpoint state --resume", "state: made with other inputs: their bytes differ"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD)
+def test_bad_input(folder: Path, capsys: pytest.CaptureFixture[str], line: str, message: str) -> None:
+    """Bad input gives one line, exit status 2, and no traceback."""
+    files = {
+        "good.yaml": NODE + pod("one"), "empty.yaml": "", "bad.yaml": "- {opcode: createNode}\n", "pods.csv": "name,cpu_milli\n", "good.csv": "a,b\n",
+        "bad.jsonl": '{"time": 1, "event": "Create", "object": {}}\n', "bad2.yaml": pod("two"),
+        "fails.jsonl": '{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n',
+    }  # fmt: skip
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    assert run(["replay", "good.yaml", "--until", "7", "--output", "e", "--checkpoint", "state"]) == 0
+    capsys.readouterr()
+    assert run(["replay", *line.split()]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert told[0].startswith(f"kubeclassic: {message}")

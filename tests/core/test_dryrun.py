@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.dryrun import dry_run, is_plain
@@ -12,9 +13,9 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.nominations import Nominations
 from kubeclassic.core.preempt import is_protected, pick_one_node, select_victims
 from kubeclassic.core.victims import Victims
-
 from tests.build import engine, node, obj, pod
 
+REQUESTS: list[dict[str, str]] = [{"cpu": "1"}, {"cpu": "3", "memory": "2Gi"}, {}]
 STARTS = ("2026-01-01T00:00:00Z", "2026-01-01T00:10:00Z", "2026-01-02T00:00:00Z", None, "2026-01-01T01:00:00+01:00")
 
 
@@ -39,7 +40,8 @@ def residents(draw: st.DrawFn) -> list[Pod]:
 def budget(app: str, allowed: int) -> KubeObject:
     """A disruption budget for the pods of an app."""
     spec = {"selector": {"matchLabels": {"app": app}}}
-    made: KubeObject = obj({"kind": "PodDisruptionBudget", "metadata": {"name": app}, "spec": spec, "status": {"disruptionsAllowed": allowed}})
+    status = {"disruptionsAllowed": allowed}
+    made: KubeObject = obj({"kind": "PodDisruptionBudget", "metadata": {"name": app}, "spec": spec, "status": status})
     return made
 
 
@@ -68,8 +70,10 @@ def told(candidates: dict[str, Victims]) -> dict[str, tuple[list[str], int]]:
 
 class TestDryRun:
     @settings(max_examples=150, deadline=None)
-    @given(residents(), st.integers(1, 3), st.sampled_from([{"cpu": "1"}, {"cpu": "3", "memory": "2Gi"}, {}]), st.sampled_from(["1.13", "1.16"]))
-    def test_arrays_find_what_overlays_find(self, there: list[Pod], priority: int, requests: dict[str, str], release: str) -> None:
+    @given(residents(), st.integers(1, 3), st.sampled_from(REQUESTS), st.sampled_from(["1.13", "1.16"]))
+    def test_arrays_find_what_overlays_find(
+        self, there: list[Pod], priority: int, requests: dict[str, str], release: str
+    ) -> None:
         """The same candidates, victims in the same order, the same violations and the same choice."""
         nodes = [node(f"n{i}", cpu="3", memory="4Gi", pods="6") for i in range(3)]
         made = engine(*nodes, *there, budget("a", 0), budget("b", 1), release=release)

@@ -1,0 +1,273 @@
+"""The cycle: where searches start and end, which nodes are looked at, and what is said where none fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.feed import Feed
+from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.search import NOBODY_LEFT
+from kubeclassic.framework.status import Status, error, unschedulable
+from tests.build import node, pod
+from tests.framework.build import configuration, decided, disabled, enabled, placed, scheduler
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+def wants_node(name: str, *names: str) -> Pod:
+    """A pod whose required affinity names nodes."""
+    field = {"key": "metadata.name", "operator": "In"}
+    terms = [{"matchFields": [field | {"values": [wanted]}]} for wanted in names]
+    return pod(name, affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}})
+
+
+class TestOrder:
+    def test_one_of_each_zone_in_turn(self) -> None:
+        """Nodes are listed round-robin over zones, by beta labels first."""
+        engine = scheduler(
+            node("a1", labels={ZONE: "a"}), node("a2", labels={ZONE: "a"}), node("a3", labels={ZONE: "a"}), node("b1", labels={ZONE: "b"})
+        )
+        assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "a3"]
+
+    def test_a_zone_change_alone_does_not_reorder(self) -> None:
+        """The list is made anew only when the set of names changed."""
+        nodes = [node("a1", labels={ZONE: "a"}), node("a2", labels={ZONE: "a"}), node("b1", labels={ZONE: "b"})]
+        engine = scheduler(*nodes)
+        before = decided(engine, pod("p")).feasible
+        Feed(engine).put(node("a2", labels={ZONE: "c"}))
+        assert decided(engine, pod("p")).feasible == before
+        Feed(engine).put(node("d1", labels={ZONE: "d"}))
+        assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "d1"]
+
+    def test_a_deleted_node_is_gone_at_once(self) -> None:
+        """A node that goes leaves with its pods."""
+        engine = scheduler(node("a"), node("b"), pod("left", on="a"))
+        decided(engine, pod("p"))
+        Feed(engine).delete(node("a"))
+        assert decided(engine, pod("p")).feasible == ["b"]
+        assert engine.table.row_count == 1
+
+
+class TestSampling:
+    def test_the_surplus_fit_begins_the_next_search(self) -> None:
+        """The node that ends a search is neither feasible nor consumed."""
+        engine = scheduler(*(node(f"n{i:03}") for i in range(200)), percentage=50)
+        assert decided(engine, pod("p")).feasible == [f"n{i:03}" for i in range(100)]
+        assert engine.start == 100
+        assert decided(engine, pod("p")).feasible == [f"n{i:03}" for i in range(100, 200)]
+
+    @pytest.mark.parametrize("percentage", [50, 100])
+    def test_remembered_answers_change_nothing(self, percentage: int) -> None:
+        """Without details the decisions and the starts are those of the whole cycle."""
+        nodes = [node(f"n{i:03}", cpu="2", labels={ZONE: f"z{i % 3}"}) for i in range(150)]
+        engines = [scheduler(*nodes, percentage=percentage, memory_bytes=memory) for memory in (1 << 20, 0)]
+        for number in range(120):
+            new = pod(f"p{number}", requests={"cpu": "500m"}, labels={"app": str(number % 2)})
+            decisions = [engine.schedule(new, details=False) for engine in engines]
+            assert decisions[0].host == decisions[1].host
+            assert engines[0].start == engines[1].start
+            for engine in engines:
+                assert engine.assume(new, str(decisions[0].host)) is None
+
+
+class TestPreFilter:
+    def test_named_nodes_are_the_only_ones_looked_at(self) -> None:
+        """Nodes outside those that required affinity names are filtered out by the result; a one-node subset resets the start."""
+        engine = scheduler(node("a"), node("b"), node("c"))
+        engine.start = 2
+        decision = decided(engine, wants_node("p", "b"))
+        assert decision.host == "b"
+        assert decision.failed == {name: ["node is filtered out by the prefilter result"] for name in ("a", "c")}
+        assert engine.start == 0
+
+    def test_only_missing_nodes_are_named(self) -> None:
+        """Where the original crashes with a division by zero, the cycle ends in an error."""
+        decision = decided(scheduler(node("a")), wants_node("p", "gone"))
+        assert (decision.error, decision.is_fit_error) == (NOBODY_LEFT, False)
+
+    def test_a_refusal_stands_against_every_node_and_is_told_once(self) -> None:
+        """The text of a FitError tells PreFilter's message without counts, and preemption does not help."""
+        new = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+        decision = decided(scheduler(node("a"), node("b")), new)
+        assert decision.error == (
+            '0/2 nodes are available: persistentvolumeclaim "c" not found.'
+            " preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.."
+        )
+        assert decision.plugins == {"VolumeRestrictions"}
+
+    def test_a_missing_pre_filter_is_an_error_of_filter(self) -> None:
+        """A filter whose PreFilter is disabled errs, and no preemption follows."""
+        engine = scheduler(node("a"), profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}})
+        decision = decided(engine, pod("p"))
+        text = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+        assert (decision.error, decision.preemption) == (f'running "NodeResourcesFit" filter plugin: {text}', None)
+
+
+class TestNominatedNode:
+    def test_it_is_tried_first_and_taken_without_scores(self) -> None:
+        """A pod goes to its nominated node if that fits, and the start stays."""
+        engine = scheduler(node("a"), node("b"))
+        decision = decided(engine, pod("p", status={"nominatedNodeName": "b"}))
+        assert (decision.host, decision.feasible, decision.failed, decision.priorities) == ("b", ["b"], {}, {})
+        assert engine.start == 0
+
+    def test_the_search_follows_where_it_fails(self) -> None:
+        """Else all nodes are searched."""
+        engine = scheduler(node("a"), node("b", cpu="0"))
+        assert decided(engine, pod("p", requests={"cpu": "1"}, status={"nominatedNodeName": "b"})).host == "a"
+
+
+class TestTexts:
+    def test_no_nodes(self) -> None:
+        """Without nodes there is nothing to fit."""
+        assert decided(scheduler(), pod("p")).error == "no nodes available to schedule pods"
+
+    def test_gates(self) -> None:
+        """A pod with scheduling gates is not tried."""
+        decision = decided(scheduler(node("a")), pod("p", schedulingGates=[{"name": "x"}, {"name": "y"}]))
+        assert (decision.error, decision.is_gated) == ("waiting for scheduling gates: [x y]", True)
+
+    def test_gates_without_their_gate(self) -> None:
+        """With PodSchedulingReadiness off gates are ignored."""
+        engine = scheduler(node("a"), gates={"PodSchedulingReadiness": False})
+        assert decided(engine, pod("p", schedulingGates=[{"name": "x"}])).host == "a"
+
+    def test_no_post_filter(self) -> None:
+        """Without PostFilter plugins the text ends after the reasons."""
+        engine = scheduler(node("a", pods="0"), profile={"plugins": {"postFilter": disabled("*")}})
+        assert decided(engine, pod("p")).error == "0/1 nodes are available: 1 Too many pods."
+
+    def test_the_first_failing_plugin_speaks(self) -> None:
+        """A node contributes the reasons of one plugin, and the order of plugins decides whose."""
+        taint = {"key": "k", "value": "v", "effect": "NoSchedule"}
+        a = node("a", cpu="0", taints=[taint])
+        new = pod("p", requests={"cpu": "1"})
+        assert decided(scheduler(a), new).failed == {"a": ["node(s) had untolerated taint {k: v}"]}
+        first = {"plugins": {"filter": enabled("NodeResourcesFit")}}
+        assert decided(scheduler(a, profile=first), new).failed == {"a": ["Insufficient cpu"]}
+
+
+class TestProfiles:
+    def test_by_scheduler_name(self) -> None:
+        """Each pod goes through the profile that it names, with its own percentage and plugins."""
+        plain = {"schedulerName": "plain", "plugins": {"filter": disabled("NodeResourcesFit")}}
+        engine = type(scheduler()).of(configuration({"schedulerName": "default-scheduler"}, plain))
+        Feed(engine).put(node("a", cpu="1"))
+        assert decided(engine, pod("p", requests={"cpu": "2"})).host is None
+        assert decided(engine, pod("p", requests={"cpu": "2"}, schedulerName="plain")).host == "a"
+        assert decided(engine, pod("p", schedulerName="other")).error == 'profile not found for scheduler name "other"'
+
+
+class Likes(Plugin):
+    """Likes nodes too much."""
+
+    name = "Likes"
+
+    def score(self, pod: Any, nodes: Any, cycle: Any) -> Any:
+        """101 everywhere."""
+        return np.full(nodes.n, 101, np.int64)
+
+
+class TestScores:
+    def test_out_of_range(self) -> None:
+        """A score above 100 ends the cycle with an error."""
+        engine = scheduler(node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}})
+        text = 'plugin "Likes" returns an invalid score 101, it should in the range of [0, 100] after normalizing'
+        assert decided(engine, pod("p")).error == f"applying score defaultWeights on Score plugins: {text}"
+
+    def test_no_score_plugins(self) -> None:
+        """Without any every node gets 1, and the first is taken."""
+        engine = scheduler(node("a"), node("b"), profile={"plugins": {"score": disabled("*")}})
+        decision = decided(engine, pod("p"))
+        assert (decision.host, decision.scores, decision.priorities) == ("a", {"a": 1, "b": 1}, {})
+
+    def test_a_missing_pre_score(self) -> None:
+        """A score whose PreScore is disabled errs, with remembered answers too."""
+        profile = {"plugins": {"preScore": disabled("TaintToleration")}}
+        text = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+        for details in (True, False):
+            found = scheduler(node("a"), node("b"), profile=profile).schedule(pod("p"), details=details)
+            assert found.error == f'running Score plugins: plugin "TaintToleration" failed with: {text}'
+
+
+class Steps(Plugin):
+    """Notes what happens after the decision, and can refuse."""
+
+    name = "Steps"
+    seen: list[str]
+    refuses = ""
+
+    def __init__(self, args: Any, handle: Any) -> None:
+        super().__init__(args, handle)
+        type(self).seen = []
+
+    def _note(self, point: str) -> Status | None:
+        self.seen.append(point)
+        return unschedulable(f"no at {point}") if self.refuses == point else None
+
+    def reserve(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
+        """Note it."""
+        return self._note("reserve")
+
+    def unreserve(self, pod: Any, node_name: str, cycle: Any) -> None:
+        """Note it."""
+        self._note("unreserve")
+
+    def permit(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
+        """Note it."""
+        return self._note("permit")
+
+    def pre_bind(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
+        """Note it."""
+        return self._note("pre_bind")
+
+    def bind(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
+        """Note it."""
+        return self._note("bind")
+
+    def post_bind(self, pod: Any, node_name: str, cycle: Any) -> None:
+        """Note it."""
+        self._note("post_bind")
+
+
+class TestBinding:
+    def engine(self, refuses: str = "") -> Any:
+        """A scheduler with Steps as a bind plugin before the default one."""
+        made = type("Steps", (Steps,), {"refuses": refuses})
+        plugins = {"multiPoint": enabled("Steps"), "bind": enabled("Steps", "DefaultBinder")}
+        return scheduler(node("a"), plugins=(made,), profile={"plugins": plugins}), made
+
+    def test_the_steps_in_order(self) -> None:
+        """Reserve, Permit, PreBind, Bind and PostBind run in this order."""
+        engine, plugin = self.engine()
+        assert placed(engine, pod("p")) == "a"
+        assert plugin.seen == ["reserve", "permit", "pre_bind", "bind", "post_bind"]
+
+    @pytest.mark.parametrize("point", ["permit", "pre_bind", "bind"])
+    def test_a_refusal_is_undone(self, point: str) -> None:
+        """What was reserved is given back and the pod forgotten."""
+        engine, plugin = self.engine(point)
+        new = pod("p")
+        assert engine.assume(new, str(decided(engine, new).host)) == f"no at {point}"
+        assert plugin.seen[-2:] == [point, "unreserve"]
+        assert not engine.cache.is_assumed(new)
+
+    def test_an_error_is_told_with_its_plugin(self) -> None:
+        """An error names the point and the plugin."""
+
+        class Fails(Plugin):
+            """Cannot bind."""
+
+            name = "Fails"
+
+            def bind(self, pod: Any, node_name: str, cycle: Any) -> Status:
+                """Err."""
+                return error("broken")
+
+        engine = scheduler(node("a"), plugins=(Fails,), profile={"plugins": {"bind": disabled("*") | enabled("Fails")}})
+        new = pod("p")
+        assert engine.assume(new, str(decided(engine, new).host)) == 'running Bind plugin "Fails": broken'

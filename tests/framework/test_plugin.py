@@ -1,0 +1,61 @@
+"""A user's plugin, one node at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.framework.plugin import NodeView, Plugin, each_node
+from kubeclassic.framework.status import Status, error, unresolvable, unschedulable
+from tests.build import node, pod
+from tests.framework.build import decided, enabled, scheduler
+
+
+class Rack(Plugin):
+    """Turns down nodes without a rack, errs on broken ones, prefers empty ones."""
+
+    name = "Rack"
+
+    @each_node
+    def filter(self, pod: Pod, node: NodeView, cycle: Any) -> Status | None:
+        """By label."""
+        match node.node.labels.get("rack"):
+            case None:
+                return unresolvable("node(s) stand in no rack")
+            case "broken":
+                return error("rack is broken")
+            case "full":
+                return unschedulable("rack is full")
+        return None
+
+    @each_node
+    def score(self, pod: Pod, node: NodeView, cycle: Any) -> int:
+        """By pods and cpu."""
+        return 100 if not node.pods and node.requested("cpu") == 0 and node.allocatable("cpu") == 4000 else 0
+
+
+PROFILE = {"plugins": {"multiPoint": enabled(Rack=10)}}
+R1 = {"rack": "r1"}
+
+
+class TestEachNode:
+    def test_filter(self) -> None:
+        """Statuses become reasons, and the code decides whether preemption may help."""
+        engine = scheduler(node("a"), node("b", labels={"rack": "full"}), pod("low", on="b"), plugins=(Rack,), profile=PROFILE)
+        decision = decided(engine, pod("p", priority=5))
+        assert decision.failed == {"a": ["node(s) stand in no rack"], "b": ["rack is full"]}
+        assert decision.error == (
+            "0/2 nodes are available: 1 node(s) stand in no rack, 1 rack is full."
+            " preemption: 0/2 nodes are available: 1 Preemption is not helpful for scheduling, 1 rack is full.."
+        )
+
+    def test_error(self) -> None:
+        """An error ends the cycle."""
+        engine = scheduler(node("a", labels={"rack": "broken"}), plugins=(Rack,), profile=PROFILE)
+        assert decided(engine, pod("p")).error == 'running "Rack" filter plugin: rack is broken'
+
+    def test_score(self) -> None:
+        """Scores of one node at a time are weighed like any other, and what the plugin says is never kept."""
+        engine = scheduler(node("a", labels=R1), node("b", labels=R1), pod("there", on="a"), plugins=(Rack,), profile=PROFILE)
+        assert decided(engine, pod("p")).priorities["Rack"] == {"a": 0, "b": 100}
+        assert engine.schedule(pod("p"), details=False).host == "b"

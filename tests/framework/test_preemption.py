@@ -1,0 +1,136 @@
+"""DefaultPreemption: who may preempt, who has to leave, and what is said where nobody helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubeclassic.framework.engine import FrameworkEngine
+from tests.build import node, obj, pod
+from tests.framework.build import decided, scheduler
+
+BIG = {"cpu": "3"}
+
+
+def budget(name: str, allowed: int, *disrupted: str, app: str = "a") -> Any:
+    """A disruption budget for pods with label app."""
+    status = {"disruptionsAllowed": allowed, "disruptedPods": dict.fromkeys(disrupted, "2026-01-01T00:00:00Z")}
+    meta = {"name": name, "namespace": "default"}
+    return obj({"kind": "PodDisruptionBudget", "metadata": meta, "spec": {"selector": {"matchLabels": {"app": app}}}, "status": status})
+
+
+def plan(engine: FrameworkEngine, new: Any) -> tuple[str | None, list[str]]:
+    """Node and victims of the preemption for *new*."""
+    found = decided(engine, new).preemption
+    assert found is not None
+    return found.node, [victim.name for victim in found.victims]
+
+
+class TestEligibility:
+    def test_a_policy_of_never(self) -> None:
+        """preemptionPolicy Never stops it."""
+        engine = scheduler(node("a"), pod("low", on="a", requests=BIG))
+        decision = decided(engine, pod("p", priority=5, requests=BIG, preemptionPolicy="Never"))
+        assert str(decision.error).endswith("preemption: not eligible due to preemptionPolicy=Never..")
+
+    def leaving(self, **status: Any) -> Any:
+        """A pod of lower priority on node a that is being deleted."""
+        return pod("low", on="a", requests=BIG, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status)
+
+    def test_victims_that_still_leave_block(self) -> None:
+        """While a victim of a preemption leaves the nominated node nobody else has to."""
+        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+        new = pod("p", priority=5, requests=BIG, status={"nominatedNodeName": "a"})
+        engine = scheduler(node("a"), self.leaving(conditions=[condition]))
+        assert "not eligible due to a terminating pod on the nominated node." in str(decided(engine, new).error)
+
+    def test_a_pod_that_a_user_deletes_does_not(self) -> None:
+        """Without that condition it does not block, but for gate PodDisruptionConditions."""
+        new = pod("p", priority=5, requests=BIG, status={"nominatedNodeName": "a"})
+        assert plan(scheduler(node("a"), self.leaving()), new) == ("a", ["low"])
+        engine = scheduler(node("a"), self.leaving(), gates={"PodDisruptionConditions": False})
+        assert "not eligible" in str(decided(engine, new).error)
+
+
+class TestVictims:
+    def test_the_fewest_leave(self) -> None:
+        """Pods are put back from the most important to the least."""
+        there = [pod(f"e{i}", on="a", priority=i, requests={"cpu": "1"}) for i in range(4)]
+        assert plan(scheduler(node("a"), *there), pod("p", priority=9, requests={"cpu": "2"})) == ("a", ["e1", "e0"])
+
+    def test_equal_priorities_are_no_victims(self) -> None:
+        """Only lower priorities have to leave."""
+        engine = scheduler(node("a"), pod("same", on="a", priority=5, requests=BIG))
+        decision = decided(engine, pod("p", priority=5, requests=BIG))
+        assert decision.error == (
+            "0/1 nodes are available: 1 Insufficient cpu."
+            " preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.."
+        )
+        assert decision.nominated == ""
+
+    def test_allowances_are_used_up(self) -> None:
+        """Each victim takes one from its budgets: the second of two violates an allowance of one, and the protected go first."""
+        there = [pod(f"e{i}", on="a", priority=5 - i, requests={"cpu": "2"}, labels={"app": "a"}) for i in range(2)]
+        engine = scheduler(node("a"), *there, budget("b", 1))
+        decision = decided(engine, pod("p", priority=9, requests={"cpu": "4"}))
+        assert decision.preemption is not None
+        assert decision.preemption.record()["candidates"] == {"a": {"victims": ["default/e1", "default/e0"], "pdbViolations": 1}}
+
+    def test_disrupted_pods_are_exempt(self) -> None:
+        """A pod that the budget lists as disrupted violates nothing."""
+        there = pod("e", on="a", requests=BIG, labels={"app": "a"})
+        decision = decided(scheduler(node("a"), there, budget("b", 0, "e")), pod("p", priority=9, requests=BIG))
+        assert decision.preemption is not None
+        assert decision.preemption.candidates["a"].violations == 0
+
+
+class TestChoice:
+    def test_the_first_victim_decides(self) -> None:
+        """Of nodes alike in budgets the one whose first victim has the lowest priority is taken."""
+        engine = scheduler(node("a"), node("b"), pod("x", on="a", priority=3, requests=BIG), pod("y", on="b", priority=2, requests=BIG))
+        assert plan(engine, pod("p", priority=9, requests=BIG)) == ("b", ["y"])
+
+    def test_lower_nominations_are_cleared(self) -> None:
+        """Pods of lower priority lose their nomination to the node."""
+        engine = scheduler(node("a"), pod("x", on="a", requests=BIG))
+        waiting = pod("waiting", priority=1, metadata={"uid": "w"})
+        engine.nominations.add(waiting, "a")
+        found = decided(engine, pod("p", priority=9, requests=BIG)).preemption
+        assert found is not None
+        assert found.clear_nominations == [waiting]
+
+
+class TestShortlist:
+    def nodes(self) -> list[Any]:
+        """150 nodes, the last of which is the best to preempt on."""
+        return [item for i in range(150) for item in (node(f"n{i:03}"), pod(f"e{i}", on=f"n{i:03}", priority=150 - i, requests=BIG))]
+
+    def test_not_all_nodes_are_tried(self) -> None:
+        """The dry run ends with the hundredth candidate."""
+        engine = scheduler(*self.nodes())
+        assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n099", ["e99"])
+
+    def test_all_are_where_that_is_asked_for(self) -> None:
+        """Without shortlists every node is tried."""
+        engine = scheduler(*self.nodes(), shortlists=False)
+        assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n149", ["e149"])
+
+
+class TestStates:
+    def test_pods_cannot_be_followed_after_an_empty_intersection(self) -> None:
+        """PreFilter that ended early leaves no state that could follow the victims: the attempt errs."""
+        claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}, "spec": {"volumeName": "v"}}  # fmt: skip
+        term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}
+        volume = {
+            "kind": "PersistentVolume",
+            "metadata": {"name": "v"},
+            "spec": {"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}},
+        }
+        engine = scheduler(node("a"), node("b"), pod("low", on="a"), obj(claim), obj(volume))
+        field = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
+        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}}}
+        new = pod("p", priority=5, affinity=affinity, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+        assert decided(engine, new).error == (
+            "0/2 nodes are available: node(s) didn't satisfy plugin(s) [NodeAffinity VolumeBinding] simultaneously."
+            ' preemption: running RemovePod on PreFilter plugin "PodTopologySpread":'
+            ' reading "PreFilterPodTopologySpread" from cycleState: not found.'
+        )

@@ -1,0 +1,135 @@
+"""Profiles in working order: which plugins run where, in which order, with which weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.exceptions import PolicyError
+from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.profile import Profile
+from tests.framework.build import disabled, enabled, profile_of
+
+
+class Mine(Plugin):
+    """Objects to nothing."""
+
+    name = "Mine"
+
+    def filter(self, pod: Any, nodes: Any, cycle: Any) -> None:
+        """Nothing."""
+
+
+def names(profile: Profile, point: str) -> list[str]:
+    """The plugins at *point*, in order."""
+    return [plugin.name for plugin in profile.at(point)]
+
+
+def refusal(plugins: dict[str, Any], **more: Any) -> str:
+    """The text with which a profile is refused."""
+    with pytest.raises(PolicyError) as caught:
+        profile_of({"plugins": plugins, **more})
+    return str(caught.value).removeprefix("initializing profiles: creating profile for scheduler name default-scheduler: ")
+
+
+class TestTheDefaultProfile:
+    def test_its_order(self) -> None:
+        """The default list is laid out over the points that each plugin joins."""
+        profile = profile_of({})
+        assert names(profile, "preFilter") == [
+            "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "VolumeBinding", "VolumeZone", "PodTopologySpread",
+            "InterPodAffinity",
+        ]  # fmt: skip
+        assert names(profile, "filter")[:6] == [
+            "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit",
+        ]  # fmt: skip
+        assert names(profile, "reserve") == names(profile, "preBind") == ["VolumeBinding"]
+        assert (names(profile, "permit"), names(profile, "postBind")) == ([], [])
+
+    def test_its_weights(self) -> None:
+        """VolumeBinding is among the scores with weight 1."""
+        assert profile_of({}).weights == {
+            "TaintToleration": 3, "NodeAffinity": 2, "NodeResourcesFit": 1, "VolumeBinding": 1, "PodTopologySpread": 2,
+            "InterPodAffinity": 2, "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1,
+        }  # fmt: skip
+
+
+class TestExpansion:
+    def test_an_explicit_plugin_runs_first(self) -> None:
+        """Enabling a filter that multiPoint has too moves it to the front."""
+        assert names(profile_of({"plugins": {"filter": enabled("NodeResourcesFit")}}), "filter")[:2] == [
+            "NodeResourcesFit",
+            "NodeUnschedulable",
+        ]
+
+    def test_a_plugin_that_is_only_explicit_runs_last(self) -> None:
+        """A plugin of one point alone comes after those of multiPoint."""
+        assert names(profile_of({"plugins": {"filter": enabled("Mine")}}, Mine), "filter")[-1] == "Mine"
+
+    def test_disabled_and_enabled(self) -> None:
+        """A plugin that is both runs last."""
+        assert names(profile_of({"plugins": {"filter": disabled("NodeName") | enabled("NodeName")}}), "filter")[-1] == "NodeName"
+
+    def test_disabling_at_one_point_leaves_the_others(self) -> None:
+        """Under one point a plugin is disabled there, under multiPoint everywhere."""
+        one, everywhere = (
+            profile_of({"plugins": {"score": disabled("NodeAffinity")}}),
+            profile_of({"plugins": {"multiPoint": disabled("NodeAffinity")}}),
+        )
+        assert ("NodeAffinity" in names(one, "score"), "NodeAffinity" in names(one, "filter")) == (False, True)
+        assert "NodeAffinity" not in names(everywhere, "filter")
+
+    def test_a_star_stops_the_expansion(self) -> None:
+        """With ``*`` disabled at a point multiPoint does not reach it."""
+        assert names(profile_of({"plugins": {"score": disabled("*") | enabled(ImageLocality=5)}}), "score") == ["ImageLocality"]
+
+
+class TestWeights:
+    def test_a_default_listed_again_weighs_one(self) -> None:
+        """A missing weight is 1, the default's is forgotten."""
+        assert profile_of({"plugins": {"multiPoint": enabled("NodeAffinity")}}).weights["NodeAffinity"] == 1
+
+    def test_score_beats_multi_point(self) -> None:
+        """The weight under score wins."""
+        plugins = {"score": enabled(NodeAffinity=7), "multiPoint": enabled(NodeAffinity=5)}
+        assert profile_of({"plugins": plugins}).weights["NodeAffinity"] == 7
+
+    def test_a_sum_that_does_not_fit(self) -> None:
+        """The highest possible total must fit int64."""
+        assert refusal({"score": enabled(NodeAffinity=2**63 // 100)}) == "total score of Score plugins could overflow"
+
+
+class TestRefusals:
+    def test_unknown_plugin(self) -> None:
+        """A name that is not in the registry is refused at the first point that lists it."""
+        assert refusal({"filter": enabled("Nope")}) == 'FilterPlugin "Nope" does not exist'
+        assert refusal({"multiPoint": enabled("Nope")}) == 'PreFilterPlugin "Nope" does not exist'
+
+    def test_wrong_point(self) -> None:
+        """A plugin must have the point at which it is enabled."""
+        assert refusal({"filter": enabled("ImageLocality")}) == 'plugin "ImageLocality" does not extend FilterPlugin plugin'
+
+    def test_twice(self) -> None:
+        """A plugin stands once at a point."""
+        assert refusal({"filter": enabled("NodeName", "NodeName")}) == 'plugin "NodeName" already registered as "FilterPlugin"'
+
+    def test_queue_sort_and_bind(self) -> None:
+        """One queue sort plugin and a bind plugin are needed."""
+        tail = 'for profile with scheduler name "default-scheduler"'
+        assert refusal({"queueSort": disabled("*")}) == f"only one queue sort plugin required {tail}, but got 0"
+        assert refusal({"bind": disabled("*")}) == f"at least one bind plugin is needed {tail}"
+
+    def test_arguments_of_node_resources_fit(self) -> None:
+        """They are looked at when the plugin is made, and not before."""
+        text = refusal({}, pluginConfig=[{"name": "NodeResourcesFit", "args": {"scoringStrategy": {"resources": []}}}])
+        assert text == (
+            'initializing plugin "NodeResourcesFit": scoringStrategy.type: Unsupported value: "":'
+            ' supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"'
+        )
+
+    def test_a_ratio_without_its_object(self) -> None:
+        """Where the original crashes, a missing requestedToCapacityRatio is an error."""
+        strategy = {"type": "RequestedToCapacityRatio"}
+        text = refusal({}, pluginConfig=[{"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}}])
+        assert text.startswith('initializing plugin "NodeResourcesFit": scoringStrategy.requestedToCapacityRatio: Required value')

@@ -1,0 +1,46 @@
+"""Schedulers of different releases, gates and policies in one process do not touch each other."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from kubeclassic.core.run import Run
+from kubeclassic.simulation.conform import build, differences, play, read_lines
+from tests.conftest import ROOT
+
+Json = dict[str, Any]
+FEW = ROOT / "tests" / "conformance"
+FAMILIES = ("policy", "provider", "mixed", "preemption", "nodeconditions")
+
+
+def cases() -> list[tuple[Json, Json]]:
+    """(case, answer) of some families of every release of predicates and priorities."""
+    found = []
+    for release in ("1.12", "1.13", "1.14", "1.15", "1.16"):
+        for family in FAMILIES:
+            pairs = (read_lines(FEW / release / f"{family}.{what}.jsonl.gz") for what in ("cases", "answers"))
+            found += [(case, answer) for case, answer in zip(*pairs, strict=True) if "error" not in answer][:4]
+    return found
+
+
+def test_interleaved_schedulers_answer_as_if_alone() -> None:
+    """All schedulers are built first, in shuffled order, and then take turns cycle by cycle: every answer stays the original's."""
+    pairs = cases()
+    random.Random(7).shuffle(pairs)
+    running: list[tuple[Json, Json, Iterator[Json], list[Json]]] = []
+    for case, answer in pairs:
+        running.append((case, answer, play(Run(build(case, {})), case), []))
+    waiting = list(running)
+    while waiting:
+        still = []
+        for item in waiting:
+            cycle = next(item[2], None)
+            if cycle is not None:
+                item[3].append(cycle)
+                still.append(item)
+        waiting = still
+    assert len(running) > 50
+    different = {case["name"]: found for case, answer, _, cycles in running if (found := differences({"cycles": cycles}, answer))}
+    assert different == {}
