@@ -220,22 +220,29 @@ class FrameworkEngine(Engine):
     # --- what follows from a decision -------------------------------------------------------------------------------
 
     def assume(self, pod: Pod, host: str) -> str | None:
-        return self.reserve(pod, host) or self.bind(pod, host)
+        bound = pod.bound_to(host)
+        return self._reserve(pod, bound) or self._bind(pod, bound)
 
     def reserve(self, pod: Pod, host: str) -> str | None:
         """The end of the scheduling cycle: assume, Reserve, Permit; answers the error where one of them refuses."""
+        return self._reserve(pod, pod.bound_to(host))
+
+    def bind(self, pod: Pod, host: str) -> str | None:
+        """The binding cycle: PreBind, Bind, PostBind; answers the error where one of them refuses."""
+        return self._bind(pod, pod.bound_to(host))
+
+    def _reserve(self, pod: Pod, bound: Pod) -> str | None:
         try:
-            self.cache.assume(pod.bound_to(host), self._template_of(pod))
+            self.cache.assume(bound, self._template_of(pod))
         except CacheError as error:
             return str(error)
         self.nominations.remove(pod)
         profile, cycle = self._of_latest(pod)
-        return self.binding.reserve(pod.bound_to(host), host, profile, cycle)
+        return self.binding.reserve(bound, bound.spec.node_name, profile, cycle)
 
-    def bind(self, pod: Pod, host: str) -> str | None:
-        """The binding cycle: PreBind, Bind, PostBind; answers the error where one of them refuses."""
+    def _bind(self, pod: Pod, bound: Pod) -> str | None:
         profile, cycle = self._of_latest(pod)
-        return self.binding.bind(pod.bound_to(host), host, profile, cycle)
+        return self.binding.bind(bound, bound.spec.node_name, profile, cycle)
 
     def _of_latest(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
         profile = self.profile_of(pod)

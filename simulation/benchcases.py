@@ -56,9 +56,11 @@ class Shape:
 
     def case(self, release: str, percentage: int = 100) -> Json:
         """The conformance case; ``objects`` and ``pending`` are made as they are read."""
+        known = RELEASES.get(release)
+        gated = self.kind in ("spread", "mixed") and known is not None and "EvenPodsSpread" in known.gates
         config = {
             "provider": "DefaultProvider",
-            "featureGates": {"EvenPodsSpread": True} if self.kind in ("spread", "mixed") and release in RELEASES else {},
+            "featureGates": {"EvenPodsSpread": True} if gated else {},
             "percentageOfNodesToScore": percentage,
             "preemption": self.kind == "preemption",
         }

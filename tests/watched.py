@@ -13,6 +13,7 @@ from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.overlay import Overlay
 from kubeclassic.core.rule import Reads
 
+Wraps = Mapping[str, Callable[[Any], Any]]
 FREE = Reads(0)
 WIDE = Reads.DOMAIN | Reads.CLUSTER
 COUNTED = Reads.PODS | WIDE
@@ -29,7 +30,7 @@ class Watch:
 class Watched:
     """*real*, of which each attribute needs one of the flags in *needs* to be declared."""
 
-    def __init__(self, real: Any, watch: Watch, needs: Mapping[str, Reads], wraps: Mapping[str, Callable[[Any], Any]] | None = None) -> None:
+    def __init__(self, real: Any, watch: Watch, needs: Mapping[str, Reads], wraps: Wraps | None = None) -> None:
         self._real, self._watch, self._needs, self._wraps = real, watch, needs, wraps or {}
 
     def __getattr__(self, name: str) -> Any:
@@ -58,8 +59,8 @@ _WRITTEN = {
 
 TABLE = _needing(
     free="size resources zone_key",
-    node="row_of names nodes allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid attachable images "
-    "ghosts",
+    node="row_of names nodes allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid attachable "
+    "images ghosts",
     requests="requested nonzero pod_count",
     ports="ports",
     pods="pods volumes",
@@ -110,7 +111,8 @@ class WatchedCycle(Watched):
 
 def watched_cycle(cycle: Cycle, watch: Watch, table: Any) -> WatchedCycle:
     """*cycle*, with notes of its own."""
-    listings = Watched(cycle.listings, watch, LISTINGS, {name: _listing(watch, name) for name in LISTINGS if not name.endswith("version")})
+    kinds = {name: _listing(watch, name) for name in LISTINGS if not name.endswith("version")}
+    listings = Watched(cycle.listings, watch, LISTINGS, kinds)
     binder = Watched(cycle.binder, watch, dict.fromkeys(("enabled",), FREE) | dict.fromkeys(("find", "needs", "version"), Reads.VOLUMES))
     parts = {"table": table, "listings": listings, "binder": binder, "cache": Watched(cycle.cache, watch, CACHE), "memo": {}}
     return WatchedCycle(cycle, watch, CYCLE, {name: _always(part) for name, part in parts.items()})

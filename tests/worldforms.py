@@ -28,7 +28,8 @@ def node_form(number: int, variant: int) -> Node:
     """Node *number* in one of 1,024 variants."""
     name = f"n{number}"
     labels = {ZONE: _pick(variant, "z1", "z2", None), REGION: _pick(variant // 3, "r1", "r2"), HOSTNAME: name}
-    labels |= {"disk": _pick(variant // 5, "ssd", "hdd", "7", None), "beta.kubernetes.io/instance-type": _pick(variant // 2, None, "m5.large")}
+    labels |= {"disk": _pick(variant // 5, "ssd", "hdd", "7", None)}
+    labels |= {"beta.kubernetes.io/instance-type": _pick(variant // 2, None, "m5.large")}
     limits = _pick(variant // 4, {}, dict.fromkeys(ATTACHABLE, "1"), dict.fromkeys(ATTACHABLE, "2"))
     extended = _pick(variant // 6, {}, {"example.com/gpu": "1"}, {"example.com/gpu": "2", "ephemeral-storage": "1Gi"})
     annotations = {"scheduler.alpha.kubernetes.io/preferAvoidPods": AVOID} if variant % 5 == 1 else {}
@@ -39,9 +40,9 @@ def node_form(number: int, variant: int) -> Node:
         memory=_pick(variant // 3, "4Gi", "2Gi"),
         pods=_pick(variant // 8, "110", "8", "3", "110"),
         allocatable={**limits, **extended},
-        taints=_pick(variant // 9, [], [], [], [TAINT | {"effect": "NoSchedule"}], [TAINT | {"effect": "PreferNoSchedule"}], [], [NO_EXECUTE]),
+        taints=_pick(variant // 9, [], [], [], [NO_SCHEDULE], [TAINT | {"effect": "PreferNoSchedule"}], [], [NO_EXECUTE]),
         unschedulable=variant % 17 == 3,
-        conditions=_pick(variant // 2, READY, READY, [*READY, *PRESSURED], [], READY, [{"type": "Ready", "status": "False"}, *CALM], [*READY, NO_NET]),
+        conditions=_pick(variant // 2, READY, READY, [*READY, *PRESSURED], [], READY, [NOT_READY, *CALM], [*READY, NO_NET]),
         images=_pick(variant // 4, [], [IMAGE], [IMAGE, BIG_IMAGE | {"sizeBytes": variant * GI // 100}]),
         annotations=annotations,
     )
@@ -49,8 +50,10 @@ def node_form(number: int, variant: int) -> Node:
 
 ATTACHABLE = [f"attachable-volumes-{kind}" for kind in ("aws-ebs", "gce-pd", "azure-disk", "cinder", f"csi-{DRIVER}")]
 TAINT = {"key": "dedicated", "value": "x"}
+NO_SCHEDULE = TAINT | {"effect": "NoSchedule"}
 NO_EXECUTE = {"key": "gone", "value": "", "effect": "NoExecute"}
 READY = [{"type": "Ready", "status": "True"}]
+NOT_READY = {"type": "Ready", "status": "False"}
 PRESSURED = [{"type": f"{kind}Pressure", "status": "True"} for kind in ("Memory", "Disk", "PID")]
 CALM = [{"type": f"{kind}Pressure", "status": "False"} for kind in ("Memory", "Disk", "PID")]
 NO_NET = {"type": "NetworkUnavailable", "status": "True"}
@@ -129,7 +132,8 @@ FORMS: dict[str, list[Json]] = {
     ],
     "tolerations": [
         {"tolerations": [{"operator": "Exists"}]}, {"tolerations": [{"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}]},
-        {"tolerations": [{"key": "dedicated", "value": "x"}]}, {"tolerations": [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]},
+        {"tolerations": [{"key": "dedicated", "value": "x"}]},
+        {"tolerations": [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]},
     ],
     "affinity": [
         _wants("podAffinity", "required", _term("a", ZONE)), _wants("podAffinity", "required", _term("b", HOSTNAME)),
@@ -137,7 +141,8 @@ FORMS: dict[str, list[Json]] = {
         _wants("podAntiAffinity", "required", _term("a", HOSTNAME)), _wants("podAntiAffinity", "required", _term("b", ZONE)),
         _wants("podAntiAffinity", "required", _term("a", ZONE, namespaces=["far"]), _term("c", REGION)),
         _wants("podAffinity", "preferred", _weighed(10, _term("a", ZONE)), _weighed(3, _term(None, HOSTNAME))),
-        _wants("podAntiAffinity", "preferred", _weighed(50, _term("b", HOSTNAME))), _wants("podAntiAffinity", "required", _term(None, "disk")),
+        _wants("podAntiAffinity", "preferred", _weighed(50, _term("b", HOSTNAME))),
+        _wants("podAntiAffinity", "required", _term(None, "disk")),
         _wants("podAffinity", "preferred", _weighed(10, {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [ODD]}})),
     ],
     "spread": [
@@ -148,7 +153,8 @@ FORMS: dict[str, list[Json]] = {
     ],
     "disks": [
         _mounts({"gcePersistentDisk": {"pdName": "d1"}}), _mounts({"gcePersistentDisk": {"pdName": "d1", "readOnly": True}}),
-        _mounts({"awsElasticBlockStore": {"volumeID": "e1"}}), _mounts({"awsElasticBlockStore": {"volumeID": "e2"}}, {"gcePersistentDisk": {"pdName": "d2"}}),
+        _mounts({"awsElasticBlockStore": {"volumeID": "e1"}}),
+        _mounts({"awsElasticBlockStore": {"volumeID": "e2"}}, {"gcePersistentDisk": {"pdName": "d2"}}),
         _mounts({"azureDisk": {"diskName": "a1"}}), _mounts({"cinder": {"volumeID": "c1"}}, {"azureDisk": {"diskName": "a2"}}),
         _mounts({"iscsi": {"iqn": "i", "targetPortal": "p", "lun": 1}}), _mounts({"rbd": {"pool": "p", "image": "i", "monitors": ["m"]}}),
         _mounts({"cinder": {"volumeID": "c2"}}),

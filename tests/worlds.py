@@ -169,14 +169,16 @@ RULES: dict[str, Predicate | Priority] = {
 SUBJECTS: dict[str, tuple[str, ...]] = {
     "ports": ("PodFitsHostPorts", "PodFitsPorts"),
     "nodes": ("MatchNodeSelector", "NodeAffinityPriority (priority)", "ServiceAffinity"),
-    "tolerations": ("PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints", "TaintTolerationPriority (priority)", "CheckNodeUnschedulable"),
+    "tolerations": (
+        "PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints", "TaintTolerationPriority (priority)", "CheckNodeUnschedulable",
+    ),
     "affinity": ("MatchInterPodAffinity", "InterPodAffinityPriority (priority)"),
     "spread": ("EvenPodsSpread", "EvenPodsSpreadPriority (priority)"),
     "disks": ("NoDiskConflict", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCinderVolumeCount"),
     "claims": ("MaxCSIVolumeCountPred", "CheckVolumeBinding", "NoVolumeZoneConflict"),
     "owned": ("SelectorSpreadPriority (priority)", "ServiceSpreadingPriority (priority)", "NodePreferAvoidPodsPriority (priority)"),
     "any": ("GeneralPredicates",),
-}
+}  # fmt: skip
 """Subject of pods -> the rules that tell them apart; resources for all others."""
 
 

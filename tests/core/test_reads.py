@@ -18,7 +18,21 @@ from kubeclassic.core.memory import Memory
 from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.watched import TABLE, Watch, watched_batch, watched_cycle, watched_overlay, watched_table
 from tests.worldforms import pod_form
-from tests.worlds import COUNTING, GATES, RULES, World, afresh, algorithm, answer, beginning, drawn, judged, remembered, subject_of, verbs_of
+from tests.worlds import (
+    COUNTING,
+    GATES,
+    RULES,
+    World,
+    afresh,
+    algorithm,
+    answer,
+    beginning,
+    drawn,
+    judged,
+    remembered,
+    subject_of,
+    verbs_of,
+)
 
 Rule = Predicate | Priority
 CLUSTERS = int(os.environ.get("KUBECLASSIC_SEQUENCES", "40"))

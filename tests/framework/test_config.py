@@ -137,11 +137,23 @@ class TestValidation:
         [
             ("InterPodAffinity", {"hardPodAffinityWeight": 101}, "hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]"),
             ("PodTopologySpread", {"defaultingType": "X"}, 'defaultingType: Unsupported value: "X": supported values: "System", "List"'),
-            ("DefaultPreemption", {"minCandidateNodesAbsolute": -1}, "minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, inf)"),
-            ("NodeResourcesBalancedAllocation", {"resources": [{"name": "cpu", "weight": 2}]}, "resources[0].weight: Invalid value: 2: must be 1"),
-            ("VolumeBinding", {"bindTimeoutSeconds": -1}, "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative value"),
+            (
+                "DefaultPreemption",
+                {"minCandidateNodesAbsolute": -1},
+                "minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, inf)",
+            ),
+            (
+                "NodeResourcesBalancedAllocation",
+                {"resources": [{"name": "cpu", "weight": 2}]},
+                "resources[0].weight: Invalid value: 2: must be 1",
+            ),
+            (
+                "VolumeBinding",
+                {"bindTimeoutSeconds": -1},
+                "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative value",
+            ),
         ],
-    )  # fmt: skip
+    )
     def test_of_arguments(self, plugin: str, args: dict[str, Any], text: str) -> None:
         """Arguments out of range are refused with their path."""
         assert refusal(with_args(plugin, **args)) == f"profiles[0].pluginConfig[0].args.{text}"

@@ -118,7 +118,8 @@ class TestShortlist:
 class TestStates:
     def test_pods_cannot_be_followed_after_an_empty_intersection(self) -> None:
         """PreFilter that ended early leaves no state that could follow the victims: the attempt errs."""
-        claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}, "spec": {"volumeName": "v"}}  # fmt: skip
+        meta = {"name": "c", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+        claim = {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {"volumeName": "v"}}
         term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}
         volume = {
             "kind": "PersistentVolume",
