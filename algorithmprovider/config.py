@@ -20,6 +20,7 @@ from ..core.rule import Algorithm
 from ..exceptions import KubeclassicError, ManifestError, PolicyError
 from .catalogue import CATALOGUE, Catalogue
 from .cells import listed
+from .gates import resolved_gates
 from .policy import Policy, read_policy
 from .providers import resolve
 from .registry import DEFAULT_PROVIDER
@@ -93,6 +94,12 @@ class PolicySource:
     file: str | None = None
     config_map: ConfigMapSource | None = None
 
+    def where(self, folder: Path) -> str:
+        """The file as seen from *folder*, or the ConfigMap, for messages."""
+        if self.file is not None or self.config_map is None:
+            return str(folder / (self.file or ""))
+        return f"ConfigMap {self.config_map.namespace}/{self.config_map.name}"
+
 
 @attrs.frozen
 class AlgorithmSource:
@@ -156,19 +163,27 @@ class KubeSchedulerConfiguration:
         config_maps: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
         catalogue: Catalogue = CATALOGUE,
     ) -> Algorithm:
-        """The algorithm that *release* runs when started with this configuration, its defaults included."""
+        """The algorithm that *release* runs when started with this configuration, its defaults included.
+
+        Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text, and before it the place of a Policy that is refused.
+        """
         config = self.with_defaults(release)
         config.validate()
-        return resolve(
-            release,
-            gates=config.gates,
-            policy=config.policy(config_maps),
-            provider=config.source.provider or DEFAULT_PROVIDER,
-            catalogue=catalogue,
-            hard_pod_affinity_weight=config.hard_pod_affinity_weight,
-            percentage=config.percentage,
-            preemption=not config.disable_preemption,
-        )
+        gates, policy = resolved_gates(release, config.gates), config.policy(config_maps)
+        try:
+            return resolve(
+                release,
+                gates=gates,
+                policy=policy,
+                provider=config.source.provider or DEFAULT_PROVIDER,
+                catalogue=catalogue,
+                hard_pod_affinity_weight=config.hard_pod_affinity_weight,
+                percentage=config.percentage,
+                preemption=not config.disable_preemption,
+            )
+        except PolicyError as error:
+            place = config.source.policy.where(self.folder) if policy is not None and config.source.policy is not None else ""
+            raise PolicyError(f"{place}: {error}" if place else str(error)) from None
 
     def validate(self) -> None:
         """Raise :class:`~kubeclassic.exceptions.PolicyError` for numbers out of range, all of them in one text."""

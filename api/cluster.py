@@ -165,7 +165,8 @@ class Cluster:
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` and :class:`~kubeclassic.exceptions.ManifestError`.
         """
         if isinstance(pod, str):
-            return find_waiting(pod, self.pods)
+            known = self._objects.get((Pod.kind, pod))
+            return find_waiting(pod, [known] if isinstance(known, Pod) else self.pods)
         if isinstance(pod, Pod) and self._objects.get(_identity(pod)) is pod:
             return pod
         found = self._taken_in([pod])

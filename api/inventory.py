@@ -105,7 +105,8 @@ def find_waiting(name: str, pods: Iterable[Pod]) -> Pod:
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` where there is none among *pods*, or more than one.
     """
     everyone = tuple(pods)
-    named = [pod for pod in everyone if name in (pod.key, pod.name)]
+    is_key = "/" in name
+    named = [pod for pod in everyone if (pod.key if is_key else pod.metadata.name) == name]
     found = [pod for pod in named if not pod.spec.node_name]
     if len(found) == 1:
         return found[0]

@@ -15,6 +15,7 @@ from .completion import completion
 from .conform import conform
 from .explain import explain
 from .importing import importing
+from .output import one_line
 from .policy import policy
 from .releases import releases
 from .replay import replay
@@ -83,5 +84,5 @@ def _hint(error: click.UsageError) -> str:
 
 
 def _refuse(text: str) -> int:
-    click.echo(f"kubeclassic: {' '.join(text.split())}", err=True)
+    click.echo(f"kubeclassic: {one_line(text)}", err=True)
     return BAD_INPUT

@@ -72,6 +72,11 @@ def _refused(path: Path, error: OSError) -> OutputError:
     return OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}")
 
 
+def one_line(text: str) -> str:
+    """*text* without line breaks; blanks inside a line stay, since messages of upstream have double ones."""
+    return " ".join(filter(None, map(str.strip, text.splitlines())))
+
+
 def note(text: str) -> None:
     """A line for people, on standard error."""
     click.echo(text, err=True)

@@ -1,4 +1,4 @@
-"""``kubeclassic policy``: what a Policy comes to."""
+"""``kubeclassic policy``: what a Policy comes to, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from ..algorithmprovider.check import Report, check
 from ..algorithmprovider.config import policy_document
 from ..algorithmprovider.releases import DEFAULT_RELEASE, find_release
 from ..report.text import format_table
-from .output import note, warn
+from .migrate import migrate_policy
+from .output import note, one_line, warn
 
 
 @click.group(short_help="What a Policy comes to.")
 def policy() -> None:
     """Work with Policy files: JSON or YAML, by themselves or in a ConfigMap."""
+
+
+policy.add_command(migrate_policy)
 
 
 @policy.command("check", short_help="What runs, in which order, with which weights.")
@@ -37,7 +41,7 @@ def check_policy(file: Path, release: str, gates: str | None, form: str) -> None
     if form == "json":
         click.echo(json.dumps(report.record(), indent=2))
     elif report.refused is not None:
-        note(f"refused by {report.release}: {report.refused}")
+        note(one_line(f"refused by {report.release}: {report.refused}"))
     else:
         click.echo(_text(report))
     for warning in report.warnings if form == "table" else ():

@@ -76,21 +76,12 @@ class Setup:
         """What runs; *config_maps* are where ``--policy-configmap`` is looked for."""
         release = find_release(self.release)
         check_names(release, configuration.gates, configuration.source.provider)
-        catalogue = self.catalogue()
-        try:
-            found = configuration.resolve(release, config_maps=config_maps, catalogue=catalogue)
-        except PolicyError as error:
-            raise PolicyError(self._placed(str(error))) from None
+        found = configuration.resolve(release, config_maps=config_maps, catalogue=self.catalogue())
         if not self.equivalence_cache:
             return found
         if not release.equivalence_cache:
             raise UnknownNameError(f"--equivalence-cache: {release.version} has none")
         return attrs.evolve(found, equivalence_cache=True)
-
-    def _placed(self, refusal: str) -> str:
-        """The refusal with the file of the Policy before it, where it is about that."""
-        is_range = "not in valid range" in refusal
-        return refusal if self.policy is None or is_range or str(self.policy) in refusal else f"{self.policy}: {refusal}"
 
     def engine(self, algorithm: Algorithm) -> Engine:
         """A scheduler that runs *algorithm*."""

@@ -76,16 +76,30 @@ class Run:
 
     def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
         """One scheduling cycle for *pod*, and what follows from it."""
-        pod = self._pods.setdefault(pod.key, pod)
-        waiting = self.engine.nominations.node_of(pod)
-        if self.engine.algorithm.release.queue.pop_removes_nomination:
-            self.engine.nominations.remove(pod)
-        decision = self.engine.schedule(pod, details=self.details)
+        decision, waiting = self._decide(pod)
         if decision.host is not None:
             self._place(decision, decision.host)
         if decision.host is None:
             self._wait(decision, waiting, retry)
         return decision
+
+    def follow(self, pod: Pod, led: Decision) -> Decision:
+        """One cycle for *pod*, after which the cluster is as *led*, another scheduler's decision on it, leaves it."""
+        decision, waiting = self._decide(pod)
+        if led.host is None:
+            self._wait(attrs.evolve(decision, preemption=led.preemption), waiting, retry=True)
+        elif self.engine.assume(decision.pod, led.host) is not None and self.engine.cache.state(decision.pod) is None:
+            self.engine.cache.assume(decision.pod.bound_to(led.host))
+            self.engine.nominations.remove(decision.pod)
+        return decision
+
+    def _decide(self, pod: Pod) -> tuple[Decision, str]:
+        """The decision, and the node that the pod was nominated to before."""
+        pod = self._pods.setdefault(pod.key, pod)
+        waiting = self.engine.nominations.node_of(pod)
+        if self.engine.algorithm.release.queue.pop_removes_nomination:
+            self.engine.nominations.remove(pod)
+        return self.engine.schedule(pod, details=self.details), waiting
 
     def ask(self, pod: Pod) -> Decision:
         """What a cycle for *pod* would decide now; nothing moves, and nothing follows from it."""

@@ -43,6 +43,8 @@ class Life:
     attempts: int = 0
     message: str = ""
     """Why the last attempt failed."""
+    is_hopeless: bool = False
+    """The last attempt found no place, and one on the same cluster would not either."""
     tried_at: int = -1
     """The world's count of changes at the last failed attempt."""
 

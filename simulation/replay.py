@@ -219,8 +219,25 @@ class Replay:
         return None
 
     def decide(self, pod: Pod) -> Decision:
-        """The scheduler's own decision for *pod*."""
-        return self.engine.schedule(pod, details=False)
+        """The scheduler's own decision for *pod*. Where nothing changed since its last attempt that one is repeated, which is the same."""
+        life = self.lives.all[pod.key]
+        if life.is_hopeless and life.tried_at == self.world.changes and not self.engine.nominations:
+            # Upstream: a failed attempt looks at every node, which the visiting order must know.
+            self.engine.cache.order.take(len(self.engine.cache.order))
+            return Decision(pod, error=life.message, is_fit_error=True)
+        decision = self.engine.schedule(pod, details=False)
+        life.is_hopeless = self._is_hopeless(decision)
+        return decision
+
+    def _is_hopeless(self, decision: Decision) -> bool:
+        """Whether the same decision would follow from the same cluster, without anything else but a turn of the visiting order."""
+        plan, algorithm = decision.preemption, self.engine.algorithm
+        if not decision.is_fit_error or (plan is not None and (plan.node is not None or plan.error)):
+            return False
+        if plan is not None and any(pod.status.nominated_node_name for pod in plan.clear_nominations):
+            return False
+        special = algorithm.equivalence_cache or algorithm.leaves_counts or not algorithm.has_predicates or self.engine.extenders
+        return not special and not decision.pod.spec.volumes
 
     def conclude(self, decision: Decision) -> None:
         """What follows from a decision, be it the scheduler's or somebody else's."""

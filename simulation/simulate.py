@@ -50,9 +50,9 @@ class Simulation:
         """Each cycle's decision, in order; a pod that others made way for is tried once more after all the rest."""
         run = self.begin()
         for pod in self.pods():
-            yield self._noted(run.cycle(pod))
+            yield self.note(run.cycle(pod))
         for pod in run.take_retries():
-            yield self._noted(run.cycle(pod, retry=True))
+            yield self.note(run.cycle(pod, retry=True))
 
     def begin(self) -> Run:
         """Tell the scheduler of the cluster."""
@@ -65,7 +65,8 @@ class Simulation:
         """The waiting pods in the order in which they are tried."""
         return in_order(self.scenario.pending, self.order, self.engine.algorithm)
 
-    def _noted(self, decision: Decision) -> Decision:
+    def note(self, decision: Decision) -> Decision:
+        """Take *decision* down among the outcomes, and who had to leave for it."""
         self.cycles += 1
         pod, plan = decision.pod, decision.preemption
         self.outcomes[pod.key] = Outcome(pod, decision.host, decision.error)

@@ -51,7 +51,11 @@ def played(made: Replay) -> list[Json]:
 
 def told(records: list[Json], event: str) -> list[tuple[float, str]]:
     """Time and subject of the records of one kind."""
-    return [(record["time"], record.get("pod") or record.get("node") or record.get("volume", "")) for record in records if record["event"] == event]
+    return [
+        (record["time"], record.get("pod") or record.get("node") or record.get("volume", ""))
+        for record in records
+        if record["event"] == event
+    ]
 
 
 def of_file(tmp_path: Path, text: str, name: str = "input.yaml", **choice: Any) -> Inputs:

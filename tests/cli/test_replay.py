@@ -135,7 +135,10 @@ class TestStoppingAndGoingOn:
         for number in range(5):
             part.unlink(missing_ok=True)
             process = subprocess.Popen(
-                command("killed", "--checkpoint-every", "40", "--resume"), env=dict(busy, PYTHONHASHSEED=str(number)), cwd=folder, stderr=subprocess.DEVNULL
+                command("killed", "--checkpoint-every", "40", "--resume"),
+                env=dict(busy, PYTHONHASHSEED=str(number)),
+                cwd=folder,
+                stderr=subprocess.DEVNULL,
             )
             self._wait(process, part if number % 2 else None, draw.uniform(0.9, 1.4))
             process.send_signal(signal.SIGKILL)
@@ -180,7 +183,7 @@ BAD = [
     ("bad.yaml", 'bad.yaml, document 1: opcode: got "createNode", wanted one of createNodes'),
     ("pods.csv", "pods.csv: got no list of nodes beside it, wanted both CSV files of the trace"),
     ("good.csv", "good.csv, line 1: got columns a,b, wanted those of nodes (sn, ...) or of pods (name, ...)"),
-    ("good.yaml --until soon", 'Invalid value for \'--until\': got "soon", wanted seconds, or a duration such as 90s, 1.5h or 2m30s'),
+    ("good.yaml --until soon", "Invalid value for '--until': got \"soon\", wanted seconds, or a duration such as 90s, 1.5h or 2m30s"),
     ("good.yaml --compress-time 0", "Invalid value for '--compress-time'"),
     ("good.yaml --resume", "--resume: wanted --checkpoint FILE"),
     ("good.yaml --checkpoint s", "--checkpoint: wanted --output FILE too"),
@@ -195,7 +198,8 @@ BAD = [
 def test_bad_input(folder: Path, capsys: pytest.CaptureFixture[str], line: str, message: str) -> None:
     """Bad input gives one line, exit status 2, and no traceback."""
     files = {
-        "good.yaml": NODE + pod("one"), "empty.yaml": "", "bad.yaml": "- {opcode: createNode}\n", "pods.csv": "name,cpu_milli\n", "good.csv": "a,b\n",
+        "good.yaml": NODE + pod("one"), "empty.yaml": "", "bad.yaml": "- {opcode: createNode}\n",
+        "pods.csv": "name,cpu_milli\n", "good.csv": "a,b\n",
         "bad.jsonl": '{"time": 1, "event": "Create", "object": {}}\n', "bad2.yaml": pod("two"),
         "fails.jsonl": '{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n',
     }  # fmt: skip

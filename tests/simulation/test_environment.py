@@ -75,12 +75,19 @@ class TestStepping:
     @pytest.mark.parametrize("release", ["1.12", "1.16"])
     def test_volumes_follow(self, release: str) -> None:
         """A pod that is told where to go gets its volumes made there."""
-        late = {"kind": "StorageClass", "metadata": {"name": "late"}, "provisioner": "example.com/disk", "volumeBindingMode": "WaitForFirstConsumer"}
+        late = {
+            "kind": "StorageClass",
+            "metadata": {"name": "late"},
+            "provisioner": "example.com/disk",
+            "volumeBindingMode": "WaitForFirstConsumer",
+        }
         spec = {"storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}
         claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "default"}, "spec": spec}
         events = [*NODES, *there(obj(late), obj(claim))]
         simulation = Simulation(
-            replay(*events, at(1, asking("db", "1", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])), release=release)
+            replay(
+                *events, at(1, asking("db", "1", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])), release=release
+            )
         )
         simulation.schedule_on("c")
         bound = simulation.replay.world.pod("default/db")

@@ -54,7 +54,7 @@ class TestPods:
         made = pod(tmp_path, "p,500,1024,0,0,,LS,Running,3")
         resources = made["spec"]["containers"][0]["resources"]
         assert resources == {"requests": {"cpu": "500m", "memory": "1024Mi"}, "limits": {"cpu": "500m", "memory": "1024Mi"}}
-        assert made["metadata"] == {"name": "p", "namespace": "openb"}
+        assert made["metadata"] == {"name": "p", "namespace": "openb", "annotations": {"kubeclassic/creation-time": "3"}}
         assert made["spec"]["priority"] == 0
         assert "affinity" not in made["spec"]
 

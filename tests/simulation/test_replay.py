@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kubeclassic.exceptions import ManifestError
+from kubeclassic.simulation.replay import Replay
 from kubeclassic.simulation.traces import DELETE, DRAIN, FAIL, RECOVER, UPDATE
 from tests.build import node, obj, pod
-from tests.replaybuild import at, played, replay, there, told
+from tests.replaybuild import BUSY, at, engine, of_file, played, replay, there, told
 
 ALL = ["1.12", "1.13", "1.14", "1.15", "1.16"]
 
@@ -96,6 +98,16 @@ class TestFailing:
             "0/2 nodes are available: 2 Insufficient cpu.",
         ]
         assert made.world.tally.failed_attempts > 2
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_what_cannot_have_changed_is_not_worked_out_again(self, tmp_path: Path, release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Repeating a failed attempt's answer on an unchanged cluster gives what working it out again gives."""
+        inputs = of_file(tmp_path, BUSY.replace("cpu: 900m", "cpu: 1900m"))
+        quick = Replay(inputs, engine(release), seed=1)
+        wanted, again = played(quick), Replay(inputs, engine(release), seed=1)
+        monkeypatch.setattr(Replay, "_is_hopeless", lambda self, decision: False)
+        assert played(again) == wanted
+        assert again.engine.cache.order.position() == quick.engine.cache.order.position()
 
     def test_who_left_without_a_node(self) -> None:
         """Pods that are deleted while they wait are counted."""
@@ -194,10 +206,22 @@ class TestUpdates:
 
 
 class TestVolumes:
-    LATE = obj({"kind": "StorageClass", "metadata": {"name": "late"}, "provisioner": "kubernetes.io/aws-ebs", "volumeBindingMode": "WaitForFirstConsumer"})
+    LATE = obj(
+        {
+            "kind": "StorageClass",
+            "metadata": {"name": "late"},
+            "provisioner": "kubernetes.io/aws-ebs",
+            "volumeBindingMode": "WaitForFirstConsumer",
+        }
+    )
     NOW = obj({"kind": "StorageClass", "metadata": {"name": "now"}, "provisioner": "example.com/disk", "volumeBindingMode": "Immediate"})
     LOCAL = obj(
-        {"kind": "StorageClass", "metadata": {"name": "local"}, "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
+        {
+            "kind": "StorageClass",
+            "metadata": {"name": "local"},
+            "provisioner": "kubernetes.io/no-provisioner",
+            "volumeBindingMode": "WaitForFirstConsumer",
+        }
     )
     ZONE = "failure-domain.beta.kubernetes.io/zone"
 

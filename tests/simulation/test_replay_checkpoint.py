@@ -24,7 +24,9 @@ HEADER = Header(inputs="digest", options={"--release": "1.15", "--seed": "1"})
 
 def places(folder: Path, name: str) -> Places:
     """Where the results of one run go."""
-    return Places(events=folder / f"{name}.jsonl", series=folder / f"{name}.csv", checkpoint=folder / f"{name}.state", checkpoint_every=10**9)
+    return Places(
+        events=folder / f"{name}.jsonl", series=folder / f"{name}.csv", checkpoint=folder / f"{name}.state", checkpoint_every=10**9
+    )
 
 
 def scheduler(release: str, **options: Any) -> Engine:
@@ -155,7 +157,10 @@ class TestRefusals:
             (b'{"what": "something else"}\n', "no checkpoint of kubeclassic"),
             (b"[1]\nx", "no checkpoint of kubeclassic"),
             (b"\x80\x05\x95", "no checkpoint of kubeclassic"),
-            (b'{"what": "kubeclassic checkpoint", "format": 0}\n', "a checkpoint of format 0, wanted 1: made by another version of kubeclassic"),
+            (
+                b'{"what": "kubeclassic checkpoint", "format": 0}\n',
+                "a checkpoint of format 0, wanted 1: made by another version of kubeclassic",
+            ),
         ],
     )
     def test_another_file(self, half_way: tuple[Inputs, Places], content: bytes, message: str) -> None:
@@ -182,7 +187,9 @@ class TestRefusals:
         content = path.read_bytes()
         for changed in (content[: len(content) // 3], b"x" + content[1:]):
             path.write_bytes(changed)
-            with pytest.raises(OutputError, match=r"half.jsonl: not the file that the checkpoint was made with: its first \d+ bytes differ"):
+            with pytest.raises(
+                OutputError, match=r"half.jsonl: not the file that the checkpoint was made with: its first \d+ bytes differ"
+            ):
                 resumed(half_way)
         path.unlink()
         with pytest.raises(OutputError, match=r"half.jsonl: cannot be resumed: no such file or directory"):

@@ -60,7 +60,7 @@ class TestTimesOnObjects:
     def test_of_a_node(self, tmp_path: Path) -> None:
         """Nodes come and go by the same annotations."""
         times = "annotations: {kubeclassic/creation-time: 10s, kubeclassic/deletion-time: '20'}"
-        with pytest.raises(ManifestError, match='Node a: metadata.annotations\\[kubeclassic/creation-time\\]: got "10s", wanted seconds'):
+        with pytest.raises(ManifestError, match=r'Node a: metadata.annotations\[kubeclassic/creation-time\]: got "10s", wanted seconds'):
             of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
         times = times.replace("10s", "'10'")
         inputs = of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
@@ -112,7 +112,9 @@ class TestOpenb:
         assert told(records, "Deleted") == [(90, "openb/q")]
 
 
-def recorded(time: object, event: str, name: str, node_name: str = "", phase: str = "", word: str = "object", kind: str = "Pod") -> dict[str, Any]:
+def recorded(
+    time: object, event: str, name: str, node_name: str = "", phase: str = "", word: str = "object", kind: str = "Pod"
+) -> dict[str, Any]:
     """A line of a recording."""
     item = {"kind": kind, "metadata": {"name": name}, "spec": {"nodeName": node_name}, "status": {"phase": phase}}
     return {"time": time, "event": event, word: item}

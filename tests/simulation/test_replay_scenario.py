@@ -96,7 +96,16 @@ class TestOperations:
         made, records = run(tmp_path, BUSY, until=None)
         assert made.program.is_over
         events = {record["event"] for record in records}
-        assert events >= {"Preempted", "Evicted", "VolumeProvisioned", "Finished", "NodeFailed", "NodeDrained", "NodeRecovered", "FailedScheduling"}
+        assert events >= {
+            "Preempted",
+            "Evicted",
+            "VolumeProvisioned",
+            "Finished",
+            "NodeFailed",
+            "NodeDrained",
+            "NodeRecovered",
+            "FailedScheduling",
+        }
 
 
 BAD = [

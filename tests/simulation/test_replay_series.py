@@ -61,7 +61,9 @@ class TestSeries:
             raise ImportError(name)
 
         monkeypatch.setattr(outputs, "import_module", missing)
-        with pytest.raises(outputs.OutputError, match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'"):
+        with pytest.raises(
+            outputs.OutputError, match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'"
+        ):
             outputs.write_parquet(tmp_path / "a.parquet", [], [])
 
 
