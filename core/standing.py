@@ -155,12 +155,23 @@ class Standing:
         feasible = _Feasible(self)
         redone = False
         for preference in self.preferences:
-            redone |= self._prefer(cycle, preference, rows, flipped, feasible)
-        if redone or rows is None:
+            before, counted = preference.reduced, preference.settled
+            if self._prefer(cycle, preference, rows, flipped, feasible):
+                redone = True
+                if rows is not None:
+                    self._exchange(preference, before, counted)
+        if rows is None:
             self._add_up()
         else:
-            self._add_up_rows(rows, refitted)
+            self._add_up_rows(rows, redone or refitted)
         self.ranked_yet = True
+
+    def _exchange(self, preference: _Preference, before: Scores, counted: bool) -> None:
+        """Take what a priority gave *before* out of the totals, where it was *counted*, and put in what it gives now."""
+        if counted:
+            self.totals -= before * preference.weight
+        if preference.settled:
+            self.totals += preference.reduced * preference.weight
 
     def _prefer(self, cycle: Cycle, preference: _Preference, rows: Rows | None, flipped: bool, feasible: _Feasible) -> bool:
         """Bring one priority up to date; answers whether all of its reduced scores were made anew."""
@@ -205,10 +216,11 @@ class Standing:
         self.totals = totals
         self.ranked = np.where(self.fits, totals, OUT)
 
-    def _add_up_rows(self, rows: Rows, refitted: bool) -> None:
+    def _add_up_rows(self, rows: Rows, everywhere: bool) -> None:
+        """Put the totals of *rows* right, and the ranks of these rows or of all."""
         if len(rows):
             self.totals[rows] = sum(p.reduced[rows] * p.weight for p in self.preferences if p.settled)
-        if refitted:
+        if everywhere:
             self.ranked = np.where(self.fits, self.totals, OUT)
         elif len(rows):
             self.ranked[rows] = np.where(self.fits[rows], self.totals[rows], OUT)

@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure is not None:
-        print(json.dumps(measured(arguments.measure, feed=True)))
+        sys.stdout.write(json.dumps(measured(arguments.measure, feed=True)) + "\n")
         return
     with tempfile.TemporaryDirectory() as folder:
         path = arguments.file or Path(folder) / "dump.json"
@@ -59,7 +59,7 @@ def main() -> None:
 
             write_dump(path, arguments.nodes, arguments.pods)
         line = subprocess.run([sys.executable, __file__, "--measure", str(path)], check=True, capture_output=True, text=True).stdout
-        print(json.dumps({"file_mb": round(path.stat().st_size / 1e6, 1), **json.loads(line)}))
+        sys.stdout.write(json.dumps({"file_mb": round(path.stat().st_size / 1e6, 1), **json.loads(line)}) + "\n")
 
 
 if __name__ == "__main__":

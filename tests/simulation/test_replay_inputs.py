@@ -76,7 +76,8 @@ class TestTimesOnObjects:
     def test_workloads_and_priorities(self, tmp_path: Path) -> None:
         """Workloads stand for their pods, which get the priority of their class."""
         text = (
-            "---\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 7\n---\nkind: Deployment\napiVersion: apps/v1\nmetadata: {name: web}\n"
+            "---\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 7\n"
+            "---\nkind: Deployment\napiVersion: apps/v1\nmetadata: {name: web}\n"
             "spec: {replicas: 2, template: {metadata: {labels: {a: b}}, spec: {priorityClassName: high, containers: [{name: c}]}}}\n"
         )
         inputs = of_file(tmp_path, NODE + text)

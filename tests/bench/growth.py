@@ -1,0 +1,118 @@
+"""How cost grows with nodes, bound pods, distinct templates, and with preemption; see README.md beside this file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kubeclassic.simulation.bench import calibration, peak_rss_mb, time_once
+from kubeclassic.simulation.benchcases import Shape
+
+Json = dict[str, Any]
+RELEASE = "1.16"
+THOUSAND = 1000
+
+SERIES: dict[str, tuple[str, list[tuple[int, Shape]]]] = {
+    "nodes": (
+        "nodes (1,000 bound pods, 1,000 pending)",
+        [(n, Shape(nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000)],
+    ),
+    "nodes-mixed": (
+        "nodes (1,000 bound pods, 1,000 pending of eight kinds)",
+        [(n, Shape(kind="mixed", nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000)],
+    ),
+    "bound": (
+        "bound pods (10,000 nodes, 1,000 pending)",
+        [(n, Shape(nodes=10_000, existing=n)) for n in (0, 1000, 10_000, 30_000, 100_000, 300_000)],
+    ),
+    "bound-mixed": (
+        "bound pods (10,000 nodes, 1,000 pending of eight kinds)",
+        [(n, Shape(kind="mixed", nodes=10_000, existing=n)) for n in (0, 1000, 10_000, 30_000, 100_000, 300_000)],
+    ),
+    "templates": (
+        "distinct templates (5,000 nodes, 1,000 bound pods, 5,000 pending)",
+        [(n, Shape(nodes=5000, pods=5000, templates=n)) for n in (1, 10, 100, 1000, 5000)],
+    ),
+    "preemption": (
+        "nodes (30 bound pods of lower priority each, 200 pending that preempt)",
+        [(n, Shape(kind="preemption", nodes=n, pods=200)) for n in (100, 300, 1000, 2500, 5000)],
+    ),
+}
+"""Series -> what grows, and the cases by how large that is."""
+
+
+def measured(series: str, repeat: int, most: int) -> Iterator[Json]:
+    """One row a case, up to the size *most*."""
+    for size, shape in SERIES[series][1]:
+        if size <= most:
+            case = shape.case(RELEASE)
+            best = max((time_once(case, {}) for _ in range(repeat)), key=lambda run: run.rate)
+            yield {"size": size, "peak_rss_mb": peak_rss_mb(), **best.record()}
+
+
+def print_rows(series: str, rows: list[Json]) -> None:
+    """A table of pods/s, the cost of a pod, and how it compares with that of the smallest case."""
+    write(f"\n{SERIES[series][0]}\n{'size':>8} {'pods/s':>9} {'us/pod':>9} {'ratio':>6} {'p50 ms':>8} {'p99 ms':>8} {'load s':>7}\n")
+    for row in rows:
+        ratio = rows[0]["pods_per_s"] / row["pods_per_s"]
+        write(f"{row['size']:>8} {row['pods_per_s']:>9.0f} {1e6 / row['pods_per_s']:>9.1f} {ratio:>6.2f}"
+              f" {row['p50_ms']:>8.3f} {row['p99_ms']:>8.3f} {row['load_seconds']:>7.1f}\n")  # fmt: skip
+
+
+def draw(results: dict[str, list[Json]], path: Path) -> None:
+    """Pods/s by size, one picture for each thing that grows."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "kubeclassic"
+    from matplotlib import pyplot
+
+    pictures = sorted({series.partition("-")[0] for series in results}, key=list(SERIES).index)
+    figure, panes = pyplot.subplots(1, len(pictures), figsize=(4.2 * len(pictures), 3.6), squeeze=False)
+    for pane, picture in zip(panes[0], pictures, strict=True):
+        for series in (name for name in results if name.partition("-")[0] == picture):
+            sizes = [max(row["size"], 1) for row in results[series]]
+            kind = series.partition("-")[2] or "basic" if picture != "preemption" else "preempting"
+            pane.plot(sizes, [row["pods_per_s"] for row in results[series]], marker="o", label=kind)
+        pane.set(xscale="log", yscale="log", xlabel=SERIES[picture][0].partition(" (")[0], ylabel="pods/s of processor time")
+        pane.set_title(SERIES[picture][0].partition("(")[2].rstrip(")"), fontsize=8)
+        pane.grid(visible=True, which="both", alpha=0.3)
+        pane.legend()
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def write(text: str) -> None:
+    """Text to standard output, at once."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Measure, print tables, and draw where asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("series", nargs="*", metavar="SERIES", help=f"any of {', '.join(SERIES)}; default: all")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each case, of which the best counts")
+    parser.add_argument("--most", type=int, default=1_000_000, help="leave out the cases larger than this")
+    parser.add_argument("--results", type=Path, help="keep the rows in this JSON file, and draw those of earlier runs in it too")
+    parser.add_argument("--plot", type=Path, help="draw into this file, .svg or .png; needs matplotlib")
+    arguments = parser.parse_args()
+    results: dict[str, Any] = {}
+    if arguments.results is not None and arguments.results.exists():
+        results = json.loads(arguments.results.read_text())
+    results["calibration"] = calibration()
+    for series in arguments.series or SERIES:
+        results[series] = list(measured(series, arguments.repeat, arguments.most))
+        print_rows(series, results[series])
+        if arguments.results is not None:
+            arguments.results.write_text(json.dumps(results, indent=1) + "\n")
+    if arguments.plot is not None:
+        draw({series: results[series] for series in SERIES if series in results}, arguments.plot)
+
+
+if __name__ == "__main__":
+    main()
