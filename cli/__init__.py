@@ -11,6 +11,7 @@ import click
 
 from ..exceptions import KubeclassicError
 from .bench import bench
+from .compare import compare
 from .completion import completion
 from .conform import conform
 from .explain import explain
@@ -46,7 +47,7 @@ def cli() -> None:
     """
 
 
-for command in (simulate, explain, replay, conform, bench, importing, releases, policy, completion):
+for command in (simulate, explain, compare, replay, conform, bench, importing, releases, policy, completion):
     cli.add_command(command)
 
 

@@ -38,7 +38,9 @@ FILE = click.Path(path_type=Path, allow_dash=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the profile there, whole or not at all, instead of to standard output.")
 @click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Try both on this cluster; more paths may follow.")
 @click.argument("more", type=FILE, nargs=-1)
-def migrate_policy(file: Path, release: str, gates: str | None, output: str | None, paths: tuple[Path, ...], more: tuple[Path, ...]) -> None:
+def migrate_policy(
+    file: Path, release: str, gates: str | None, output: str | None, paths: tuple[Path, ...], more: tuple[Path, ...]
+) -> None:
     """Write what does the work of the Policy in FILE with scheduling plugins, and list on standard error all that has no exact equal.
 
     FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that points to a Policy; - is standard input. With --check every

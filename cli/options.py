@@ -43,7 +43,7 @@ SCHEDULER = (
         "--tie-break", type=click.Choice(list(TIE_BREAKS)), default="release", show_default=True,
         help="Which of several best nodes; 1.16, which draws lots, takes the first under `release`.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="For --tie-break random."),
+    click.option("--seed", type=int, default=0, show_default=True, help="For --tie-break random, and what a scenario leaves to chance."),
     click.option("--rules", multiple=True, metavar="MODULE:CATALOGUE", help="Your own rules: a Python module and the Catalogue in it."),
 )  # fmt: skip
 

@@ -95,7 +95,7 @@ class _Draft:
     def _custom(self, name: str, argument: PredicateArgument) -> Iterable[dict[str, Any]]:
         if argument.service_affinity is not None:
             labels = ", ".join(argument.service_affinity.labels)
-            text = f"left out: no plugin keeps a service's pods on one value of {labels}; give the pods a required podAffinity on that label"
+            text = f"left out: no plugin keeps a service's pods on one value of {labels}; give them required podAffinity on that label"
             self.note(name, text, "has plugin ServiceAffinity, which was removed in 1.23")
             return
         assert argument.labels_presence is not None
@@ -156,12 +156,12 @@ class _Draft:
             text = "left out: a node is turned down by its first plugin alone; the same nodes fit, but fewer reasons are told"
             self.note("alwaysCheckAllPredicates", text, "still runs every filter; the code was removed in 1.24")
         if self.config.percentage:
-            self.note("percentageOfNodesToScore", f"{self.config.percentage}, as before; leave it out to let the size of the cluster decide")
+            self.note("percentageOfNodesToScore", f"{self.config.percentage}, as before; without it the size of the cluster decides")
         if self.config.disable_preemption:
             self.note("disablePreemption", "plugin DefaultPreemption is not enabled")
         if self.config.gates:
             gates = ", ".join(f"{name}={str(on).lower()}" for name, on in self.config.gates.items())
-            self.note("featureGates", f"left out, as no configuration has them; give those that are still known to --feature-gates: {gates}")
+            self.note("featureGates", f"not part of the file; give those that are still known to --feature-gates: {gates}")
         if "VolumeBinding" in self.filters and self.config.bind_timeout != BIND_TIMEOUT and self.config.bind_timeout >= 0:
             self.args["VolumeBinding"] = {"bindTimeoutSeconds": self.config.bind_timeout}
 

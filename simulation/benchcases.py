@@ -115,7 +115,8 @@ def _pod(name: str, form: Json, *, on: str = "", priority: int = 0) -> Json:
     requests = {"cpu": form.pop("cpu", "100m"), "memory": form.pop("memory", "500Mi")}
     metadata = {"name": name, "namespace": "default", "uid": f"uid-{name}", "labels": form.pop("labels", {"app": "basic"})}
     containers = [{"name": "c", "image": "img", "resources": {"requests": requests}}]
-    return {"kind": "Pod", "metadata": metadata, "spec": {"nodeName": on, "priority": priority, "containers": containers, **form}}
+    spec = {"nodeName": on, "schedulerName": "default-scheduler", "priority": priority, "containers": containers, **form}
+    return {"kind": "Pod", "metadata": metadata, "spec": spec}
 
 
 # --- the kinds ------------------------------------------------------------------------------------------------------
@@ -162,28 +163,32 @@ def _preemption(number: int) -> Json:
     return {"labels": {"app": "important"}, "cpu": "1"}
 
 
+def _app(number: int) -> Json:
+    return {"app": ("web", "db", "cache")[number % 3]}
+
+
 def _by_disk(number: int) -> Json:
-    return {"labels": {"app": "web"}, "nodeSelector": {"disk": "ssd"}}
+    return {"labels": _app(number), "nodeSelector": {"disk": "ssd"}}
 
 
 def _tolerant(number: int) -> Json:
-    return {"labels": {"app": "db"}, "tolerations": [{"key": "dedicated", "operator": "Exists"}]}
+    return {"labels": _app(number), "tolerations": [{"key": "dedicated", "operator": "Exists"}]}
 
 
 def _preferring_disk(number: int) -> Json:
     preference = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["hdd"]}]}
     preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": preference}]}
-    return {"labels": {"app": "cache"}, "affinity": {"nodeAffinity": preferred}}
+    return {"labels": _app(number), "affinity": {"nodeAffinity": preferred}}
 
 
 def _preferring_solitude(number: int) -> Json:
-    term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": HOSTNAME}
+    term = {"labelSelector": {"matchLabels": _app(number)}, "topologyKey": HOSTNAME}
     preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 50, "podAffinityTerm": term}]}
-    return {"labels": {"app": "web"}, "affinity": {"podAntiAffinity": preferred}}
+    return {"labels": _app(number), "affinity": {"podAntiAffinity": preferred}}
 
 
 def _plain(number: int) -> Json:
-    return {"labels": {"app": "db"}}
+    return {"labels": _app(number)}
 
 
 _EIGHTHS = (_affinity, _anti_affinity, _spread, _by_disk, _tolerant, _preferring_disk, _preferring_solitude, _plain)

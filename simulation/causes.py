@@ -50,6 +50,18 @@ class Judged:
     def host(self) -> str | None:
         return self.decision.host
 
+    def prefers(self, one: str, other: str) -> bool:
+        """Whether the totals of two nodes that fit differ."""
+        return self.views[one].total != self.views[other].total
+
+    def leanings(self, one: str, other: str, beside: Judged) -> dict[str, float]:
+        """Subject -> how far its rules lean from node *one* to node *other*: points of the scale, as a share of it, times weight."""
+        before, after = self.views[one].scores, self.views[other].scores
+        found: dict[str, float] = {}
+        for rule, subject in subjects([rule for rule in before if rule in after], beside.views[one].scores).items():
+            found[subject] = found.get(subject, 0.0) + (after[rule].total - before[rule].total) / self.side.scale
+        return found
+
 
 def find_cause(first: Judged, second: Judged) -> Cause:
     """Why *second* decides otherwise than *first*."""
@@ -69,21 +81,10 @@ def find_cause(first: Judged, second: Judged) -> Cause:
 
 
 def _tipped(first: Judged, second: Judged) -> Cause:
-    """Both nodes fit in both: the rule that speaks more for the second one's node than for the first one's, seen from the second."""
-    ours, theirs = _leanings(first, second), _leanings(second, first)
-    if first.host == second.host or not (_margin(first, second) or _margin(second, first)):
-        return Cause(TIE, node=second.host)
-    gains = {subject: theirs.get(subject, 0.0) - ours.get(subject, 0.0) for subject in (*theirs, *ours)}
-    rule = max(gains, key=lambda subject: gains[subject], default=None)
-    return Cause(SCORE, rule, second.side.name, second.host)
-
-
-def _margin(one: Judged, other: Judged) -> int:
-    """By how much *one* scores its own node above the other one's."""
-    own, strange = (one.views[host].total for host in (one.host or "", other.host or ""))
-    return (own or 0) - (strange or 0)
-
-
-def _leanings(one: Judged, other: Judged) -> dict[str, float]:
-    """Subject -> how much *one* leans by it to the node of whichever of the two is second, in shares of the scale."""
-    return {}
+    """Both nodes fit in both: the rule that speaks most for the second one's node, as the second weighs it against the first."""
+    one, other = first.host or "", second.host or ""
+    if one == other or not any(judged.prefers(one, other) for judged in (first, second)):
+        return Cause(PREEMPTION if one == other else TIE, node=other)
+    before, after = first.leanings(one, other, second), second.leanings(one, other, first)
+    gains = {subject: after.get(subject, 0.0) - before.get(subject, 0.0) for subject in {**after, **before}}
+    return Cause(SCORE, max(gains, key=lambda subject: gains[subject], default=None), second.side.name, other)

@@ -71,7 +71,11 @@ def read_operations(documents: Iterable[Document], folder: Path, *, defaults: bo
     """
     for document in documents:
         whole_file: Mapping[str, Any] = document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
-        settings = _Settings(folder, defaults, whole_file.get("params") or {}, whole_file.get("defaultPodTemplatePath"))
+        params, path = whole_file.get("params") or {}, whole_file.get("defaultPodTemplatePath")
+        for name, value, kind, wanted in (("params", params, dict, "an object"), ("defaultPodTemplatePath", path or "", str, "a file")):
+            if not isinstance(value, kind):
+                raise ManifestError(f"{document.where}: {name}: got {shown(value)}, wanted {wanted}")
+        settings = _Settings(folder, defaults, params, path)
         steps = whole_file["workloadTemplate"]
         if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
             raise ManifestError(f"{document.where}: workloadTemplate: got {shown(steps)}, wanted a list of operations")
@@ -213,7 +217,8 @@ class _Settings:
 
     def _in_files(self, opcode: str, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
         given = [step.get(name) for name in _PATHS[:-1] if step.get(name) is not None]
-        given += step.get("templatePaths") or []
+        more = step.get("templatePaths") or []
+        given += more if isinstance(more, list) else [more]
         if opcode == "createPods" and not given and self.default_pods and "podTemplate" not in step:
             given = [self.default_pods]
         for path in given:

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ..api.objects import Pod
-from ..core.decision import Decision
+from ..core.decision import Decision, Details
 from ..core.engine import Engine
 from ..core.preempt import Preemption
 from ..core.run import Run, standing_still
@@ -57,11 +57,36 @@ class LockedRun:
     def _step(self, pod: Pod, *, retry: bool = False) -> Judged:
         quick = [_quickly(run.engine, pod) for run in self._runs]
         if None in quick or quick[0] != quick[1]:
-            found = _compared(*(run.ask(pod) for run in self._runs), self.new.profile_of(pod).weights)  # type: ignore[union-attr]  # it judged
+            found = self._compared(*(run.ask(pod) for run in self._runs))
         else:
             found = Judged(pod.key, quick[0], quick[1])
         self._follow(self._runs[0].cycle(pod, retry=retry))
         return found
+
+    def _compared(self, old: Decision, new: Decision) -> Judged:
+        pod = old.pod.key
+        if old.host == new.host:
+            text = "" if old.host is not None else _other_room(old, new)
+            return Judged(pod, old.host, new.host, DIFFERENT if text else SAME, text)
+        why = _turned_down(new, old.host, "the profile") or _turned_down(old, new.host, "the old release")
+        if why is None and (old.host is None or new.host is None):
+            failed = old if old.host is None else new
+            why = failed.error or "not tried"
+        if why is not None:
+            return Judged(pod, old.host, new.host, DIFFERENT, why)
+        assert old.host is not None
+        assert new.host is not None
+        tie = old.scores and old.scores[old.host] == old.scores[new.host]
+        return Judged(pod, old.host, new.host, TIE if tie else DIFFERENT, self._tipped(old, new))
+
+    def _tipped(self, old: Decision, new: Decision) -> str:
+        """The scores that count most for either node."""
+        profile = self.new.profile_of(new.pod)
+        sides = (
+            ("the old release", old, new, {rule.name: weight for rule, weight in self.old.algorithm.priorities}),
+            ("the profile", new, old, {} if profile is None else profile.weights),
+        )
+        return "; ".join(filter(None, (_preferred(*side) for side in sides))) or "both nodes are as good, and come in another order"
 
     def _follow(self, decision: Decision) -> None:
         """Let the new scheduler stand where the old one's *decision* leads."""
@@ -90,50 +115,31 @@ def _quickly(engine: Engine, pod: Pod) -> str | None:
 # --- why they differ ------------------------------------------------------------------------------------------------
 
 
-def _compared(old: Decision, new: Decision, weights: Mapping[str, int]) -> Judged:
-    pod = old.pod.key
-    if old.host == new.host:
-        room = [None if decision.preemption is None else decision.preemption.node for decision in (old, new)]
-        if old.host is not None or room[0] == room[1]:
-            return Judged(pod, old.host, new.host)
-        text = "preemption makes room on {} under the old release, on {} under the profile".format(*(name or "no node" for name in room))
-        return Judged(pod, None, None, DIFFERENT, text)
-    why = _turned_down(new, old.host, "the profile") or _turned_down(old, new.host, "the old release")
-    if why is not None:
-        return Judged(pod, old.host, new.host, DIFFERENT, why)
-    if old.host is None or new.host is None:
-        failed = old if old.host is None else new
-        return Judged(pod, old.host, new.host, DIFFERENT, failed.error or "not tried")
-    tie = old.scores and old.scores[old.host] == old.scores[new.host]
-    return Judged(pod, old.host, new.host, TIE if tie else DIFFERENT, _tipped(old, new, weights))
-
-
 def _turned_down(decision: Decision, host: str | None, who: str) -> str | None:
     """The rule that turned *host* down, and its reason."""
     reasons = None if host is None else decision.failed.get(host)
     if reasons is None or host is None or decision.details is None:
         return None
-    return f"{who} turns {host} down: {_culprit(decision, host)}: {', '.join(reasons)}"
+    return f"{who} turns {host} down: {_culprit(decision.details, host)}: {', '.join(reasons)}"
 
 
-def _culprit(decision: Decision, host: str) -> str:
-    details = decision.details
-    assert details is not None
+def _culprit(details: Details, host: str) -> str:
     if isinstance(details, FrameworkDetails) and details.diagnosis is not None and details.diagnosis.rejected is not None:
         return details.diagnosis.rejected.plugin
     names = [] if details.search is None else details.search.verdict.culprits(details.names.index(host))
     return names[0] if names else "PreFilter"
 
 
-def _tipped(old: Decision, new: Decision, weights: Mapping[str, int]) -> str:
-    """The scores that count most for either node."""
-    assert old.host is not None and new.host is not None
-    counted = {} if old.details is None or old.details.ranking is None else old.priorities
-    by_priority = {name: scores[old.host] - scores[new.host] for name, scores in counted.items()}
-    by_plugin = {name: (scores[new.host] - scores[old.host]) * weights[name] for name, scores in new.priorities.items()}
-    texts = []
-    for who, host, gains in (("the old release", old.host, by_priority), ("the profile", new.host, by_plugin)):
-        name = max(gains, key=lambda rule: gains[rule], default=None)
-        if name is not None and gains[name] > 0:
-            texts.append(f"{who} prefers {host}: {name} +{gains[name]}")
-    return "; ".join(texts) or "both nodes are as good, and come in another order"
+def _preferred(who: str, decision: Decision, other: Decision, weights: Mapping[str, int]) -> str:
+    """The score that counts most for a decision's node over another's, in its own range times its weight."""
+    mine, its = str(decision.host), str(other.host)
+    gains = {name: (scores[mine] - scores[its]) * weights[name] for name, scores in decision.priorities.items()}
+    name = max(gains, key=lambda rule: gains[rule], default="")
+    return f"{who} prefers {mine}: {name} +{gains[name]}" if name and gains[name] > 0 else ""
+
+
+def _other_room(old: Decision, new: Decision) -> str:
+    """Where else preemption makes room; empty where it makes none, or for both on one node."""
+    before, after = (None if decision.preemption is None else decision.preemption.node for decision in (old, new))
+    text = f"preemption makes room on {before or 'no node'} under the old release, on {after or 'no node'} under the profile"
+    return "" if before == after else text

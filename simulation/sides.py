@@ -121,8 +121,7 @@ class Side:
 
     @staticmethod
     def _unfit(details: Details, node: str, row: int) -> NodeView:
-        reasons, rules = tuple(details.failed.get(node, ())), ()
-        search = details.search
+        reasons, search = tuple(details.failed.get(node, ())), details.search
         if search is None or reasons == (FILTERED_OUT,):
             return NodeView(node, TURNED_DOWN if reasons else UNKNOWN, reasons=reasons)
         if not reasons:

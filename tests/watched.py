@@ -54,7 +54,8 @@ def _needing(**names: str) -> dict[str, Reads]:
 
 _WRITTEN = {
     "free": FREE, "node": Reads.NODE, "requests": Reads.REQUESTS, "ports": Reads.PORTS, "pods": Reads.PODS, "volumes": Reads.VOLUMES,
-    "domain": Reads.DOMAIN, "cluster": Reads.CLUSTER, "wide": WIDE, "listings": Reads.LISTINGS, "effects": Reads.EFFECTS, "counted": COUNTED,
+    "domain": Reads.DOMAIN, "cluster": Reads.CLUSTER, "wide": WIDE, "listings": Reads.LISTINGS, "effects": Reads.EFFECTS,
+    "counted": COUNTED,
 }  # fmt: skip
 
 TABLE = _needing(

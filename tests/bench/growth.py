@@ -65,14 +65,14 @@ def print_rows(series: str, rows: list[Json]) -> None:
 
 def draw(results: dict[str, list[Json]], path: Path) -> None:
     """Pods/s by size, one picture for each thing that grows."""
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "kubeclassic"
-    from matplotlib import pyplot
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "kubeclassic"
+    from matplotlib import pyplot as plt
 
     pictures = sorted({series.partition("-")[0] for series in results}, key=list(SERIES).index)
-    figure, panes = pyplot.subplots(1, len(pictures), figsize=(4.2 * len(pictures), 3.6), squeeze=False)
+    figure, panes = plt.subplots(1, len(pictures), figsize=(4.2 * len(pictures), 3.6), squeeze=False)
     for pane, picture in zip(panes[0], pictures, strict=True):
         for series in (name for name in results if name.partition("-")[0] == picture):
             sizes = [max(row["size"], 1) for row in results[series]]

@@ -119,6 +119,8 @@ BAD = [
     ("- {opcode: createPods, count: 1, podTemplatePath: nothere.yaml}", "nothere.yaml: no such file or directory"),
     ("- {opcode: sleep, duration: soon}", 'document 1 (sleep): duration: got "soon", wanted seconds, or a duration such as 90s'),
     ("- {opcode: churn, mode: wild}", 'mode: got "wild", wanted create or recreate'),
+    ("workloadTemplate: []\nparams: 7", "params: got 7, wanted an object"),
+    ("workloadTemplate: []\ndefaultPodTemplatePath: [a]", "defaultPodTemplatePath: got a list, wanted a file"),
     ("workloadTemplate: 7", "workloadTemplate: got 7, wanted a list of operations"),
     ("workloadTemplate:\n- {opcode: createNodes, count: $n}\nparams: {m: 1}", "operation 1 (createNodes): "),
     ("- {opcode: createAny, template: {kind: Lease, metadata: {name: x}}}", 'kind: got "Lease", wanted a kind that scheduling reads'),

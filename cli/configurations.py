@@ -1,0 +1,121 @@
+"""Configurations in words: ``release=1.16 policy=p.json``, quoted as in a shell."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import attrs
+
+from ..algorithmprovider.releases import DEFAULT_RELEASE
+from ..algorithmprovider.tiebreak import TIE_BREAKS
+from ..core.engine import Engine
+from ..exceptions import PolicyError, UnknownNameError, did_you_mean
+from ..framework.config import KubeSchedulerConfiguration, load_configuration, read_configuration
+from ..framework.engine import FrameworkEngine
+from ..framework.releases import FRAMEWORK_RELEASES
+from .setup import ConfigMaps, Setup
+
+KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break")
+OLDER_ALONE = ("policy", "provider")
+
+
+@attrs.frozen
+class Wanted:
+    """One configuration as it was asked for under *name*: a value by key."""
+
+    name: str
+    text: str
+    values: dict[str, str]
+
+    @classmethod
+    def parse(cls, name: str, text: str) -> Wanted:
+        """Read *text*; raises :class:`~kubeclassic.exceptions.UnknownNameError` for what is not ``key=value`` with a known key."""
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise UnknownNameError(f"--{name}: got {text!r}: {str(error).lower()}") from None
+        values: dict[str, str] = {}
+        for word in words:
+            key, equals, value = word.partition("=")
+            if not equals or key not in KEYS:
+                raise UnknownNameError(f'--{name}: got "{word}", wanted KEY=VALUE with {", ".join(KEYS)}{did_you_mean(key, KEYS)}')
+            if key in values:
+                raise UnknownNameError(f"--{name}: got {key} twice")
+            values[key] = value
+        wanted = cls(name, text, values)
+        wanted._check()
+        return wanted
+
+    @property
+    def version(self) -> str:
+        """The release, without a patch level; that of profiles where none but a profile is named."""
+        default = list(FRAMEWORK_RELEASES)[-1] if "profile" in self.values else DEFAULT_RELEASE
+        return ".".join(self.values.get("release", default).removeprefix("v").split(".")[:2])
+
+    @property
+    def runs_profiles(self) -> bool:
+        """Whether it is a release of the framework."""
+        return self.version in FRAMEWORK_RELEASES
+
+    @property
+    def tie_break(self) -> str:
+        """One of :data:`~kubeclassic.algorithmprovider.tiebreak.TIE_BREAKS`."""
+        return self.values.get("tie-break", "release")
+
+    @property
+    def percentage(self) -> int | None:
+        """The share of nodes to look for, where it is said."""
+        return int(self.values["percentage"]) if "percentage" in self.values else None
+
+    def _check(self) -> None:
+        if self.tie_break not in TIE_BREAKS:
+            raise UnknownNameError(f'--{self.name}: tie-break: got "{self.tie_break}", wanted {", ".join(TIE_BREAKS)}')
+        if not self.values.get("percentage", "0").isdecimal():
+            raise UnknownNameError(f'--{self.name}: percentage: got "{self.values["percentage"]}", wanted a number from 0 to 100')
+        strange = [key for key in (OLDER_ALONE if self.runs_profiles else ("profile",)) if key in self.values]
+        if strange:
+            raise UnknownNameError(f"--{self.name}: got {strange[0]}, which release {self.version} has not")
+        if "profile" in self.values and "config" in self.values:
+            raise UnknownNameError(f"--{self.name}: got profile and config, wanted one of them")
+
+    # --- what it comes to -------------------------------------------------------------------------------------------
+
+    def scheduler_name(self) -> str:
+        """Whose pods it schedules; of several profiles, the first one's."""
+        if self.runs_profiles:
+            return self._profiles().profiles[0].scheduler_name or "default-scheduler"
+        return self._setup().configuration().scheduler_name or "default-scheduler"
+
+    def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
+        """A new scheduler; raises :class:`~kubeclassic.exceptions.KubeclassicError`, with the option's name, for what is refused."""
+        try:
+            return self._framework() if self.runs_profiles else self._classic(config_maps)
+        except PolicyError as error:
+            raise PolicyError(f"--{self.name}: {error}") from None
+
+    def _setup(self) -> Setup:
+        policy, config = (Path(self.values[key]) if key in self.values else None for key in ("policy", "config"))
+        return Setup(
+            release=self.values.get("release", DEFAULT_RELEASE), provider=self.values.get("provider"), policy=policy, config=config,
+            gates=self.values.get("feature-gates"), percentage=self.percentage, tie_break=self.tie_break,
+        )  # fmt: skip
+
+    def _classic(self, config_maps: ConfigMaps | None) -> Engine:
+        setup = self._setup()
+        return setup.engine(setup.algorithm(setup.configuration(), config_maps))
+
+    def _profiles(self) -> KubeSchedulerConfiguration:
+        file, gates = self.values.get("profile", self.values.get("config")), self.values.get("feature-gates")
+        found = read_configuration(None, gates) if file is None else load_configuration(Path(file), gates)
+        if self.percentage is None:
+            return found
+        profiles = tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles)
+        changed = attrs.evolve(found, percentage=self.percentage, profiles=profiles)
+        changed.validate()
+        return changed
+
+    def _framework(self) -> Engine:
+        # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
+        release = FRAMEWORK_RELEASES[self.version]
+        return FrameworkEngine.of(self._profiles(), shortlists=False, pick_host=TIE_BREAKS[self.tie_break](release, 0))

@@ -1,0 +1,40 @@
+"""How much of what is free is of no use to the pods of a scenario."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..api.objects import Pod
+from ..core.engine import Engine
+
+Shares = NDArray[np.float64]
+
+
+def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
+    """Resource -> of what is free, the share on nodes where a pod drawn from *pods* would not fit, on average; 0 where nothing is free.
+
+    A pod does not fit where less is left of something than it requests, or no room for one more pod.
+    """
+    table = engine.table
+    there = np.flatnonzero(table.has_node)
+    free = np.maximum(table.allocatable[:, there] - table.requested[:, there], 0)
+    full = table.pod_count[there] >= table.max_pods[there]
+    kinds = Counter(tuple(engine.templates.of(pod).requests.items()) for pod in pods)
+    weights: Shares = np.zeros(len(there))
+    for asked, count in kinds.items():
+        misfit = full.copy()
+        for name, number in asked:
+            index = table.resources.get(name)
+            if number > 0:
+                misfit |= True if index is None else free[index] < number
+        weights += misfit * (count / kinds.total())
+    return {name: _share(free[index], weights) for name, index in table.resources.items() if table.allocatable[index, there].any()}
+
+
+def _share(free: NDArray[np.int64], weights: Shares) -> float:
+    total = float(free.sum())
+    return round(float(free @ weights) / total, 6) if total else 0.0

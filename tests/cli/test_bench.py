@@ -1,0 +1,134 @@
+"""``kubeclassic bench``: what it prints, checks, writes and refuses; no test looks at how long anything took."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.simulation.benchcases import FORMS, Shape
+from kubeclassic.simulation.conform import read_items, read_lines
+from tests.build import obj
+
+FIELDS = {
+    "pods", "scheduled", "cpu_seconds", "wall_seconds", "pods_per_s", "p50_ms", "p99_ms", "nodes", "peak_rss_mb", "load_seconds",
+    "write_seconds", "calibration",
+}  # fmt: skip
+SMALL = ["--nodes", "20", "--existing", "20", "--pods", "10", "--repeat", "1"]
+
+
+def bench(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict[str, Any]:
+    """The line that ``bench`` prints."""
+    capsys.readouterr()
+    assert run(["bench", *arguments]) == status
+    (line,) = capsys.readouterr().out.splitlines()
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def written(shape: Shape, path: Path) -> Path:
+    """The case of *shape* as a case file of 1.16."""
+    case = shape.case("1.16")
+    path.write_text(json.dumps({name: list(value) if name in ("objects", "pending") else value for name, value in case.items()}) + "\n")
+    return path
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    """A small case file."""
+    return written(Shape(nodes=6, existing=6, pods=9), tmp_path / "small.jsonl")
+
+
+class TestBench:
+    @pytest.mark.parametrize("kind", FORMS)
+    def test_each_kind_is_made_and_timed(self, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """One line of JSON with all fields; pods of each kind find nodes."""
+        found = bench(capsys, "--kind", kind, *SMALL)
+        assert found.keys() >= FIELDS
+        assert (found["nodes"], found["pods"], found["scheduled"]) == (20, 10, 10)
+
+    def test_preemption_takes_a_retry_each(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """With the nodes full of pods of lower priority, each pod is tried, makes room and is tried again."""
+        found = bench(capsys, "--kind", "preemption", "--nodes", "5", "--pods", "5", "--repeat", "1")
+        assert (found["scheduled"], found["cycles"]) == (5, 10)
+
+    def test_a_case_file_is_of_its_own_release(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The release is the case's, unless --release says another."""
+        assert bench(capsys, str(case), "--repeat", "2")["release"] == "1.16"
+        assert bench(capsys, str(case), "--repeat", "1", "--release", "1.13")["release"] == "1.13"
+
+    def test_manifests_will_do(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Of manifests those pods wait that have no node."""
+        made = Shape(nodes=4, existing=3, pods=2).case("1.16")
+        (tmp_path / "all.json").write_text(json.dumps({"kind": "List", "items": [*made["objects"], *made["pending"]]}))
+        found = bench(capsys, str(tmp_path / "all.json"), "--repeat", "1")
+        assert (found["nodes"], found["pods"], found["scheduled"]) == (4, 2, 2)
+
+    @pytest.mark.parametrize("memory", [["--no-memory"], ["--memory", "1Ki"], ["--memory", "64Mi"], []])
+    def test_hosts_are_checked(self, memory: list[str], case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """What --output writes --check takes, whatever may be remembered; another host is exit status 1."""
+        hosts = tmp_path / "hosts.json"
+        bench(capsys, str(case), "--output", str(hosts), "--repeat", "1")
+        bench(capsys, str(case), "--check", str(hosts), "--repeat", "1", *memory)
+        wrong = json.loads(hosts.read_text())
+        wrong["hosts"][3] = "elsewhere"
+        hosts.write_text(json.dumps(wrong))
+        bench(capsys, str(case), "--check", str(hosts), "--repeat", "1", *memory, status=1)
+
+    def test_hosts_by_release_and_name(self, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Hosts may be given by release, and pods without their namespace."""
+        hosts = tmp_path / "hosts.json"
+        bench(capsys, str(case), "--output", str(hosts), "--repeat", "1")
+        plain = json.loads(hosts.read_text())
+        by_release = {"pods": [key.partition("/")[2] for key in plain["pods"]], "hosts": {"1.16": plain["hosts"]}}
+        hosts.write_text(json.dumps(by_release))
+        bench(capsys, str(case), "--check", str(hosts), "--repeat", "1")
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            ([], "wanted either a CASE or --kind"),
+            (["--kind", "basic", "CASE"], "wanted either a CASE or --kind"),
+            (["absent.jsonl"], "absent.jsonl: no such file or directory"),
+            (["CASE", "--check", "absent.json"], "absent.json: no such file or directory"),
+            (["CASE", "--check", "CASE"], "got no hosts of 1.16"),
+            (["CASE", "--memory", "much"], "got 'much', wanted a number"),
+            (["CASE", "--memory", "-1"], "wanted 0 bytes or more"),
+            (["CASE", "--release", "1.2"], "wanted one of"),
+        ],
+    )
+    def test_bad_input_is_told_in_one_line(
+        self, arguments: list[str], says: str, case: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Exit status 2, and a line that says what was wanted."""
+        assert run(["bench", *(argument.replace("CASE", str(case)) for argument in arguments)]) == 2
+        error = capsys.readouterr().err
+        assert says in error
+        assert error.count("\n") == 1
+
+    def test_a_profile_needs_a_profiler(self, case: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        """Without pyinstrument --profile says how to get it, before anything is timed."""
+        monkeypatch.setitem(sys.modules, "pyinstrument", None)
+        assert run(["bench", str(case), "--profile", "flame.html"]) == 2
+        assert "pip install 'kubeclassic[bench]'" in capsys.readouterr().err
+
+
+class TestShapes:
+    @pytest.mark.parametrize("kind", ["basic", "affinity", "antiaffinity", "spread", "mixed"])
+    def test_they_are_those_of_the_bench_cases(self, kind: str, shared: Path) -> None:
+        """What is made is, field by field that scheduling reads, what the case files of that kind hold."""
+        (given,) = read_lines(shared / "bench" / f"{kind}-5000.jsonl.gz")
+        made = Shape(kind=kind, nodes=5000).case("1.16")
+        for ours, theirs in zip(read_items(made), read_items(given), strict=True):
+            assert (ours[1].spec, ours[1].labels) == (theirs[1].spec, theirs[1].labels)  # type: ignore[attr-defined]  # they are pods
+        nodes = [[obj(item) for item in case["objects"] if item["kind"] == "Node"] for case in (made, given)]
+        for mine, yours in zip(*nodes, strict=True):
+            assert (mine.labels, mine.spec, mine.status) == (yours.labels, yours.spec, yours.status)
+        bound = [[item["spec"]["nodeName"] for item in case["objects"] if item["kind"] == "Pod"] for case in (made, given)]
+        assert bound[0] == bound[1]
