@@ -58,7 +58,9 @@ class TestFormats:
         path = written(tmp_path, name + ".gz" if packed else name, gzip.compress(raw) if packed else raw)
         assert names(load(path)) == ["Node n1", "Pod default/p1"]
 
-    @pytest.mark.parametrize("content", [json.dumps(NODE), json.dumps(NODE).encode(), gzip.compress(json.dumps(NODE).encode())])
+    @pytest.mark.parametrize(
+        "content", [json.dumps(NODE), json.dumps(NODE).encode(), gzip.compress(json.dumps(NODE).encode())], ids=["text", "bytes", "gzipped"]
+    )
     def test_standard_input(self, content: str | bytes) -> None:
         """A dash stands for standard input, text or bytes, packed or not."""
         stream = io.StringIO(content) if isinstance(content, str) else io.BytesIO(content)
