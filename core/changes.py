@@ -30,7 +30,7 @@ class ChangeLog:
     cursor: int = 0
     """Where the log ends now."""
     node_epoch: int = 0
-    """How often a node object changed."""
+    """How often a node object changed, or what stands behind those that are gone."""
     _entries: list[tuple[int, What]] = attrs.field(factory=list)
     _latest: tuple[tuple[int, int], Rows] | None = None
     """The answer to the latest question, as many readers ask the same one."""
@@ -45,6 +45,10 @@ class ChangeLog:
             keep = self.limit // 2
             self.start += len(self._entries) - keep
             del self._entries[:-keep]
+
+    def mark_unseen(self) -> None:
+        """Note a change that no row shows, for rules that look behind the table."""
+        self.node_epoch += 1
 
     @property
     def last_row(self) -> int:

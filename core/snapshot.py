@@ -75,6 +75,7 @@ class Snapshot:
     def _leave_behind(self, name: str) -> None:
         # Upstream: an entry whose node is gone is not cloned, so the old clone with the old node stays.
         self._stale.add(name)
+        self.table.changed.mark_unseen()
         row = self.table.row_of.get(name)
         if row is not None and row not in self.table.ghosts:
             self.table.ghosts.add(row)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +16,12 @@ from hypothesis import strategies as st
 from kubeclassic.core.batch import Batch
 from kubeclassic.core.decision import Decision
 from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
 from kubeclassic.core.overlay import Overlay
 from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.core.template import Entry
-from tests.worldforms import pod_form
+from tests.build import engine, node, obj, pod
+from tests.worldforms import REGION, pod_form
 from tests.worlds import (
     COUNTING,
     GATES,
@@ -42,6 +45,7 @@ from tests.worlds import (
 SEQUENCES = int(os.environ.get("KUBECLASSIC_SEQUENCES", "40"))
 SUBJECTS = ("any", "resources", "affinity", "spread", "ports", "owned", "claims")
 RELEASES = st.sampled_from(("1.12", "1.14", "1.16"))
+SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}})
 ELSEWHERE = Reads.VOLUMES | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
 
 
@@ -132,7 +136,7 @@ class TestEachRule:
                 assert not any(found)
 
 
-CONFIGURATIONS = {
+CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "1.12": ("1.12", {}),
     "1.13 partial": ("1.13", {"percentage": 70}),
     "1.14 packing": ("1.14", {"provider": "ClusterAutoscalerProvider", "percentage": 100}),
@@ -198,3 +202,17 @@ class TestSchedules:
             for step in between[number : number + 1]:
                 records = [decision.record() for decision in world.take(step)]
                 assert records[:1] == records[1:], f"step {number} of {between}"
+
+
+class TestWhatNoRowShows:
+    @pytest.mark.parametrize("release", ["1.12", "1.14", "1.16"])
+    def test_a_fellow_on_a_name_without_node(self, release: str) -> None:
+        """A pod that is told of on a node that is not there changes the answer of CheckServiceAffinity for all nodes."""
+        rule = RULES["ServiceAffinity"]
+        made = engine(node("a", labels={REGION: "r1"}), node("b"), pod("1", on="b", labels={"app": "x"}), SERVICE, release=release)
+        incoming = pod("new", labels={"app": "x"})
+        before = remembered(rule, made.begin(incoming), [0, 1])
+        Feed(made).put(pod("2", on="absent", labels={"app": "x"}))
+        cycle = made.begin(incoming)
+        if cycle.has_metadata:
+            assert remembered(rule, cycle, [0, 1]) == ('node "absent" not found',) * 2 != before

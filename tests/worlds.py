@@ -122,9 +122,9 @@ class World:
                 run.feed.put(other_form(kind, number % OTHERS, variant))
 
     def _bound(self, number: int, variant: int) -> Pod:
-        """Pod *number*, where it is already if it is anywhere; one place is no node."""
+        """Pod *number*, where it is already if it is anywhere; two places are no nodes."""
         state = self.engine.cache.state(pod_form(self.subject, variant, f"p{number}"))
-        on = state.node_name if state is not None else f"n{(number * 7 + variant) % (self.nodes + 1)}"
+        on = state.node_name if state is not None else f"n{(number * 7 + variant) % (self.nodes + 2)}"
         return pod_form(self.subject, variant, f"p{number}", on)
 
     def _place(self, number: int, pod: Pod) -> None:
