@@ -19,7 +19,7 @@ from .dryrun import Trial, dry_run, is_plain
 from .extender import preempt_with_extenders
 from .nominations import Nominations
 from .overlay import Overlay
-from .residents import NEVER_STARTED, importance
+from .residents import NEVER_STARTED, Residents, importance
 from .search import Search, judge_twice, run_effects
 from .template import Entry
 from .victims import Victims
@@ -77,6 +77,7 @@ def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows) 
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
     if cycle.residents is not None and is_plain(cycle, nominations):
+        rows = _with_a_chance(cycle, found, rows, cycle.residents)
         trial = dry_run(cycle, nominations, rows, cycle.residents, lambda template: is_protected(template.pod, cycle))
         if not cycle.extenders:
             return _plan_of(cycle, nominations, trial)
@@ -89,6 +90,14 @@ def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows) 
     name = pick_one_node(candidates, cycle.release.preemption.by_start_time)
     lower = [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]
     return Preemption(name, candidates[name].pods, lower, lambda: candidates)
+
+
+def _with_a_chance(cycle: Cycle, found: Search, rows: Rows, residents: Residents) -> Rows:
+    """Those of *rows* that hold a pod of lower priority, or that the search did not judge: any other stays as it was when it failed."""
+    residents.follow(rows)
+    judged = np.zeros(cycle.table.size, np.bool_)
+    judged[found.failed] = True
+    return rows[~judged[rows] | (residents.priority[:, rows] < cycle.pod.priority).any(axis=0)]
 
 
 def _plan_of(cycle: Cycle, nominations: Nominations, trial: Trial) -> Preemption:

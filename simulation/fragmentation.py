@@ -19,6 +19,7 @@ def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
 
     A pod does not fit where less is left of something than it requests, or no room for one more pod.
     """
+    engine.snapshot.refresh()
     table = engine.table
     there = np.flatnonzero(table.has_node)
     free = np.maximum(table.allocatable[:, there] - table.requested[:, there], 0)

@@ -14,6 +14,13 @@ from kubeclassic.simulation.benchcases import Shape
 
 Json = dict[str, Any]
 RELEASE = "1.16"
+TEXT = """# How cost grows
+
+What one more pod costs, by how large the cluster is, how many pods are bound in it and how many distinct templates wait; release 1.16,
+default provider, all nodes scored, decisions without details. Pods a second of processor time of one core, the loop alone; the ratio is
+that of a pod's cost to its cost at the smallest size. `peak MB` is the most that the measuring process had held by then, earlier rows
+included. Made by `tests/bench/growth.py`.
+"""
 THOUSAND = 1000
 
 SERIES: dict[str, tuple[str, list[tuple[int, Shape]]]] = {
@@ -63,6 +70,20 @@ def print_rows(series: str, rows: list[Json]) -> None:
               f" {row['p50_ms']:>8.3f} {row['p99_ms']:>8.3f} {row['load_seconds']:>7.1f}\n")  # fmt: skip
 
 
+def as_markdown(results: dict[str, list[Json]], picture: str | None) -> str:
+    """The same tables as a document, under the picture."""
+    lines = [TEXT] + ([f"\n![pods a second by size]({picture})\n"] if picture else [])
+    for series, rows in results.items():
+        grows, _, given = SERIES[series][0].partition(" (")
+        lines.append(f"\n## {grows.capitalize()}: {given.rstrip(')')}\n\n| {grows} | pods/s | µs a pod | ratio | p99 ms | load s | peak MB |")
+        lines.append("|---:|---:|---:|---:|---:|---:|---:|")
+        for row in rows:
+            cost = 1e6 / row["pods_per_s"]
+            lines.append(f"| {row['size']:,} | {row['pods_per_s']:,.0f} | {cost:,.0f} | {rows[0]['pods_per_s'] / row['pods_per_s']:.2f} "
+                         f"| {row['p99_ms']:.2f} | {row['load_seconds']:.1f} | {row['peak_rss_mb']:,.0f} |")  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
 def draw(results: dict[str, list[Json]], path: Path) -> None:
     """Pods/s by size, one picture for each thing that grows."""
     import matplotlib as mpl
@@ -95,23 +116,27 @@ def write(text: str) -> None:
 def main() -> None:
     """Measure, print tables, and draw where asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("series", nargs="*", metavar="SERIES", help=f"any of {', '.join(SERIES)}; default: all")
+    parser.add_argument("series", nargs="*", metavar="SERIES", help=f"any of {', '.join(SERIES)}, or none; default: all")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each case, of which the best counts")
     parser.add_argument("--most", type=int, default=1_000_000, help="leave out the cases larger than this")
     parser.add_argument("--results", type=Path, help="keep the rows in this JSON file, and draw those of earlier runs in it too")
     parser.add_argument("--plot", type=Path, help="draw into this file, .svg or .png; needs matplotlib")
+    parser.add_argument("--table", type=Path, help="write the tables into this Markdown file")
     arguments = parser.parse_args()
     results: dict[str, Any] = {}
     if arguments.results is not None and arguments.results.exists():
         results = json.loads(arguments.results.read_text())
     results["calibration"] = calibration()
-    for series in arguments.series or SERIES:
+    for series in [] if arguments.series == ["none"] else arguments.series or SERIES:
         results[series] = list(measured(series, arguments.repeat, arguments.most))
         print_rows(series, results[series])
         if arguments.results is not None:
             arguments.results.write_text(json.dumps(results, indent=1) + "\n")
+    known = {series: results[series] for series in SERIES if series in results}
     if arguments.plot is not None:
-        draw({series: results[series] for series in SERIES if series in results}, arguments.plot)
+        draw(known, arguments.plot)
+    if arguments.table is not None:
+        arguments.table.write_text(as_markdown(known, arguments.plot and arguments.plot.name), encoding="utf-8")
 
 
 if __name__ == "__main__":
