@@ -75,7 +75,7 @@ def as_markdown(results: dict[str, list[Json]], picture: str | None) -> str:
     lines = [TEXT] + ([f"\n![pods a second by size]({picture})\n"] if picture else [])
     for series, rows in results.items():
         grows, _, given = SERIES[series][0].partition(" (")
-        lines.append(f"\n## {grows.capitalize()}: {given.rstrip(')')}\n\n| {grows} | pods/s | µs a pod | ratio | p99 ms | load s | peak MB |")
+        lines.append(f"\n## {grows.capitalize()}: {given.rstrip(')')}\n\n| {grows} | pods/s | µs/pod | ratio | p99 ms | load s | peak MB |")
         lines.append("|---:|---:|---:|---:|---:|---:|---:|")
         for row in rows:
             cost = 1e6 / row["pods_per_s"]

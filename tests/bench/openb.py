@@ -6,6 +6,8 @@ import argparse
 import time
 from pathlib import Path
 
+import click
+
 from kubeclassic.api.decode import decode
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.run import Run
@@ -31,7 +33,7 @@ def main() -> None:
     started = time.process_time()
     placed = sum(run.cycle(pod).host is not None for pod in waiting)
     seconds = time.process_time() - started
-    print(f"{len(waiting)} pods, {placed} placed, {seconds:.2f} s of CPU, {len(waiting) / seconds:.0f} pods/s")
+    click.echo(f"{len(waiting)} pods, {placed} placed, {seconds:.2f} s of CPU, {len(waiting) / seconds:.0f} pods/s")
 
 
 def read(nodes: Path, pods: Path) -> list[object]:
