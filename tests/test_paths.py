@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.batch import Batch
 from kubeclassic.core.decision import Decision
 from kubeclassic.core.engine import Engine
@@ -20,8 +21,9 @@ from kubeclassic.core.feed import Feed
 from kubeclassic.core.overlay import Overlay
 from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.core.template import Entry
+from kubeclassic.simulation.engines import engine_for
 from tests.build import engine, node, obj, pod
-from tests.worldforms import REGION, pod_form
+from tests.worldforms import REGION, ZONE, pod_form
 from tests.worlds import (
     COUNTING,
     GATES,
@@ -44,7 +46,7 @@ from tests.worlds import (
 
 SEQUENCES = int(os.environ.get("KUBECLASSIC_SEQUENCES", "40"))
 SUBJECTS = ("any", "resources", "affinity", "spread", "ports", "owned", "claims")
-RELEASES = st.sampled_from(("1.12", "1.14", "1.16"))
+SOME_RELEASES = st.sampled_from(("1.12", "1.14", "1.16"))
 SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}})
 ELSEWHERE = Reads.VOLUMES | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
 
@@ -57,7 +59,7 @@ def sequences(share: int = 1) -> settings:
 @pytest.mark.parametrize("name", RULES)
 class TestEachRule:
     @sequences()
-    @given(release=RELEASES, seed=st.integers(0, 1 << 20), forms=st.tuples(*[st.integers(0, 63)] * 2), data=st.data())
+    @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), forms=st.tuples(*[st.integers(0, 63)] * 2), data=st.data())
     def test_remembered_is_worked_out_anew(self, name: str, release: str, seed: int, forms: tuple[int, int], data: st.DataObject) -> None:
         """Whatever happens to the cluster, what is remembered of a rule is what it would answer."""
         rule, subject, verbs = RULES[name], subject_of(name), verbs_of(name)
@@ -74,7 +76,7 @@ class TestEachRule:
                 assert found == answer(rule, anew, Batch(cycle.table), rows), f"{name} after step {number} of {steps}"
 
     @sequences(4)
-    @given(release=RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
+    @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
     def test_parts_answer_as_the_whole(self, name: str, release: str, seed: int, form: int) -> None:
         """A rule says the same of a node among all, among some, by itself, and in a copy for a trial."""
         rule, subject = RULES[name], subject_of(name)
@@ -95,7 +97,7 @@ class TestEachRule:
             assert answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0]) == (whole[row],)
 
     @sequences(4)
-    @given(release=RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63), other=st.integers(0, 63), at=st.integers(0, 63))
+    @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63), other=st.integers(0, 63), at=st.integers(0, 63))
     def test_a_trial_answers_as_the_deed(self, name: str, release: str, seed: int, form: int, other: int, at: int) -> None:
         """A rule that reads nothing but the node says of a copy with one pod more what it says once the pod is there."""
         rule, subject = RULES[name], subject_of(name)
@@ -117,7 +119,7 @@ class TestEachRule:
         assert found == answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0])
 
     @sequences(4)
-    @given(release=RELEASES, seed=st.integers(0, 1 << 20))
+    @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20))
     def test_pods_of_one_key_get_one_answer(self, name: str, release: str, seed: int) -> None:
         """Pods for which a rule's key is equal get the same answers, and those whom it does not concern no objection."""
         rule, subject = RULES[name], subject_of(name)
@@ -136,13 +138,37 @@ class TestEachRule:
                 assert not any(found)
 
 
+ALL = {"percentageOfNodesToScore": 100}
+POLICY = {
+    "predicates": [
+        *({"name": name} for name in ("GeneralPredicates", "NoDiskConflict", "PodToleratesNodeTaints", "MatchInterPodAffinity")),
+        {"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": [REGION]}}},
+        {"name": "CheckNodeLabelPresence", "argument": {"labelsPresence": {"labels": ["gone"], "presence": False}}},
+    ],
+    "priorities": [
+        *({"name": name, "weight": 2} for name in ("MostRequestedPriority", "SelectorSpreadPriority", "ImageLocalityPriority")),
+        {"name": "LabelPreferred", "weight": 1, "argument": {"labelPreference": {"label": "disk", "presence": True}}},
+        {"name": "Spread", "weight": 3, "argument": {"serviceAntiAffinity": {"label": ZONE}}},
+    ],
+}
 CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "1.12": ("1.12", {}),
-    "1.13 partial": ("1.13", {"percentage": 70}),
-    "1.14 packing": ("1.14", {"provider": "ClusterAutoscalerProvider", "percentage": 100}),
-    "1.16": ("1.16", {"percentage": 100}),
+    "1.13 partial": ("1.13", {"percentageOfNodesToScore": 70}),
+    "1.14 packing": ("1.14", {"provider": "ClusterAutoscalerProvider", **ALL}),
+    "1.15 policy": ("1.15", {"policy": {"kind": "Policy", "apiVersion": "v1", **POLICY}, **ALL}),
+    "1.16": ("1.16", ALL),
     "1.16 adaptive": ("1.16", {}),
+    "1.27": ("1.27", ALL),
+    "1.27 adaptive": ("1.27", {}),
 }
+"""Releases and configurations, in the words of a conformance case."""
+
+
+def engine_of(configuration: str, memory_bytes: int) -> Engine:
+    """A scheduler of one of CONFIGURATIONS."""
+    release, config = CONFIGURATIONS[configuration]
+    gates = {name: on for name, on in GATES if name in RELEASES[release].gates} if release in RELEASES else {}
+    return engine_for(release, {"featureGates": gates, **config}, memory_bytes=memory_bytes)
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
@@ -154,9 +180,7 @@ class TestSchedules:
         self, configuration: str, memory_bytes: int, subject: str, seed: int, data: st.DataObject
     ) -> None:
         """Whatever happened before, each pod gets the host, the message and the victims that it gets without memory and with details."""
-        release, options = CONFIGURATIONS[configuration]
-        chosen = algorithm(release, GATES, **options)
-        engines = [Engine(chosen, memory_bytes=memory_bytes), Engine(chosen, memory_bytes=0), Engine(chosen, memory_bytes=memory_bytes)]
+        engines = [engine_of(configuration, size) for size in (memory_bytes, 0, memory_bytes)]
         world = World.of(*engines, subject=subject, details=(False, True, True))
         verbs = (*SCHEDULING, "retry", *OWNERS[:2], *VOLUMES[:4])
         steps = beginning(seed, verbs) + data.draw(steps_of(verbs, 20))
@@ -175,9 +199,8 @@ class TestSchedules:
     @given(forms=st.lists(st.integers(0, 63), min_size=1, max_size=3), seed=st.integers(0, 1 << 20), count=st.integers(3, 40))
     def test_equal_pods_one_after_another(self, configuration: str, memory_bytes: int, forms: list[int], seed: int, count: int) -> None:
         """Runs of equal pods, which are foreseen, get the hosts that they get one by one."""
-        release, options = CONFIGURATIONS[configuration]
-        chosen = algorithm(release, GATES, **options)
-        world = World.of(Engine(chosen, memory_bytes=memory_bytes), Engine(chosen, memory_bytes=0), subject="any", details=(False, True))
+        engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
+        world = World.of(*engines, subject="any", details=(False, True))
         for step in beginning(seed, SCHEDULING, 6):
             world.take(step)
         for form in forms:
@@ -189,9 +212,7 @@ class TestSchedules:
     @given(form=st.integers(0, 63), seed=st.integers(0, 1 << 20), count=st.integers(3, 30), data=st.data())
     def test_many_nodes(self, configuration: str, memory_bytes: int, form: int, seed: int, count: int, data: st.DataObject) -> None:
         """So do pods of a cluster that is large enough for the search to stop early, while nodes and pods come and go."""
-        release, options = CONFIGURATIONS[configuration]
-        chosen = algorithm(release, GATES, **options)
-        engines = [Engine(chosen, memory_bytes=memory_bytes), Engine(chosen, memory_bytes=0)]
+        engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
         world = World.of(*engines, details=(False, True), nodes=150)
         for step in beginning(seed, SCHEDULING, 6, 150):
             world.take(step)
