@@ -21,7 +21,7 @@ from ..core.template import Entry, Template
 from .reasons import SERVICE_AFFINITY_VIOLATED
 from .rule import predicate
 
-READS = Reads.NODE | Reads.PODS | Reads.CLUSTER | Reads.LISTINGS
+READS = Reads.NODE | Reads.CLUSTER | Reads.LISTINGS
 
 
 def service_affinity(name: str, labels: Sequence[str]) -> Predicate:

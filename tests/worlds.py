@@ -22,6 +22,7 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures
 from kubeclassic.core.rule import Algorithm, Predicate, Priority, RuleError
 from kubeclassic.core.run import Run
+from kubeclassic.framework.engine import FrameworkEngine
 from kubeclassic.predicates import CATALOGUE as PREDICATES
 from kubeclassic.predicates.labelpresence import node_label_presence
 from kubeclassic.predicates.serviceaffinity import service_affinity
@@ -131,8 +132,12 @@ class World:
         """Assume a pod on a node, whether or not it fits."""
         names = sorted(self.engine.cache.infos)
         if names and self.engine.cache.state(pod) is None:
+            host = names[number % len(names)]
             for run in self.runs:
-                run.engine.assume(pod, names[number % len(names)])
+                if isinstance(run.engine, FrameworkEngine):  # it reserves only what it has just looked at
+                    run.engine.cache.assume(pod.bound_to(host))
+                else:
+                    run.engine.assume(pod, host)
 
     def _drop(self, kind: str, number: int) -> None:
         for run in self.runs:
