@@ -171,8 +171,10 @@ def _emptied(cycle: Cycle, nominations: Nominations, rows: Rows, residents: Resi
 
 def _add_nominated(cycle: Cycle, nominations: Nominations, used: Sums) -> None:
     """Put the pods that count as nominated on their rows: where the pod fits beside them it fits without them too."""
+    place = {row: i for i, row in enumerate(used.indexes.tolist())} if nominations else {}
     for name in nominations:
-        for i in np.flatnonzero(used.named(name)).tolist():
+        i = place.get(cycle.table.row_of.get(name, -1))
+        if i is not None:
             for pod in nominations.on(name):
                 if cycle.counts_nominated(pod):
                     template = cycle.nominated_entry(pod).template

@@ -44,8 +44,19 @@ def _nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> dict[int
     for name in nominations:
         pods = [pod for pod in nominations.on(name) if cycle.counts_nominated(pod)]
         if pods:
-            for i in np.flatnonzero(nodes.named(name) & nodes.has_node).tolist():
+            for i in _places(nodes, name):
                 found[i] = [cycle.nominated_entry(pod) for pod in pods]
+    return found
+
+
+def _places(nodes: Batch, name: str) -> list[int]:
+    """Where node *name* stands in the batch, if it has a node object."""
+    row = nodes.table.row_of.get(name)
+    if row is None or not nodes.table.has_node[row]:
+        return []
+    if nodes.rows is None:
+        return [row]
+    found: list[int] = np.flatnonzero(nodes.rows == row).tolist()
     return found
 
 
