@@ -120,8 +120,9 @@ def dry_run(cycle: Cycle, nominations: Nominations, rows: Rows, residents: Resid
             here = round_of[place]
             step(used, numbers[place], here.astype(np.int64))
             refused = here & ~_fits(cycle, used)
-            step(used, numbers[place], -refused.astype(np.int64))
-            victim[place] |= refused
+            if refused.any():
+                step(used, numbers[place], -refused.astype(np.int64))
+                victim[place] |= refused
     names, entries = cycle.table.names, [residents.entries[row] for row in rows.tolist()]
     priority, started = residents.priority[:, rows], residents.started[:, rows]
     return Trial(rows, [names[row] for row in rows.tolist()], entries, priority, started, victim, protected)
@@ -156,11 +157,10 @@ def _emptied(cycle: Cycle, nominations: Nominations, rows: Rows, residents: Resi
     """The sums of *rows* without their lower priorities but with the pods nominated to them, and how to add pods by template number."""
     names = [name for name in cycle.table.resources if name in {key for t in residents.templates for key in t.footprint}]
     by_name = {name: residents.asked_of(lambda t, name=name: t.footprint.get(name, 0)) for name in names}  # type: ignore[misc]
-    cpu, memory = (residents.asked_of(lambda t, i=i: t.nonzero_footprint[i]) for i in (0, 1))  # type: ignore[misc]
     used = Sums.of(cycle.table, rows)
 
     def step(sums: Sums, at: Ints, sign: Ints) -> None:
-        sums.put(sign, {name: table[at] * sign for name, table in by_name.items()}, (cpu[at] * sign, memory[at] * sign))
+        sums.put(sign, {name: table[at] * sign for name, table in by_name.items()})
 
     if len(residents.templates):
         for place in np.flatnonzero(lower.any(axis=1)).tolist():

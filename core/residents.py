@@ -52,15 +52,22 @@ class Residents:
     templates: list[Template] = attrs.field(factory=list)
     """By number; the arrays hold numbers."""
     _numbers: dict[Template, int] = attrs.field(factory=dict)
-    _seen: dict[int, int] = attrs.field(factory=dict)
+    _cursor: int = 0
+    _laid: NDArray[np.bool_] = attrs.field(factory=lambda: np.zeros(8, np.bool_))
+    """Rows that are laid out as they stand at the cursor."""
 
     def follow(self, rows: Rows) -> None:
         """Lay out those of *rows* whose pods have changed."""
-        arrivals = self.table.arrivals
-        for row in rows.tolist():
-            if self._seen.get(row) != arrivals[row][0]:
-                self._lay_out(row)
-                self._seen[row] = arrivals[row][0]
+        changed = self.table.changed.rows_since(self._cursor)
+        self._cursor = self.table.changed.cursor
+        if changed is None:
+            self._laid[:] = False
+        self._laid = grown(self._laid, self.table.size)
+        if changed is not None:
+            self._laid[changed] = False
+        for row in rows[~self._laid[rows]].tolist():
+            self._lay_out(row)
+            self._laid[row] = True
 
     def _lay_out(self, row: int) -> None:
         entries = self.entries[row] = sorted(self.table.pods[row], key=importance(self.by_start_time))

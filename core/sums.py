@@ -49,10 +49,11 @@ class Sums(Batch):
     def pod_count(self) -> Ints:
         return self.pods_there
 
-    def put(self, counted: NDArray[np.int64], amounts: dict[str, Ints], nonzero: tuple[Ints, Ints]) -> None:
-        """Add (or take off) on each node *counted* pods of these amounts: int64[n] each."""
+    def put(self, counted: NDArray[np.int64], amounts: dict[str, Ints], nonzero: tuple[Ints, Ints] | None = None) -> None:
+        """Add (or take off) on each node *counted* pods of these amounts: int64[n] each; *nonzero* matters to scores alone."""
         for name, amount in amounts.items():
             self.requests[name] += amount
-        self.nonzeros[0] += nonzero[0]
-        self.nonzeros[1] += nonzero[1]
+        if nonzero is not None:
+            self.nonzeros[0] += nonzero[0]
+            self.nonzeros[1] += nonzero[1]
         self.pods_there += counted

@@ -143,7 +143,7 @@ def watched_batch(table: Watched, rows: Iterable[int] | None) -> Batch:
 
 
 def watched_overlay(table: Watched, rows: Iterable[int], cycle: Cycle) -> Overlay:
-    """A copy of rows for a trial, made from the real table and watched from then on."""
+    """A copy of rows for a trial, made from the real table and watched from then on; as no answer about edited rows is kept, unedited."""
     made = Overlay.of(cycle.table, np.array(list(rows), np.intp), cycle.pod)
     made.table = table  # type: ignore[assignment]  # as above
     return made
