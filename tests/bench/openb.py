@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import time
 from pathlib import Path
 
@@ -30,6 +31,8 @@ def main() -> None:
         else:
             run.feed.put(item)
     run.engine.warm()
+    gc.collect()
+    gc.freeze()
     started = time.process_time()
     placed = sum(run.cycle(pod).host is not None for pod in waiting)
     seconds = time.process_time() - started
