@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import IO, Any
 
 import attrs
@@ -87,15 +87,15 @@ def _identity(manifest: Mapping[str, Any]) -> tuple[str, str]:
 # --- pods that wait -------------------------------------------------------------------------------------------------
 
 
-def why_not_waiting(pod: Pod, scheduler_name: str | None = None) -> str | None:
-    """Why *pod* does not wait for a node, None where it does: it may wait for *scheduler_name* only, where that is given."""
+def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) -> str | None:
+    """Why *pod* does not wait for a node, None where it does: it may wait for one of *scheduler_names* only, where these are given."""
     if pod.is_terminal:
         return "finished"
     if pod.spec.node_name:
         return ON_A_NODE
     if pod.is_terminating:
         return "being deleted"
-    is_other = scheduler_name is not None and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) != scheduler_name
+    is_other = scheduler_names is not None and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
     return "for another scheduler" if is_other else None
 
 

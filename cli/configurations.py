@@ -7,13 +7,10 @@ from pathlib import Path
 
 import attrs
 
-from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..algorithmprovider.tiebreak import TIE_BREAKS
 from ..core.engine import Engine
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
-from ..framework.config import KubeSchedulerConfiguration, load_configuration, read_configuration
-from ..framework.engine import FrameworkEngine
-from ..framework.releases import FRAMEWORK_RELEASES
+from ..framework.config import KubeSchedulerConfiguration
 from .setup import ConfigMaps, Setup
 
 KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break")
@@ -48,15 +45,13 @@ class Wanted:
         return wanted
 
     @property
-    def version(self) -> str:
-        """The release, without a patch level; that of profiles where none but a profile is named."""
-        default = list(FRAMEWORK_RELEASES)[-1] if "profile" in self.values else DEFAULT_RELEASE
-        return ".".join(self.values.get("release", default).removeprefix("v").split(".")[:2])
-
-    @property
-    def runs_profiles(self) -> bool:
-        """Whether it is a release of the framework."""
-        return self.version in FRAMEWORK_RELEASES
+    def setup(self) -> Setup:
+        """The same as the options of the other commands would say it."""
+        policy, profile, config = (Path(self.values[key]) if key in self.values else None for key in ("policy", "profile", "config"))
+        return Setup(
+            release=self.values.get("release"), provider=self.values.get("provider"), policy=policy, profile=profile, config=config,
+            gates=self.values.get("feature-gates"), percentage=self.percentage, tie_break=self.tie_break,
+        )  # fmt: skip
 
     @property
     def tie_break(self) -> str:
@@ -73,9 +68,10 @@ class Wanted:
             raise UnknownNameError(f'--{self.name}: tie-break: got "{self.tie_break}", wanted {", ".join(TIE_BREAKS)}')
         if not self.values.get("percentage", "0").isdecimal():
             raise UnknownNameError(f'--{self.name}: percentage: got "{self.values["percentage"]}", wanted a number from 0 to 100')
-        strange = [key for key in (OLDER_ALONE if self.runs_profiles else ("profile",)) if key in self.values]
+        setup = self.setup
+        strange = [key for key in (OLDER_ALONE if setup.runs_profiles else ("profile",)) if key in self.values]
         if strange:
-            raise UnknownNameError(f"--{self.name}: got {strange[0]}, which release {self.version} has not")
+            raise UnknownNameError(f"--{self.name}: got {strange[0]}, which release {setup.version} has not")
         if "profile" in self.values and "config" in self.values:
             raise UnknownNameError(f"--{self.name}: got profile and config, wanted one of them")
 
@@ -83,39 +79,15 @@ class Wanted:
 
     def scheduler_name(self) -> str:
         """Whose pods it schedules; of several profiles, the first one's."""
-        if self.runs_profiles:
-            return self._profiles().profiles[0].scheduler_name or "default-scheduler"
-        return self._setup().configuration().scheduler_name or "default-scheduler"
+        configuration = self.setup.configuration()
+        if isinstance(configuration, KubeSchedulerConfiguration):
+            return configuration.profiles[0].scheduler_name or "default-scheduler"
+        return configuration.scheduler_name or "default-scheduler"
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; raises :class:`~kubeclassic.exceptions.KubeclassicError`, with the option's name, for what is refused."""
+        setup = self.setup
         try:
-            return self._framework() if self.runs_profiles else self._classic(config_maps)
+            return setup.engine(setup.configuration(), config_maps)
         except PolicyError as error:
             raise PolicyError(f"--{self.name}: {error}") from None
-
-    def _setup(self) -> Setup:
-        policy, config = (Path(self.values[key]) if key in self.values else None for key in ("policy", "config"))
-        return Setup(
-            release=self.values.get("release", DEFAULT_RELEASE), provider=self.values.get("provider"), policy=policy, config=config,
-            gates=self.values.get("feature-gates"), percentage=self.percentage, tie_break=self.tie_break,
-        )  # fmt: skip
-
-    def _classic(self, config_maps: ConfigMaps | None) -> Engine:
-        setup = self._setup()
-        return setup.engine(setup.algorithm(setup.configuration(), config_maps))
-
-    def _profiles(self) -> KubeSchedulerConfiguration:
-        file, gates = self.values.get("profile", self.values.get("config")), self.values.get("feature-gates")
-        found = read_configuration(None, gates) if file is None else load_configuration(Path(file), gates)
-        if self.percentage is None:
-            return found
-        profiles = tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles)
-        changed = attrs.evolve(found, percentage=self.percentage, profiles=profiles)
-        changed.validate()
-        return changed
-
-    def _framework(self) -> Engine:
-        # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
-        release = FRAMEWORK_RELEASES[self.version]
-        return FrameworkEngine.of(self._profiles(), shortlists=False, pick_host=TIE_BREAKS[self.tie_break](release, 0))

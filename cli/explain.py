@@ -41,11 +41,11 @@ def explain(
     kubeclassic explain cluster/ shop/web-0
     """
     configuration = setup.configuration()
-    scenario = cluster.read(paths, configuration.scheduler_name or "default-scheduler")
+    scenario = cluster.read(paths, setup.scheduler_names(configuration))
     wanted = scenario.find_pod(pod)
-    algorithm = setup.algorithm(configuration, scenario.config_maps)
-    tell(scenario, algorithm, verbose)
-    simulation = Simulation(scenario, setup.engine(algorithm), cluster.order)
+    engine = setup.engine(configuration, scenario.config_maps)
+    tell(scenario, engine, verbose)
+    simulation = Simulation(scenario, engine, cluster.order)
     if alone:
         simulation.begin()
     explanation = explain_now(simulation.engine, wanted) if alone else explain_in(simulation, wanted)

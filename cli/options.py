@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ import click
 
 from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..algorithmprovider.tiebreak import TIE_BREAKS
+from ..framework.releases import DEFAULT_FRAMEWORK
 from ..simulation.order import ORDERS
 from ..simulation.scenario import Scenario, read_scenario
 from .setup import Setup
@@ -21,12 +22,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path, allow_dash=True)
 
 SCHEDULER = (
-    click.option("--release", default=DEFAULT_RELEASE, show_default=True, help="The release that schedules, such as 1.14 or v1.14.3."),
+    click.option(
+        "--release", metavar="RELEASE",
+        help=f"The release that schedules, such as 1.14 or v1.14.3.  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
+    ),
+    click.option(
+        "--profile", type=FILE, help=f"{DEFAULT_FRAMEWORK}: a KubeSchedulerConfiguration with the profiles that pods ask for by schedulerName."
+    ),
     click.option("--provider", "--algorithm-provider", metavar="NAME", help="DefaultProvider (the default) or ClusterAutoscalerProvider."),
     click.option("--policy", "--policy-config-file", type=FILE, help="A Policy, by itself or in a ConfigMap, instead of a provider."),
     click.option("--policy-configmap", metavar="NAME", help="A ConfigMap among the manifests that holds the Policy."),
     click.option("--policy-configmap-namespace", metavar="NAME", default="kube-system", show_default=True, help="Where that ConfigMap is."),
-    click.option("--config", type=FILE, help="A KubeSchedulerConfiguration; options that are given as well count before it."),
+    click.option(
+        "--config", type=FILE,
+        help=f"A KubeSchedulerConfiguration; options that are given as well count before it. For {DEFAULT_FRAMEWORK} the same as --profile.",
+    ),
     click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults."),
     click.option(
         "--percentage-of-nodes-to-score", "percentage", type=int, metavar="N",
@@ -44,7 +54,10 @@ SCHEDULER = (
         help="Which of several best nodes; 1.16, which draws lots, takes the first under `release`.",
     ),
     click.option("--seed", type=int, default=0, show_default=True, help="For --tie-break random, and what a scenario leaves to chance."),
-    click.option("--rules", multiple=True, metavar="MODULE:CATALOGUE", help="Your own rules: a Python module and the Catalogue in it."),
+    click.option(
+        "--rules", multiple=True, metavar="MODULE:NAME",
+        help=f"Your own rules: a Python module and the Catalogue in it; for {DEFAULT_FRAMEWORK} the class of a plugin, or a list of such.",
+    ),
 )  # fmt: skip
 
 CLUSTER = (
@@ -65,8 +78,8 @@ class ClusterChoice:
     order: str = "input"
     no_defaults: bool = False
 
-    def read(self, paths: tuple[Path, ...], scheduler_name: str) -> Scenario:
-        """The scenario that *paths* and ``--pods`` tell of."""
+    def read(self, paths: tuple[Path, ...], scheduler_name: str | Collection[str]) -> Scenario:
+        """The scenario that *paths* and ``--pods`` tell of; pods wait that ask for *scheduler_name*, one or several."""
         return read_scenario(paths, self.pods, scheduler_name=scheduler_name, defaults=not self.no_defaults)
 
 

@@ -127,14 +127,14 @@ def replay(
 
 def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, more: dict[str, Any]) -> Replay:
     configuration = setup.configuration()
-    name = configuration.scheduler_name or "default-scheduler"
+    names = setup.scheduler_names(configuration)
     reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
-    choice = Choice(reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_name=name)
+    choice = Choice(reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names)
     inputs = read_inputs(paths, choice)
     _warn_of(inputs)
-    engine = setup.engine(setup.algorithm(configuration, inputs.config_maps))
+    engine = setup.engine(configuration, inputs.config_maps)
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
-    return Replay(inputs, engine, delays, setup.seed, name, more["recreate"], more["until"])
+    return Replay(inputs, engine, delays, setup.seed, next(iter(names)), more["recreate"], more["until"])
 
 
 def _warn_of(inputs: Inputs) -> None:

@@ -1,17 +1,13 @@
-"""From options to a scheduler: release, gates, Policy or provider, tie-break, and a user's own rules."""
+"""From options to a scheduler: release, gates, Policy or provider or profile, tie-break, and a user's own rules."""
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..algorithmprovider.config import (
     AlgorithmSource,
     ConfigMapSource,
@@ -21,20 +17,40 @@ from ..algorithmprovider.config import (
 )
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.registry import check_names
-from ..algorithmprovider.releases import find_release
+from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..algorithmprovider.tiebreak import TIE_BREAKS
 from ..core.engine import Engine
 from ..core.rule import Algorithm
-from ..exceptions import PolicyError, UnknownNameError, did_you_mean
+from ..exceptions import PolicyError, UnknownNameError
+from ..framework import config as framework
+from ..framework.engine import FrameworkEngine
+from ..framework.given import given_configuration
+from ..framework.registry import DEFAULT_REGISTRY, with_plugins
+from ..framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+from .userrules import catalogue_of, plugins_of
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
+Configuration = KubeSchedulerConfiguration | framework.KubeSchedulerConfiguration
+
+OLDER_ALONE = {
+    "provider": ("--provider", "a profile: --profile FILE"),
+    "policy": ("--policy", "a profile: --profile FILE, which `kubeclassic policy migrate` makes of a Policy"),
+    "policy_configmap": ("--policy-configmap", "a profile: --profile FILE, which `kubeclassic policy migrate` makes of a Policy"),
+    "hard_pod_affinity_weight": ("--hard-pod-affinity-symmetric-weight", "hardPodAffinityWeight among the InterPodAffinity args of a profile"),
+    "scheduler_name": ("--scheduler-name", "schedulerName of a profile"),
+}
+"""Options that only releases with predicates and priorities have: field -> flag, and what there is instead."""
 
 
 @attrs.frozen(kw_only=True)
 class Setup:
-    """Which scheduler, as the command line says it; an absent option leaves the word to ``--config``, then to the release."""
+    """Which scheduler, as the command line says it; an absent option leaves the word to ``--config``, then to the release.
 
-    release: str
+    Without *release* it is the default one, or with *profile* the one that runs profiles.
+    """
+
+    release: str | None = None
+    profile: Path | None = None
     provider: str | None = None
     policy: Path | None = None
     policy_configmap: str | None = None
@@ -50,8 +66,47 @@ class Setup:
     seed: int = 0
     rules: tuple[str, ...] = ()
 
-    def configuration(self) -> KubeSchedulerConfiguration:
-        """The component configuration that the options come to."""
+    @property
+    def version(self) -> str:
+        """The release without a patch level; raises :class:`~kubeclassic.exceptions.UnknownNameError` for one that there is not."""
+        default = DEFAULT_RELEASE if self.profile is None else DEFAULT_FRAMEWORK
+        return find_any_release(self.release or default).version
+
+    @property
+    def runs_profiles(self) -> bool:
+        """Whether it is a release of the framework."""
+        return self.version in FRAMEWORK_RELEASES
+
+    def configuration(self) -> Configuration:
+        """The component configuration that the options come to, of the kind that the release has.
+
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` for options that the release has not.
+        """
+        self._check()
+        return self._profiles() if self.runs_profiles else self._classic()
+
+    def scheduler_names(self, configuration: Configuration) -> frozenset[str]:
+        """Whose pods are scheduled, as they name it."""
+        if isinstance(configuration, framework.KubeSchedulerConfiguration):
+            return frozenset(profile.scheduler_name or "" for profile in configuration.profiles)
+        return frozenset([configuration.scheduler_name or "default-scheduler"])
+
+    def engine(self, configuration: Configuration, config_maps: ConfigMaps | None = None) -> Engine:
+        """A new scheduler of *configuration*; *config_maps* are where ``--policy-configmap`` is looked for."""
+        pick_host = TIE_BREAKS[self.tie_break](find_any_release(self.version), self.seed)
+        if isinstance(configuration, KubeSchedulerConfiguration):
+            return Engine(self._algorithm(configuration, config_maps), pick_host=pick_host)
+        # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
+        options: dict[str, Any] = {"pick_host": pick_host, "preempts": not self.disable_preemption, "shortlists": False}
+        registry = with_plugins(DEFAULT_REGISTRY, plugins_of(self.rules))
+        try:
+            return FrameworkEngine.of(configuration, registry=registry, **options)
+        except PolicyError as error:
+            raise PolicyError(f"{self._profile_file}: {error}" if self._profile_file else str(error)) from None
+
+    # --- predicates and priorities ----------------------------------------------------------------------------------
+
+    def _classic(self) -> KubeSchedulerConfiguration:
         written = load_configuration(self.config) if self.config else KubeSchedulerConfiguration(folder=Path())
         changes: dict[str, Any] = {
             "percentage": self.percentage,
@@ -72,54 +127,34 @@ class Setup:
             return AlgorithmSource(policy=PolicySource(config_map=named))
         return AlgorithmSource(provider=self.provider) if self.provider else None
 
-    def algorithm(self, configuration: KubeSchedulerConfiguration, config_maps: ConfigMaps | None = None) -> Algorithm:
-        """What runs; *config_maps* are where ``--policy-configmap`` is looked for."""
-        release = find_release(self.release)
+    def _algorithm(self, configuration: KubeSchedulerConfiguration, config_maps: ConfigMaps | None) -> Algorithm:
+        release = find_any_release(self.version)
         check_names(release, configuration.gates, configuration.source.provider)
-        found = configuration.resolve(release, config_maps=config_maps, catalogue=self.catalogue())
-        if not self.equivalence_cache:
-            return found
-        if not release.equivalence_cache:
-            raise UnknownNameError(f"--equivalence-cache: {release.version} has none")
-        return attrs.evolve(found, equivalence_cache=True)
+        found = configuration.resolve(release, config_maps=config_maps, catalogue=catalogue_of(self.rules))
+        return attrs.evolve(found, equivalence_cache=True) if self.equivalence_cache else found
 
-    def engine(self, algorithm: Algorithm) -> Engine:
-        """A scheduler that runs *algorithm*."""
-        return Engine(algorithm, pick_host=TIE_BREAKS[self.tie_break](algorithm.release, self.seed))
+    # --- profiles ---------------------------------------------------------------------------------------------------
 
-    def catalogue(self) -> Catalogue:
-        """Upstream's rules and those of ``--rules``."""
-        catalogue = CATALOGUE
-        for place in self.rules:
-            catalogue = _together(catalogue, _imported(place))
-        return catalogue
+    @property
+    def _profile_file(self) -> Path | None:
+        return self.profile or self.config
 
+    def _profiles(self) -> framework.KubeSchedulerConfiguration:
+        plugins = plugins_of(self.rules)
+        return given_configuration(self._profile_file, gates=self.gates, percentage=self.percentage, plugins=plugins)
 
-# --- a user's own rules ---------------------------------------------------------------------------------------------
+    # --- options that do not go together ----------------------------------------------------------------------------
 
-
-def _together(catalogue: Catalogue, other: Catalogue) -> Catalogue:
-    for name in other.added_predicates:
-        catalogue = catalogue.with_(other.predicates[name])
-    for name, weight in other.added_priorities.items():
-        catalogue = catalogue.with_(other.priorities[name], weight)
-    return catalogue
-
-
-def _imported(place: str) -> Catalogue:
-    module_name, colon, name = place.partition(":")
-    if not (module_name and colon and name):
-        raise UnknownNameError(f'--rules: got "{place}", wanted MODULE:CATALOGUE')
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        module = importlib.import_module(module_name)
-    except PolicyError:
-        raise
-    except Exception as error:  # whatever a user's module raises is told in one line
-        raise UnknownNameError(f'--rules: got "{place}": {type(error).__name__}: {error}') from None
-    found = getattr(module, name, None)
-    if not isinstance(found, Catalogue):
-        names = [key for key, value in vars(module).items() if isinstance(value, Catalogue)]
-        raise UnknownNameError(f'--rules: got "{place}", which is no Catalogue{did_you_mean(name, names)}')
-    return found
+    def _check(self) -> None:
+        version = self.version
+        if self.equivalence_cache and not find_any_release(version).equivalence_cache:
+            raise UnknownNameError(f"--equivalence-cache: {version} has none")
+        if not self.runs_profiles:
+            if self.profile is not None:
+                raise UnknownNameError(f"--profile: got {self.profile}, which release {version} has not, wanted --release {DEFAULT_FRAMEWORK}")
+            return
+        for field, (flag, instead) in OLDER_ALONE.items():
+            if getattr(self, field) is not None:
+                raise UnknownNameError(f"{flag}: got {getattr(self, field)}, which release {version} has not, wanted {instead}")
+        if self.profile is not None and self.config is not None:
+            raise UnknownNameError(f"--config: got {self.config} beside --profile {self.profile}, wanted one of them")

@@ -13,7 +13,9 @@ import click
 import yaml
 
 from ..core.decision import Decision
-from ..core.rule import Algorithm
+from ..core.engine import Engine
+from ..framework.engine import FrameworkEngine
+from ..framework.profile import Profile
 from ..report.simulation import outcome_table, summary_text, wide_table
 from ..simulation.scenario import Scenario
 from ..simulation.simulate import Simulation
@@ -48,26 +50,37 @@ def simulate(
     kubeclassic simulate cluster/ --release 1.13 -o jsonl
     """
     configuration = setup.configuration()
-    scenario = cluster.read(paths, configuration.scheduler_name or "default-scheduler")
-    algorithm = setup.algorithm(configuration, scenario.config_maps)
-    tell(scenario, algorithm, verbose)
-    simulation = Simulation(scenario, setup.engine(algorithm), cluster.order, details or form == "wide")
+    scenario = cluster.read(paths, setup.scheduler_names(configuration))
+    engine = setup.engine(configuration, scenario.config_maps)
+    tell(scenario, engine, verbose)
+    simulation = Simulation(scenario, engine, cluster.order, details or form == "wide")
     with writing(output) as stream:
         FORMS[form](Records(simulation, stream, details))
     note(summary_text(summarise(simulation)))
     sys.exit(0 if simulation.all_placed else 1)
 
 
-def tell(scenario: Scenario, algorithm: Algorithm, verbose: bool) -> None:
+def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
     """Warnings and, where asked for, what runs."""
+    algorithm, profiles = engine.algorithm, engine.profiles if isinstance(engine, FrameworkEngine) else {}
     for warning in scenario.warnings:
         warn(warning)
     if algorithm.extenders:
-        warn(f"the Policy's extenders are not called: {len(algorithm.extenders)}")
-    if verbose:
-        note(f"release {algorithm.release.version}, {scenario.node_count} nodes, {len(scenario.pending)} pods wait")
+        warn(f"the {'configuration' if profiles else 'Policy'}'s extenders are not called: {len(algorithm.extenders)}")
+    if not verbose:
+        return
+    note(f"release {algorithm.release.version}, {scenario.node_count} nodes, {len(scenario.pending)} pods wait")
+    for profile in profiles.values():
+        note(f"profile {profile.scheduler_name}")
+        for point, plugins in profile.points.items():
+            note(f"  {point}: {', '.join(_with_weight(plugin.name, profile, point) for plugin in plugins) or 'none'}")
+    if not profiles:
         note(f"predicates: {', '.join(predicate.name for predicate in algorithm.predicates)}")
         note(f"priorities: {', '.join(f'{priority.name} x {weight}' for priority, weight in algorithm.priorities)}")
+
+
+def _with_weight(plugin: str, profile: Profile, point: str) -> str:
+    return f"{plugin} x {profile.weights[plugin]}" if point == "score" else plugin
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------

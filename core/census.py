@@ -120,6 +120,8 @@ class Census:
     labels: dict[str, Column[str | None]]
     """The table's label columns."""
     counters: dict[Query, Counter] = attrs.field(factory=dict)
+    version: int = 0
+    """Moves with every counter."""
     terms_version: int = 0
     """Moves when a term appears that no pod had before."""
     watch: list[Counter] | None = None
@@ -175,8 +177,11 @@ class Census:
             rows[row] = left
         else:
             rows.pop(row, None)
-        for counter, often in self._matching[template]:
-            counter.add(row, often * count, self.labels)
+        matching = self._matching[template]
+        if matching:
+            self.version += 1
+            for counter, often in matching:
+                counter.add(row, often * count, self.labels)
 
     def present(self) -> Iterator[tuple[Template, int, int]]:
         """Each template that is present with each of its rows and how many of its pods are there."""
@@ -184,6 +189,7 @@ class Census:
 
     def relabelled(self) -> None:
         """Labels of some row changed."""
+        self.version += 1
         for counter in self.counters.values():
             counter.relabelled()
 
@@ -201,4 +207,5 @@ class Census:
             found = self.counters[holder] = Counter(holder)
             self._terms[holder.role].add(holder, found)
             self.terms_version += 1
+            self.version += 1
         return found

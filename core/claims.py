@@ -14,6 +14,8 @@ def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:
 
 def claim_keys(pod: Pod, ephemeral: bool = False) -> tuple[str, ...]:
     """The claims of *pod*'s volumes, in order, as ``namespace/name``."""
+    if not pod.spec.volumes:
+        return ()
     names = (claim_name(pod, volume, ephemeral) for volume in pod.spec.volumes)
     return tuple(f"{pod.namespace}/{name}" for name in names if name is not None)
 

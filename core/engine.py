@@ -61,6 +61,8 @@ class Engine:
     residents: Residents = attrs.field(init=False)
     _by_name: tuple[tuple[int, int], Rows] | None = None
     _latest: Cycle | None = None
+    _may_be_plain: bool = attrs.field(init=False)
+    """No rule's answer depends on more than what it reads."""
     picks: int = 0
     """How often a host was picked among several: upstream's lastNodeIndex."""
 
@@ -77,6 +79,10 @@ class Engine:
         memory = Memory(self.table, self.memory_bytes // 2)
         self.memory = memory if self.memory_bytes else None
         self.standings = Standings(memory, self.memory_bytes // 2)
+        together = any(priority.whole_list for priority, _ in self.algorithm.priorities)
+        self._may_be_plain = self.algorithm.has_predicates and not (
+            together or self.algorithm.leaves_counts or self.algorithm.equivalence_cache
+        )
         if self.algorithm.equivalence_cache:
             self.equivalence = EquivalenceCache(self.table, release, gates)
 
@@ -123,7 +129,7 @@ class Engine:
         if cycle.memory is None or self.cache.order.position()[0] or not self._is_plain(cycle):
             return None
         wanted = self.algorithm.release.nodes_to_find(len(order), self.algorithm.percentage)
-        standing = self.standings.of(cycle.template)
+        standing = self.standings.of(cycle)
         try:
             stamp = self.cache.order.version, self.table.rows_version
             if not standing.refresh(cycle, order, stamp, window=wanted < len(order)) or not standing.count:
@@ -133,16 +139,14 @@ class Engine:
             else:
                 row, consumed = self._best_row(standing), len(order)
         except RuleError:
-            standing.cursor = -1
+            standing.forget()
             return None
         self.cache.order.take(consumed)
         return Decision(cycle.pod, host=self.table.names[row])
 
     def _is_plain(self, cycle: Cycle) -> bool:
         """Whether nothing but remembered answers counts: no nominations, extenders, or effects for later."""
-        if self.nominations or self.extenders or self.algorithm.leaves_counts or not self.algorithm.has_predicates:
-            return False
-        return not cycle.template.spec.volumes and not self.algorithm.equivalence_cache
+        return self._may_be_plain and not (self.nominations or self.extenders or cycle.template.spec.volumes)
 
     def _best_row(self, standing: Standing) -> int:
         if standing.count == 1:
@@ -153,7 +157,7 @@ class Engine:
         if len(ties) == 1:
             return int(ties[0])
         places = self.order.places()[ties]
-        return int(ties[np.argmin(places) if which == 0 else np.argsort(places)[which]])
+        return int(ties[places.argmin() if which == 0 else places.argsort()[which]])
 
     def _best_in_window(self, cycle: Cycle, standing: Standing, wanted: int) -> tuple[int, int]:
         rows, consumed = standing.feasible(wanted)

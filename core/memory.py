@@ -22,7 +22,9 @@ from .table import NodeTable
 from .template import Template
 
 ROWWISE = Reads.REQUESTS | Reads.PORTS | Reads.PODS
+"""What the pods of the row itself change."""
 WIDE = Reads.DOMAIN | Reads.CLUSTER
+"""What pods and nodes elsewhere change."""
 LARGE_SHARE = 4
 """Where more than one row in so many changed, all are asked again."""
 NO_ROWS: Rows = np.zeros(0, np.intp)
@@ -35,6 +37,8 @@ class Kept:
 
     rowwise: bool
     """The rule reads the pods of the row itself."""
+    counted: bool
+    """It reads how many pods of the row some query counts: only where a counter moved is a row to be asked again."""
     wide: bool
     """It reads what stands on other rows."""
     stamped: bool
@@ -50,12 +54,16 @@ class Kept:
     stamp: tuple[int, ...] = ()
     watched: list[Counter] = attrs.field(factory=list)
     """The counters that the rule looked at."""
+    edits: int = 0
+    """How often some rows were asked again."""
+    counts: int = 0
+    """The sum of their versions when the rows were last up to date."""
     whole: int = 0
     """How often all rows were asked; 0 never."""
     size: int = 0
     """Rows of the table when all were asked."""
-    zero: bool = False
-    """No score differs from 0."""
+    level: int | None = None
+    """The score of all rows, where it is known to be the same for all."""
     lent: bool = False
     """Somebody else reads the arrays too: copy them before they change."""
     last_used: int = 0
@@ -64,7 +72,7 @@ class Kept:
     def of(cls, reads: Reads) -> Kept:
         """Nothing yet, for a rule that reads this."""
         wide, owners, volumes = bool(reads & WIDE), bool(reads & Reads.LISTINGS), bool(reads & Reads.VOLUMES)
-        return cls(bool(reads & ROWWISE), wide, wide or owners or volumes, owners, volumes)
+        return cls(bool(reads & ROWWISE), bool(reads & Reads.COUNTS), wide, wide or owners or volumes, owners, volumes)
 
     def codes(self) -> Codes | None:
         """The codes of a predicate's answer, None where it objects to nothing."""
@@ -92,12 +100,14 @@ class Memory:
 
     def failures(self, predicate: Predicate, cycle: Cycle) -> Kept:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
-        kept = self._entry(predicate, cycle.template)
+        kept = self.entry(predicate, cycle.template)
         self.refresh_failures(kept, predicate, cycle)
         return kept
 
     def refresh_failures(self, kept: Kept, predicate: Predicate, cycle: Cycle) -> None:
         """Bring what is kept of *predicate* for the template of *cycle* up to date."""
+        if self.is_current(kept, cycle):
+            return
         self._bring_up(kept, cycle, lambda nodes: predicate.check(cycle.template, nodes, cycle), _put_failures)
         if kept.answer is not None and kept.answer.errors is not None:
             # What cannot be answered names the very pod, or heals without a change that a rule declares.
@@ -105,15 +115,17 @@ class Memory:
 
     def scores(self, priority: Priority, cycle: Cycle) -> Kept:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its RuleError."""
-        kept = self._entry(priority, cycle.template)
+        kept = self.entry(priority, cycle.template)
         self.refresh_scores(kept, priority, cycle)
         return kept
 
     def refresh_scores(self, kept: Kept, priority: Priority, cycle: Cycle) -> None:
         """Bring what is kept of *priority* for the template of *cycle* up to date."""
-        self._bring_up(kept, cycle, lambda nodes: priority.score(cycle.template, nodes, cycle), _put_scores)
+        if not self.is_current(kept, cycle):
+            self._bring_up(kept, cycle, lambda nodes: priority.score(cycle.template, nodes, cycle), _put_scores)
 
-    def _entry(self, rule: Predicate | Priority, template: Template) -> Kept:
+    def entry(self, rule: Predicate | Priority, template: Template) -> Kept:
+        """Where the answer of *rule* for *template* is kept, up to date or not."""
         memo = ("kept key", type(rule), rule.name)
         key = template.memo.get(memo)
         if key is None:
@@ -128,17 +140,31 @@ class Memory:
 
     # --- keeping up -------------------------------------------------------------------------------------------------
 
-    def _bring_up(self, kept: Kept, cycle: Cycle, ask: Callable[[Batch], Answer], put: Callable[[Kept, Rows, Any], None]) -> None:
+    def is_current(self, kept: Kept, cycle: Cycle) -> bool:
+        """Whether nothing that the rule reads has changed since."""
         log = self.table.changed
-        if kept.cursor < 0 or (kept.stamped and kept.stamp != self._stamp(kept, cycle)):
-            self._ask_all(kept, cycle, ask)
-            return
-        rows = self._stale_rows(kept)
+        if kept.cursor < 0 or kept.node_epoch != log.node_epoch or (kept.rowwise and kept.cursor != log.cursor):
+            return False
+        if kept.counted and kept.cursor != log.cursor and kept.counts != _versions(kept):
+            return False
+        return not kept.stamped or kept.stamp == self._stamp(kept, cycle)
+
+    def surroundings(self, cycle: Cycle) -> tuple[int, int, int, int]:
+        """Numbers of which one moves with everything but the pods of a row: while they are the same, only rows' own answers change."""
+        listings, table = cycle.listings, self.table
+        volumes = listings.volumes_version + cycle.binder.version
+        return table.census.version, table.changed.node_epoch, listings.owners_version, volumes
+
+    def _bring_up(self, kept: Kept, cycle: Cycle, ask: Callable[[Batch], Answer], put: Callable[[Kept, Rows, Any], None]) -> None:
+        rows = None if kept.cursor < 0 or (kept.stamped and kept.stamp != self._stamp(kept, cycle)) else self._stale_rows(kept)
         if rows is None:
             self._ask_all(kept, cycle, ask)
-        elif len(rows):
+            return
+        if len(rows):
             put(kept, rows, ask(self._batch_of(rows)))
-        kept.cursor, kept.node_epoch = log.cursor, log.node_epoch
+            kept.edits += 1
+        kept.cursor, kept.node_epoch = self.table.changed.cursor, self.table.changed.node_epoch
+        kept.counts = _versions(kept) if kept.counted else 0
 
     def _batch_of(self, rows: Rows) -> Batch:
         """One batch for all rules that are asked about the same rows of the same state."""
@@ -146,20 +172,16 @@ class Memory:
             self._batch = Batch(self.table, rows)
         return self._batch
 
-    def is_outdated(self, kept: Kept, cycle: Cycle) -> bool:
-        """Whether something that no row tells of has moved since."""
-        return kept.stamp != self._stamp(kept, cycle)
-
     def _stamp(self, kept: Kept, cycle: Cycle) -> tuple[int, int, int]:
         """Numbers that move when something changes that no row tells of."""
-        counted = sum([counter.version for counter in kept.watched]) + self.table.census.terms_version if kept.wide else 0
+        counted = _versions(kept) + self.table.census.terms_version if kept.wide else 0
         owners = cycle.listings.owners_version if kept.owners else 0
         return counted, owners, cycle.listings.volumes_version + cycle.binder.version if kept.volumes else 0
 
     def _stale_rows(self, kept: Kept) -> Rows | None:
         """The rows to ask again, None where all are."""
         log = self.table.changed
-        if kept.node_epoch == log.node_epoch and (not kept.rowwise or kept.cursor == log.cursor):
+        if kept.node_epoch == log.node_epoch and not kept.rowwise and not (kept.counted and kept.counts != _versions(kept)):
             return NO_ROWS
         rows = None if kept.wide or kept.size != self.table.size else log.rows_since(kept.cursor)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
@@ -177,7 +199,8 @@ class Memory:
         kept.size = self.table.size
         kept.cursor, kept.node_epoch = self.table.changed.cursor, self.table.changed.node_epoch
         kept.stamp, kept.whole, kept.lent = self._stamp(kept, cycle), kept.whole + 1, False
-        kept.zero = isinstance(kept.answer, np.ndarray) and not kept.answer.any()
+        kept.counts = _versions(kept) if kept.counted else 0
+        kept.level = _level(kept.answer) if isinstance(kept.answer, np.ndarray) else None
 
     def _make_room(self) -> None:
         """Drop what was not used for longest, down to half of what may be held."""
@@ -199,6 +222,16 @@ def _own(answer: Answer) -> Answer:
     return answer.copy()
 
 
+def _versions(kept: Kept) -> int:
+    """A number that moves with every counter that the rule looked at."""
+    return sum([counter.version for counter in kept.watched])
+
+
+def _level(scores: Scores) -> int | None:
+    """The score that all rows have, or None."""
+    return int(scores[0]) if len(scores) and (scores == scores[0]).all() else None
+
+
 def _size(answer: Answer) -> int:
     if answer is None:
         return 0
@@ -209,8 +242,8 @@ def _put_scores(kept: Kept, rows: Rows, scores: Scores) -> None:
     if kept.lent:
         kept.answer, kept.lent = kept.answer.copy(), False
     kept.answer[rows] = scores
-    if kept.zero:
-        kept.zero = not scores.any()
+    if kept.level is not None and (scores != kept.level).any():
+        kept.level = None
 
 
 def _put_failures(kept: Kept, rows: Rows, found: Failures | None) -> None:

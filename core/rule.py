@@ -32,6 +32,8 @@ class Reads(enum.Flag):
     """The row's host ports in use."""
     PODS = enum.auto()
     """The pods of the row: their labels and volumes."""
+    COUNTS = enum.auto()
+    """How many pods of the row some query counts, asked of the census."""
     VOLUMES = enum.auto()
     """Persistent volumes, claims, storage classes and CSINodes, anywhere."""
     DOMAIN = enum.auto()
@@ -86,6 +88,7 @@ class Priority:
     ``score(pod, nodes, cycle)`` gives int64[n] raw scores; ``reduce(pod, raw, nodes, cycle)``, where there is one, turns those of the
     feasible nodes into 0 to 10; as a :class:`Reduction` it is redone only where something changed. With ``whole_list`` the score is
     already a function of all feasible nodes together. Either may raise :class:`RuleError`, which ends the cycle.
+    ``concerns`` is False for pods for which every node gets the same score, whatever stands on it.
     """
 
     name: str
@@ -94,6 +97,7 @@ class Priority:
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     reduce: Callable[[Template, Scores, Batch, Cycle], Scores] | None = None
     whole_list: bool = False
+    concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
 
 
 class RuleError(Exception):

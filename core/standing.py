@@ -1,13 +1,15 @@
 """How the whole table stands for one template, carried from cycle to cycle: who fits, with what total, and so who is best.
 
-Between two pods of a template little changes: a row got a pod, perhaps a count moved. Fits and totals are put right on those rows, and
-a priority is redone on all rows only where what it must know of all feasible nodes together (its summary) became another.
+Between two pods of a template little changes: a row got a pod, perhaps a count moved. What depends on the row alone stands in a
+:class:`~.rowpart.RowPart`, which templates share. The rest are rules that look further: their answers are laid over it, and a reduce step
+is redone on all rows only where what it must know of all feasible nodes together (its summary) became another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import attrs
 import numpy as np
@@ -15,18 +17,20 @@ import numpy as np
 from .batch import Batch, Ints, Rows
 from .cycle import Cycle
 from .failures import Mask
-from .foresight import Foresight
 from .memory import Kept, Memory
+from .rowpart import RowPart
 from .rule import Predicate, Priority, Reduction, Scores
 from .template import Template
 
 OUT = -(2**62)
 """The total of a row that does not fit."""
+NOWHERE = (-1, 0)
+"""No place in the list of a part's moved rows."""
 
 
 @attrs.define(eq=False)
 class _Question:
-    """A predicate, what is remembered of its answer, and when all rows of that were last looked at."""
+    """A predicate that looks beyond the row, what is remembered of its answer, and which of its answers was last looked at."""
 
     predicate: Predicate
     kept: Kept
@@ -35,44 +39,68 @@ class _Question:
 
 @attrs.define(eq=False)
 class _Preference:
-    """A priority with its weight, what is remembered of its raw scores, and its reduced scores for all rows."""
+    """A priority that looks beyond the row or has a reduce step, and its reduced scores for all rows."""
 
     priority: Priority
     weight: int
     kept: Kept
-    seen: int = 0
+    whole: int = 0
+    edits: int = 0
+    """Which of the remembered scores were last looked at."""
     summary: Any = None
     reduced: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
-    zero: bool = False
-    """``reduced`` was worked out when every raw score was 0."""
-    settled: bool = True
-    """``reduced`` holds whichever of the rows that fit are feasible; else it is worked out over those alone, cycle by cycle."""
+    counts: bool = False
+    """It tells rows apart: else its scores are the same for all, and are left out."""
+    loose: bool = False
+    """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
+
+    def judge(self, window: bool) -> None:
+        """Tell by the raw scores whether it counts; with *window* not all rows that fit are feasible."""
+        level, reduce = self.kept.level, self.priority.reduce
+        same = level is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and level == 0))
+        self.loose = not same and reduce is not None and window
+        self.counts = not same and not self.loose
 
 
 @attrs.define(eq=False)
 class Standing:
-    """One template against all rows. ``ranked``: int64[size], the total where the row fits and is visited, else far below any total."""
+    """One template against all rows. ``ranked``: int64[size], the total where the row fits and is visited, else far below any total.
 
-    memory: Memory
-    order: Rows
+    Scores that are the same for all rows are not in it.
+    """
+
+    part: RowPart
+    questions: list[_Question]
+    preferences: list[_Preference]
+    order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     """The rows of the coming pass, each once."""
     stamp: Hashable = None
     """Which rows those are, in whatever order."""
-    questions: list[_Question] = attrs.field(factory=list)
-    preferences: list[_Preference] = attrs.field(factory=list)
-    fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
-    totals: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
-    ranked: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
     visited: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
     """The rows of ``order``."""
+    fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+    ranked: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
     count: int = 0
     """How many rows fit."""
-    cursor: int = -1
-    node_epoch: int = -1
-    ranked_yet: bool = False
     window: bool = False
     """A pass stops before its end, so that not all rows that fit are feasible."""
-    foresight: Foresight = attrs.field(factory=Foresight)
+    _place: tuple[int, int] = NOWHERE
+    """How far the part was followed: its ``whole``, and a place in its ``moved``."""
+    _surroundings: Hashable = None
+    """What else was as it is now."""
+    _is_ranked: bool = False
+    _counting: list[_Preference] = attrs.field(factory=list)
+    """The priorities that tell rows apart."""
+    _reads_rows: bool = attrs.field(init=False)
+    """Some rule that is not of the part looks at the row's own pods too."""
+
+    def __attrs_post_init__(self) -> None:
+        asked = [question.kept for question in self.questions] + [preference.kept for preference in self.preferences]
+        self._reads_rows = any(kept.rowwise for kept in asked)
+
+    def forget(self) -> None:
+        """Work everything out anew when next asked."""
+        self._place = NOWHERE
 
     # --- fits -------------------------------------------------------------------------------------------------------
 
@@ -80,51 +108,42 @@ class Standing:
         """Bring fits and, where more than one row fits, totals up to date; False where this cycle needs the long way.
 
         *order*: the rows of the coming pass; *stamp* tells which rows they are. With *window* the pass stops before its end.
+        Raises RuleError where a priority cannot be computed.
         """
         self.order = order
-        if self.foresight.take(self, cycle, stamp):
-            return True
-        changed = self._changed_rows(stamp)
-        self.window = window
-        if not self._ask(cycle):
+        if window is not self.window:
+            self.window, self._is_ranked = window, False
+        (whole, place), self._place = self._place, NOWHERE
+        surroundings, is_ranked, self._is_ranked = self.memory.surroundings(cycle), self._is_ranked, False
+        moved = self._surroundings != surroundings or self._reads_rows
+        if not self.part.refresh(cycle) or not (moved is False or self._ask(cycle)):
             return False
-        refitted = changed is None or any(question.kept.whole != question.seen for question in self.questions)
-        flipped = self._fit_all(stamp) if refitted or changed is None else self._fit(changed)
-        self.cursor, self.node_epoch = self.memory.table.changed.cursor, self.memory.table.changed.node_epoch
+        anew = whole != self.part.whole or self.stamp != stamp or (moved and any(q.kept.whole != q.seen for q in self.questions))
+        rows = [] if anew else self.part.moved[place:]
+        flipped = self._fit_all(stamp) if anew else self._fit(rows)
         if self.count > 1:
-            self._rank(cycle, None if changed is None or not self.ranked_yet else changed, flipped, refitted)
-            self.foresight.look(self, cycle)
-        else:
-            self.ranked_yet = False
+            if moved or anew or flipped or not is_ranked:
+                anew = self._prefer_all(cycle, rows, anew or not is_ranked, flipped)
+            self._rank(rows, anew)
+            self._is_ranked = True
+        self._place, self._surroundings = (self.part.whole, len(self.part.moved)), surroundings
         return True
-
-    def _changed_rows(self, stamp: Hashable) -> Rows | None:
-        log = self.memory.table.changed
-        if self.cursor < 0 or self.stamp != stamp or self.node_epoch != log.node_epoch:
-            return None
-        return log.rows_since(self.cursor)
 
     def _ask(self, cycle: Cycle) -> bool:
         """Bring the answers of the predicates up to date; False where one cannot be given."""
-        if not self.questions:
-            self.questions = [_Question(p, self.memory.failures(p, cycle)) for p in cycle.algorithm.predicates_for(cycle.template)]
-        still = self.node_epoch == self.memory.table.changed.node_epoch
         for question in self.questions:
-            kept = question.kept
-            if still and not kept.rowwise and not kept.stamped:
-                continue
-            self.memory.refresh_failures(kept, question.predicate, cycle)
-            if kept.answer is not None and kept.answer.errors is not None:
-                self.cursor = -1
+            self.memory.refresh_failures(question.kept, question.predicate, cycle)
+            if question.kept.answer is not None and question.kept.answer.errors is not None:
                 return False
         return True
 
     def _fit_all(self, stamp: Hashable) -> bool:
+        """Put all fits right; answers whether any became another."""
         if self.stamp != stamp or len(self.visited) != self.memory.table.size:
             self.visited = np.zeros(self.memory.table.size, np.bool_)
             self.visited[self.order] = True
-            self.stamp, self.ranked_yet = stamp, False
-        fits = self.visited.copy()
+            self.stamp = stamp
+        fits = self.part.fits & self.visited
         for question in self.questions:
             codes = question.kept.codes()
             if codes is not None:
@@ -134,13 +153,13 @@ class Standing:
         self.fits, self.count = fits, int(np.count_nonzero(fits))
         return flipped
 
-    def _fit(self, rows: Rows) -> bool:
+    def _fit(self, rows: list[int]) -> bool:
         """Put the fits of *rows* right; answers whether any became another. Rows that are never visited never fit."""
         flipped = False
         asked = [codes for question in self.questions if (codes := question.kept.codes()) is not None]
-        for row in rows.tolist():
-            fits = not any(codes[row] for codes in asked) and bool(self.visited[row])
-            if fits != bool(self.fits[row]):
+        for row in rows:
+            fits = bool(self.part.fits[row] and self.visited[row]) and not any(codes[row] for codes in asked)
+            if fits != self.fits[row]:
                 self.fits[row] = fits
                 self.count += 1 if fits else -1
                 flipped = True
@@ -148,82 +167,62 @@ class Standing:
 
     # --- totals -----------------------------------------------------------------------------------------------------
 
-    def _rank(self, cycle: Cycle, rows: Rows | None, flipped: bool, refitted: bool) -> None:
-        """Put totals right on *rows*, or everywhere, and the ranks too; raises RuleError where a priority cannot be computed."""
-        if not self.preferences:
-            self.preferences = [_Preference(p, w, self.memory.scores(p, cycle)) for p, w in cycle.algorithm.priorities]
+    def _prefer_all(self, cycle: Cycle, rows: list[int], anew: bool, flipped: bool) -> bool:
+        """Bring the priorities up to date; answers whether ranks are to be put right everywhere. Raises RuleError."""
         feasible = _Feasible(self)
-        redone = False
+        reselected = anew or flipped
         for preference in self.preferences:
-            before, counted = preference.reduced, preference.settled
-            if self._prefer(cycle, preference, rows, flipped, feasible):
-                redone = True
-                if rows is not None:
-                    self._exchange(preference, before, counted)
-        if rows is None:
-            self._add_up()
-        else:
-            self._add_up_rows(rows, redone or refitted)
-        self.ranked_yet = True
-
-    def _exchange(self, preference: _Preference, before: Scores, counted: bool) -> None:
-        """Take what a priority gave *before* out of the totals, where it was *counted*, and put in what it gives now."""
-        if counted:
-            self.totals -= before * preference.weight
-        if preference.settled:
-            self.totals += preference.reduced * preference.weight
-
-    def _prefer(self, cycle: Cycle, preference: _Preference, rows: Rows | None, flipped: bool, feasible: _Feasible) -> bool:
-        """Bring one priority up to date; answers whether all of its reduced scores were made anew."""
-        kept = preference.kept
-        if rows is None or kept.rowwise or kept.stamped:
-            self.memory.refresh_scores(kept, preference.priority, cycle)
-        raw, reduce = kept.answer, preference.priority.reduce
-        settled = reduce is None or not self.window or (isinstance(reduce, Reduction) and reduce.zeros_alike and kept.zero)
-        anew = rows is None or kept.whole != preference.seen or settled != preference.settled
-        preference.settled = settled
-        if not settled:
-            return anew
-        preference.seen = kept.whole
-        if reduce is None:
-            preference.reduced = raw
-            return anew
-        if not isinstance(reduce, Reduction):
-            preference.reduced = feasible.spread(reduce(cycle.template, raw[feasible.rows], feasible.nodes, cycle))
-            return True
-        same = kept.zero and preference.zero and reduce.zeros_alike
-        if anew or (not same and (flipped or not self._untouched(preference, rows))):
-            summary = reduce.summarise(cycle.template, raw[feasible.rows], feasible.nodes, cycle)
-            anew = anew or summary != preference.summary
-            preference.summary = summary
-        preference.zero = kept.zero
-        if anew:
-            preference.reduced = reduce.apply(cycle.template, raw, preference.summary, Batch(cycle.table), cycle)
-        elif rows is not None and len(rows) and not kept.zero:
-            preference.reduced[rows] = reduce.apply(cycle.template, raw[rows], preference.summary, Batch(cycle.table, rows), cycle)
+            if reselected or not self._is_settled(preference, cycle):
+                anew |= self._prefer(cycle, preference, rows, reselected, feasible)
+        self._counting = [preference for preference in self.preferences if preference.counts]
         return anew
 
-    @staticmethod
-    def _untouched(preference: _Preference, rows: Rows | None) -> bool:
-        """Whether the raw scores of *rows* cannot have changed, as the priority reads nothing of a row's pods."""
-        return rows is not None and (not len(rows) or not preference.kept.rowwise)
+    def _rank(self, rows: list[int], anew: bool) -> None:
+        """Put the ranks right on *rows*, or with *anew* everywhere."""
+        if anew:
+            totals = self.part.totals
+            for preference in self._counting:
+                totals = totals + preference.reduced * preference.weight
+            self.ranked = np.where(self.fits, totals, OUT)
+            return
+        for row in rows:
+            total = int(self.part.totals[row]) + sum([int(p.reduced[row]) * p.weight for p in self._counting])
+            self.ranked[row] = total if self.fits[row] else OUT
 
-    def _add_up(self) -> None:
-        totals = np.zeros(len(self.fits), np.int64)
-        for preference in self.preferences:
-            if preference.settled:
-                totals += preference.reduced * preference.weight
-        self.totals = totals
-        self.ranked = np.where(self.fits, totals, OUT)
+    def _is_settled(self, preference: _Preference, cycle: Cycle) -> bool:
+        """Whether the scores of a priority are as they were, if the same rows fit."""
+        kept = preference.kept
+        seen = kept.whole == preference.whole and kept.edits == preference.edits
+        return seen and isinstance(preference.priority.reduce, Reduction | None) and self.memory.is_current(kept, cycle)
 
-    def _add_up_rows(self, rows: Rows, everywhere: bool) -> None:
-        """Put the totals of *rows* right, and the ranks of these rows or of all."""
-        if len(rows):
-            self.totals[rows] = sum(p.reduced[rows] * p.weight for p in self.preferences if p.settled)
-        if everywhere:
-            self.ranked = np.where(self.fits, self.totals, OUT)
-        elif len(rows):
-            self.ranked[rows] = np.where(self.fits[rows], self.totals[rows], OUT)
+    def _prefer(self, cycle: Cycle, preference: _Preference, rows: list[int], reselected: bool, feasible: _Feasible) -> bool:
+        """Bring one priority up to date; answers whether more than *rows* of its scores became another.
+
+        *reselected*: other rows fit than when its scores were reduced.
+        """
+        kept, reduce, counted = preference.kept, preference.priority.reduce, preference.counts
+        self.memory.refresh_scores(kept, preference.priority, cycle)
+        preference.judge(self.window)
+        anew, moved = not counted or preference.whole != kept.whole, bool(rows) and preference.edits != kept.edits
+        preference.whole, preference.edits = kept.whole, kept.edits
+        if not preference.counts:
+            return counted
+        if reduce is None:
+            preference.reduced = kept.answer
+            return anew
+        if not isinstance(reduce, Reduction):
+            preference.reduced = feasible.spread(reduce(cycle.template, kept.answer[feasible.rows], feasible.nodes, cycle))
+            return True
+        if anew or reselected or moved:
+            summary = reduce.summarise(cycle.template, kept.answer[feasible.rows], feasible.nodes, cycle)
+            anew = anew or summary != preference.summary
+            preference.summary = summary
+        if anew:
+            preference.reduced = reduce.apply(cycle.template, kept.answer, preference.summary, Batch(cycle.table), cycle)
+        elif moved:
+            at = np.array(sorted(set(rows)), np.intp)
+            preference.reduced[at] = reduce.apply(cycle.template, kept.answer[at], preference.summary, Batch(cycle.table, at), cycle)
+        return anew
 
     # --- the best ---------------------------------------------------------------------------------------------------
 
@@ -239,15 +238,21 @@ class Standing:
         totals = self.ranked[feasible]
         nodes = Batch(self.memory.table, feasible)
         for preference in self.preferences:
-            if not preference.settled and preference.priority.reduce is not None:
-                self.memory.refresh_scores(preference.kept, preference.priority, cycle)
+            if preference.loose and preference.priority.reduce is not None:
                 raw = preference.kept.answer[feasible]
                 totals += preference.priority.reduce(cycle.template, raw, nodes, cycle) * preference.weight
         return totals
 
     def best(self) -> Rows:
         """The rows with the highest total, ascending."""
-        return np.flatnonzero(self.ranked == self.ranked.max())
+        ranked = self.ranked
+        found: Rows = (ranked == ranked[ranked.argmax()]).nonzero()[0]
+        return found
+
+    @property
+    def memory(self) -> Memory:
+        """Where the answers are remembered."""
+        return self.part.memory
 
 
 @attrs.define(eq=False)
@@ -259,10 +264,16 @@ class _Feasible:
     _nodes: Batch | None = None
 
     @property
+    def is_all(self) -> bool:
+        """Whether every row of the table fits."""
+        return self.standing.count == len(self.standing.fits)
+
+    @property
     def rows(self) -> Rows:
+        """intp[k], in visiting order."""
         if self._rows is None:
             order = self.standing.order
-            self._rows = order[self.standing.fits[order]]
+            self._rows = order if self.is_all else order[self.standing.fits[order]]
         return self._rows
 
     @property
@@ -285,17 +296,34 @@ class Standings:
     memory: Memory
     limit: int
     _known: dict[Template, Standing] = attrs.field(factory=dict)
+    _parts: WeakValueDictionary[Hashable, RowPart] = attrs.field(factory=WeakValueDictionary)
 
-    def of(self, template: Template) -> Standing:
-        """The standing of *template*."""
-        found = self._known.pop(template, None)
+    def of(self, cycle: Cycle) -> Standing:
+        """The standing of the template of *cycle*."""
+        found = self._known.pop(cycle.template, None)
         if found is None:
-            found = Standing(self.memory, np.zeros(0, np.intp))
+            found = self._new(cycle)
             while self._known and len(self._known) * self._size() > self.limit:
                 del self._known[next(iter(self._known))]
-        self._known[template] = found
+        self._known[cycle.template] = found
         return found
 
+    def _new(self, cycle: Cycle) -> Standing:
+        memory, pod = self.memory, cycle.template
+        questions = [(predicate, memory.entry(predicate, pod)) for predicate in cycle.algorithm.predicates_for(pod)]
+        preferences = [(p, weight, memory.entry(p, pod)) for p, weight in cycle.algorithm.priorities if p.concerns(pod)]
+        near = [(p, kept) for p, kept in questions if not kept.stamped]
+        worth = [(p, weight, kept) for p, weight, kept in preferences if not kept.stamped and p.reduce is None]
+        key = pod.size, tuple(id(kept) for _, kept in near), tuple(id(kept) for _, _, kept in worth)
+        part = self._parts.get(key)
+        if part is None:
+            part = self._parts[key] = RowPart(memory, near, worth)
+        return Standing(
+            part,
+            [_Question(p, kept) for p, kept in questions if kept.stamped],
+            [_Preference(p, weight, kept) for p, weight, kept in preferences if kept.stamped or p.reduce is not None],
+        )
+
     def _size(self) -> int:
-        """Bytes that one standing takes, about."""
-        return 80 * max(self.memory.table.size, 1)
+        """Bytes that one standing takes with its part, about."""
+        return 100 * max(self.memory.table.size, 1)

@@ -86,14 +86,21 @@ class NodeTable:
     shared_names: bool = False
     """Somebody holds ``names``: copy it before the next change."""
     changed: ChangeLog = attrs.field(factory=ChangeLog)
-    arrivals: list[tuple[int, Template | None]] = attrs.field(factory=list)
-    """By row: how often its pods changed, and the template of the pod that came last, None where another change was later."""
     census: Census = attrs.field(init=False)
+    _nodeless: tuple[int, bool] = (-1, False)
+    """Whether any row had no node, and at which node epoch."""
     _free: list[int] = attrs.field(factory=list)
     _images_of: dict[int, tuple[str, ...]] = attrs.field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         self.census = Census(self.labels)
+
+    @property
+    def has_nodeless(self) -> bool:
+        """Whether any row in use has no node object."""
+        if self._nodeless[0] != self.changed.node_epoch:
+            self._nodeless = self.changed.node_epoch, bool((self.used & ~self.has_node)[: self.size].any())
+        return self._nodeless[1]
 
     # --- rows -------------------------------------------------------------------------------------------------------
 
@@ -128,7 +135,6 @@ class NodeTable:
         self.names.append("")
         self.nodes.append(None)
         self.pods.append([])
-        self.arrivals.append((0, None))
         return row
 
     def _columns(self) -> list[Column[Any]]:
@@ -262,5 +268,4 @@ class NodeTable:
             if not self.volumes[row]:
                 del self.volumes[row]
         self.census.add(template, row, sign)
-        self.arrivals[row] = (self.arrivals[row][0] + 1, template if sign > 0 else None)
-        self.changed.mark(row, What.PODS)
+        self.changed.mark(row, What.PODS, template if sign > 0 else None)

@@ -47,6 +47,8 @@ class Template:
     """Its host ports, in order, defaults filled in."""
     claims: tuple[str, ...]
     """The claims that its volumes name, in order, as ``namespace/name``."""
+    size: Hashable
+    """What it adds to the sums of its node: templates of one size add the same."""
     selects_namespaces: bool = False
     """The namespace selectors of its pod affinity terms count."""
     memo: dict[Any, Any] = attrs.field(factory=dict)
@@ -128,6 +130,7 @@ class Templates:
     release: Release
     gates: Any
     _known: dict[Hashable, Template] = attrs.field(factory=dict)
+    _sizes: dict[Hashable, Hashable] = attrs.field(factory=dict)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -161,14 +164,17 @@ class Templates:
     def _make(self, pod: Pod) -> Template:
         release, gates = self.release, self.gates
         nonzero, footprint = release.incoming_nonzero(pod, gates), release.footprint_nonzero(pod, gates)
+        requests = release.footprint(pod, gates)
+        size = tuple(sorted(requests.items())), footprint["cpu"], footprint["memory"]
         return Template(
             pod=pod,
             number=len(self._known),
             group=Group(pod.namespace, pod.labels, pod.is_terminating),
             requests=release.incoming(pod, gates),
-            footprint=release.footprint(pod, gates),
+            footprint=requests,
             nonzero=(nonzero["cpu"], nonzero["memory"]),
             nonzero_footprint=(footprint["cpu"], footprint["memory"]),
+            size=self._sizes.setdefault(size, size),
             ports=tuple(host_ports(pod)),
             claims=claim_keys(pod, release.volumes.ephemeral_claims),
             selects_namespaces=release.selects_namespaces,

@@ -228,11 +228,15 @@ def _args(entry: PluginArgs, where: str, capacity_priority: bool) -> Any:
 
 
 def load_configuration(path: PathLike, gates: Mapping[str, bool] | str | None = None) -> KubeSchedulerConfiguration:
-    """The configuration in the file *path*, JSON or YAML."""
+    """The configuration in the file *path*, JSON or YAML; errors of its own name it."""
+    resolved_gates(gates)
     try:
         documents = list(read_documents(path))
     except KubeclassicError as error:
         raise PolicyError(str(error)) from None
     if len(documents) != 1:
         raise PolicyError(f"{Path(str(path))}: got {len(documents)} documents, wanted one {KIND}")
-    return read_configuration(documents[0].data, gates)
+    try:
+        return read_configuration(documents[0].data, gates)
+    except PolicyError as error:
+        raise PolicyError(f"{path}: {error}") from None

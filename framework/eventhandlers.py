@@ -5,6 +5,7 @@ Upstream: addAllEventHandlers in pkg/scheduler/eventhandlers.go.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,6 +13,7 @@ import attrs
 from ..api.objects import KubeObject, Node, Pod, StorageClass
 from ..core.clock import Clock
 from ..core.events import ADD, UPDATE, EventRouter
+from ..core.nominations import Nominations
 from .admission import Admission
 from .config import DEFAULT_SCHEDULER
 from .diagnosis import EXTENDER
@@ -79,24 +81,26 @@ def _is_passed_over(item: KubeObject, action: Action) -> bool:
     return action is Action.DELETE or item.volume_binding_mode != "WaitForFirstConsumer"
 
 
-def queue_for(engine: FrameworkEngine, clock: Clock) -> FrameworkQueue:
-    """The queue of *engine*, which keeps its nominations and goes by *clock*."""
+def queue_for(engine: FrameworkEngine, clock: Clock, nominations: Nominations | None = None) -> FrameworkQueue:
+    """The queue of *engine*, which keeps *nominations* (None: the engine's) and goes by *clock*."""
     plugins = {name: plugin for profile in engine.profiles.values() for name, plugin in profile.plugins().items()}
     waits = registrations(plugins, ALL_EVENTS)
     if engine.extenders:
         waits += [(EXTENDER, event) for event in ALL_EVENTS]
     sorter = next(iter(engine.profiles.values())).at("queueSort")[0]
-
-    def held_by(pod: Pod) -> str | None:
-        profile = engine.profile_of(pod)
-        status = None if profile is None else engine.pre_enqueue(pod, profile)
-        return None if status is None else status.plugin
-
     return FrameworkQueue(
-        nominations=engine.nominations, clock=clock, less=sorter.less, held_by=held_by, registrations=waits,  # type: ignore[attr-defined]  # it sorts queues
+        nominations=engine.nominations if nominations is None else nominations, clock=clock,
+        less=sorter.less, held_by=partial(_held_by, engine), registrations=waits,  # type: ignore[attr-defined]  # it sorts queues
         blame=engine.blame, namespaces=engine.listings.namespaces,
         initial_backoff=float(engine.config.initial_backoff), max_backoff=float(engine.config.max_backoff),
     )  # fmt: skip
+
+
+def _held_by(engine: FrameworkEngine, pod: Pod) -> str | None:
+    """The PreEnqueue plugin that holds *pod* back."""
+    profile = engine.profile_of(pod)
+    status = None if profile is None else engine.pre_enqueue(pod, profile)
+    return None if status is None else status.plugin
 
 
 def node_change(old: Node, new: Node) -> ClusterEvent | None:

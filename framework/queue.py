@@ -56,7 +56,7 @@ class FrameworkQueue:
 
     def __attrs_post_init__(self) -> None:
         self._active = Heap(self.less)
-        self._waiting = Heap(lambda one, other: self._ends(one) < self._ends(other))
+        self._waiting = Heap(self._ends_before)
         self._backoff_timer = Timer(self.clock.now, BACKOFF_FLUSH)
         self._parked_timer = Timer(self.clock.now, UNSCHEDULABLE_FLUSH)
 
@@ -229,6 +229,9 @@ class FrameworkQueue:
     def _ends(self, item: QueuedPod) -> float:
         """When the wait of a pod ends."""
         return item.timestamp + item.wait(self.initial_backoff, self.max_backoff)
+
+    def _ends_before(self, one: QueuedPod, other: QueuedPod) -> bool:
+        return self._ends(one) < self._ends(other)
 
     def _is_waiting(self, item: QueuedPod) -> bool:
         return not item.is_gated and self._ends(item) > self.clock.now

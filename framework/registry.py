@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from ..exceptions import PolicyError
 from .plugin import Plugin
 from .plugins.defaultbinder import DefaultBinder
 from .plugins.defaultpreemption import DefaultPreemption
@@ -51,4 +52,19 @@ _PLUGINS: tuple[type[Plugin], ...] = (
     VolumeZone,
 )
 DEFAULT_REGISTRY: Mapping[str, type[Plugin]] = MappingProxyType({plugin.name: plugin for plugin in _PLUGINS})
-"""Name -> class; a user's own mapping may be given beside it."""
+"""Name -> class: upstream's own."""
+
+
+def with_plugins(registry: Mapping[str, type[Plugin]], plugins: Iterable[type[Plugin]]) -> Mapping[str, type[Plugin]]:
+    """*registry* and *plugins*, a user's own, which then may be named in profiles.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError` for a plugin without a name, or with one that is taken.
+    """
+    found = dict(registry)
+    for plugin in plugins:
+        if not plugin.name:
+            raise PolicyError(f"plugin {plugin.__qualname__}: name: got nothing, wanted a name of its own")
+        if plugin.name in found:
+            raise PolicyError(f"a plugin named {plugin.name} already exists")
+        found[plugin.name] = plugin
+    return MappingProxyType(found)

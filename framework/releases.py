@@ -11,6 +11,7 @@ from ..algorithmprovider import cells
 from ..algorithmprovider.releases import RELEASES
 from ..core import intree, requests
 from ..core.release import Release
+from ..exceptions import UnknownNameError
 from .gates import GATES
 
 TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
@@ -75,3 +76,21 @@ V1_27: Release = attrs.evolve(
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})
 """The releases of the framework by version; those of predicates and priorities are in ``algorithmprovider/releases.py``."""
+
+DEFAULT_FRAMEWORK = V1_27.version
+"""The release that runs a profile where none is named."""
+
+ALL_RELEASES: Mapping[str, Release] = MappingProxyType({**RELEASES, **FRAMEWORK_RELEASES})
+"""Every release that there is a scheduler of, oldest first."""
+
+
+def find_any_release(name: str) -> Release:
+    """The release called *name*, of either kind; otherwise as :func:`~kubeclassic.algorithmprovider.releases.find_release`.
+
+    >>> find_any_release("v1.27.14").version in FRAMEWORK_RELEASES
+    True
+    """
+    version = ".".join(name.removeprefix("v").split(".")[:2])
+    if version not in ALL_RELEASES:
+        raise UnknownNameError(f'release: got "{name}", wanted {", ".join(ALL_RELEASES)}')
+    return ALL_RELEASES[version]

@@ -50,11 +50,12 @@ class Shortcut:
         if cycle.memory is None or engine.nominations or cycle.extenders or not self._is_plain(cycle):
             return None
         cycle.algorithm = self.kept
-        standing = self.standings.of(cycle.template)
+        standing = self.standings.of(cycle)
         try:
             row = self._row(cycle, standing)
         except RuleError:
-            standing.cursor, row = -1, None
+            standing.forget()
+            row = None
         if row is None:
             cycle.algorithm = self.profile.algorithm
             return None

@@ -7,27 +7,38 @@ from __future__ import annotations
 
 from ..core.cycle import Cycle
 from ..core.podterms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, unreadable
+from ..core.spread import hard_constraints, selector_error
 from ..core.spread import metadata_fails as spread_unreadable
-from ..core.table import NodeTable
 from ..core.template import Template
+
+
+REFUSED_BY = Unreadable(REQUIRED_ANTI_AFFINITY)
 
 
 def metadata_fails(cycle: Cycle) -> bool:
     """Whether a row without a node, where the release minds, or an invalid selector keeps upstream from its metadata."""
-    table, release = cycle.table, cycle.release
-    if release.nodeless_breaks_metadata and bool((table.used & ~table.has_node)[: table.size].any()):
+    table, pod = cycle.table, cycle.template
+    if cycle.release.nodeless_breaks_metadata and table.has_nodeless:
         return True
-    if _affinity_unreadable(cycle.template, table):
-        return True
-    return "EvenPodsSpread" in release.gates and spread_unreadable(cycle.template, table)
+    return bool(table.census.counter(REFUSED_BY).total) or (_may_fail(pod) and _own_fail(pod, cycle))
 
 
-def _affinity_unreadable(pod: Template, table: NodeTable) -> bool:
-    if table.census.counter(Unreadable(REQUIRED_ANTI_AFFINITY)).total:
-        return True
-    if not pod.has_pod_affinity:
-        return False
+def _may_fail(pod: Template) -> bool:
+    """Whether any selector of *pod* itself is invalid."""
+    found: bool | None = pod.memo.get("metadata may fail")
+    if found is None:
+        roles = (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY)
+        spread = (selector_error(constraint.label_selector) for constraint in hard_constraints(pod))
+        found = any(unreadable(pod, role) is not None for role in roles) or any(error is not None for error in spread)
+        pod.memo["metadata may fail"] = found
+    return found
+
+
+def _own_fail(pod: Template, cycle: Cycle) -> bool:
+    table = cycle.table
     if unreadable(pod, REQUIRED_AFFINITY) is not None:
         return True
     # Upstream: selectors of the anti-affinity are parsed only where there is a pod to match.
-    return unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None and bool(table.pod_count[: table.size].any())
+    if unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None and bool(table.pod_count[: table.size].any()):
+        return True
+    return "EvenPodsSpread" in cycle.release.gates and spread_unreadable(pod, table)

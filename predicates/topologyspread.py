@@ -37,7 +37,7 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.group, pod.node_selector, required_node_affinity(pod))
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key)
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=lambda pod: bool(hard_constraints(pod)))
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that lack the topology key of a hard spread constraint of *pod*, or where *pod* would lift its domain's count
     by more than maxSkew above the emptiest domain.
@@ -45,8 +45,6 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go EvenPodsSpreadPredicate.
     """
     constraints = hard_constraints(pod)
-    if not constraints:
-        return None
     if not cycle.has_metadata:
         return Failures.error(NO_METADATA, np.ones(nodes.n, np.bool_))
     namespaces = frozenset((pod.namespace,))

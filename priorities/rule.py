@@ -27,9 +27,12 @@ class _Declare:
         key: Callable[[Template], Hashable] = lambda pod: pod,
         reduce: Reduce | None = None,
         whole_list: bool = False,
+        concerns: Callable[[Template], bool] = lambda pod: True,
     ) -> Callable[[Score], Priority]:
         """Declare a priority that gives int64[n], one score a node of the batch."""
-        return lambda score: Priority(name=name, score=score, reads=reads, key=key, reduce=reduce, whole_list=whole_list)
+        return lambda score: Priority(
+            name=name, score=score, reads=reads, key=key, reduce=reduce, whole_list=whole_list, concerns=concerns
+        )
 
     def each_node(
         self,

@@ -86,7 +86,7 @@ def _emptiness(counts: Ints, most: int, best: int) -> Floats:
     return float(best) * ((most - counts) / float(most))
 
 
-@priority("SelectorSpreadPriority", reads=Reads.PODS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone)
+@priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone)
 def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes and zones with fewer pods of *pod*'s services, replication controllers, replica sets and stateful sets.
 

@@ -70,7 +70,11 @@ def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batc
             raise RuleError(text)
 
 
-@priority("EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=Reduction(_summarise, _apply))
+def _concerns(pod: Template) -> bool:
+    return bool(soft_constraints(pod))
+
+
+@priority("EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=Reduction(_summarise, _apply), concerns=_concerns)
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes in whose topology domains fewer pods match *pod*'s soft spread constraints: the pods met there, to be reduced.
 

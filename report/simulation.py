@@ -38,6 +38,8 @@ def _wide_row(simulation: Simulation, outcome: Outcome, decision: Decision) -> l
 def summary_text(summary: Summary) -> str:
     """The counts in a sentence, and a table of resources."""
     told = [f"{summary.placed} of {summary.pods} pods placed on {summary.nodes} nodes", f"{summary.unschedulable} unschedulable"]
+    if summary.gated:
+        told.append(f"{summary.gated} held back and not tried")
     if summary.evicted:
         told.append(f"{summary.evicted} evicted")
     headers = ["resource", "requested", "allocatable", "use", "deviation", "max-min"]

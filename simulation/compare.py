@@ -13,7 +13,8 @@ from ..core.decision import Decision
 from ..core.engine import Engine
 from ..exceptions import PolicyError, UnknownNameError
 from ..framework.engine import FrameworkEngine
-from .causes import Cause, Judged, find_cause
+from .agreement import SAME, Agreement, decided
+from .causes import SCORE, Cause, Judged, find_cause
 from .correlation import Correlation
 from .fragmentation import fragmentation
 from .scenario import Scenario
@@ -24,15 +25,6 @@ from .summary import summarise
 FREE, LOCKED = "free", "locked"
 MODES = (FREE, LOCKED)
 """``free``: each goes its own way; ``locked``: all decide on the same state each time, where the first one's decisions lead."""
-Decided = tuple[str | None, str | None, tuple[str, ...]]
-
-
-def decided(decision: Decision) -> Decided:
-    """What a decision comes to: the host, else the node where room is made, and who has to leave it."""
-    plan = decision.preemption
-    if decision.host is not None or plan is None or plan.node is None:
-        return decision.host, None, ()
-    return None, plan.node, tuple(sorted(victim.key for victim in plan.victims))
 
 
 @attrs.frozen
@@ -46,11 +38,13 @@ class Difference:
     judged: Mapping[str, Judged]
     causes: Mapping[str, Cause]
     """For each that decides otherwise than the first."""
+    verdicts: Mapping[str, str]
+    """For the same ones: :data:`~kubeclassic.simulation.agreement.AMONG_BEST` or ``DIFFERENT``."""
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
         decisions = {name: self._decision(one) for name, one in self.judged.items()}
-        causes = {name: cause.record() for name, cause in self.causes.items()}
+        causes = {name: cause.record() | {"verdict": self.verdicts[name]} for name, cause in self.causes.items()}
         return {"pod": self.pod, "cycle": self.cycle, "retry": self.retry, "decisions": decisions, "causes": causes}
 
     @staticmethod
@@ -74,11 +68,14 @@ class Comparison:
     texts: Mapping[str, str] = attrs.field(factory=dict)
     """How each configuration was asked for, by name."""
     differences: list[Difference] = attrs.field(factory=list)
-    correlations: dict[str, Correlation] = attrs.field(factory=dict)
+    correlations: dict[str, Correlation] = attrs.field(init=False)
+    agreements: dict[str, Agreement] = attrs.field(init=False)
     cycles: int = 0
 
     def __attrs_post_init__(self) -> None:
-        self.correlations = {side.name: Correlation(self.sides[0], side) for side in self.sides[1:]}
+        first, *others = self.sides
+        self.correlations = {side.name: Correlation(first, side) for side in others}
+        self.agreements = {side.name: Agreement(first, side) for side in others}
 
     @property
     def same(self) -> bool:
@@ -116,14 +113,16 @@ class Comparison:
             "firstAlone": [_moved(key, hosts) for key, hosts in unlike.items() if hosts[1] is None],
             "secondAlone": [_moved(key, hosts) for key, hosts in unlike.items() if hosts[0] is None],
             "differingCycles": sum(side.name in difference.causes for difference in self.differences),
+            "agreement": self.agreements[side.name].record(),
             "causes": self._causes(side.name),
             "correlation": self.correlations[side.name].record(),
         }
 
     def _causes(self, name: str) -> list[dict[str, Any]]:
-        """How often each cause came, the most frequent first."""
-        found = Counter((c.kind, c.rule, c.side if c.kind != "score" else None) for d in self.differences if (c := d.causes.get(name)))
-        return [{"kind": kind, "rule": rule, "side": side, "cycles": count} for (kind, rule, side), count in found.most_common()]
+        """How often each cause came with each verdict, the most frequent first."""
+        pairs = [(d.verdicts[name], d.causes[name]) for d in self.differences if name in d.causes]
+        found = Counter((told, c.kind, c.rule, c.side if c.kind != SCORE else None) for told, c in pairs)
+        return [{"verdict": told, "kind": kind, "rule": rule, "side": side, "cycles": n} for (told, kind, rule, side), n in found.most_common()]
 
 
 def _moved(pod: str, hosts: tuple[str | None, str | None]) -> dict[str, Any]:
@@ -185,20 +184,29 @@ def _step(comparison: Comparison, pod: Pod, sides: list[Side], *, retry: bool = 
     for side in sides[1:]:
         follows = comparison.mode == LOCKED
         decisions[side.name] = side.follow(pod, first) if follows else side.cycle(pod, retry=retry)
-        if sides[0] is comparison.sides[0]:
-            comparison.correlations[side.name].add(first, decisions[side.name])
-    if len({decided(decision) for decision in decisions.values()}) > 1:
-        comparison.differences.append(_difference(comparison.cycles, sides, decisions, retry))
+    if sides[0] is comparison.sides[0]:  # else the first one does not try this pod again, which an earlier cycle has told
+        _hold_against(comparison, sides, decisions, retry)
     comparison.cycles += 1
 
 
-def _difference(cycle: int, sides: list[Side], decisions: Mapping[str, Decision], retry: bool) -> Difference:
+def _hold_against(comparison: Comparison, sides: list[Side], decisions: Mapping[str, Decision], retry: bool) -> None:
+    """Take down how the decisions go with the first one's, while all that they looked at is still there."""
+    first, verdicts = decisions[sides[0].name], {}
+    for side in sides[1:]:
+        comparison.correlations[side.name].add(first, decisions[side.name])
+        verdicts[side.name] = comparison.agreements[side.name].add(first, decisions[side.name])
+    unlike = {name: told for name, told in verdicts.items() if told != SAME}
+    if unlike:
+        comparison.differences.append(_difference(comparison.cycles, sides, decisions, unlike, retry))
+
+
+def _difference(cycle: int, sides: list[Side], decisions: Mapping[str, Decision], verdicts: Mapping[str, str], retry: bool) -> Difference:
     found = [decided(decision) for decision in decisions.values()]
     nodes = dict.fromkeys(name for host, room, _ in found for name in (host, room) if name is not None)
     judged = {side.name: _judged(side, decisions[side.name], list(nodes)) for side in sides}
-    first, *others = judged.values()
-    causes = {one.side.name: find_cause(first, one) for one in others if decided(one.decision) != decided(first.decision)}
-    return Difference(first.decision.pod.key, cycle, retry, judged, causes).lean()
+    first = judged[sides[0].name]
+    causes = {name: find_cause(first, judged[name]) for name in verdicts}
+    return Difference(first.decision.pod.key, cycle, retry, judged, causes, verdicts).lean()
 
 
 def _judged(side: Side, decision: Decision, nodes: list[str]) -> Judged:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..core.decision import Decision
 from .counterparts import subjects
+from .rowmaps import RowMap, Rows
 from .sides import Side
 
 TOTAL = "total"
@@ -41,6 +42,12 @@ class Moments:
         size = float(np.sqrt(self.squares[0]) * np.sqrt(self.squares[1]))
         return self.products / size if size > 0 else None
 
+    @property
+    def deviations(self) -> tuple[float, float]:
+        """The standard deviation of either side's scores around the mean of their cycle."""
+        first, second = (float(np.sqrt(square / max(self.points, 1))) for square in self.squares)
+        return first, second
+
 
 @attrs.define(eq=False)
 class Correlation:
@@ -49,13 +56,16 @@ class Correlation:
     first: Side
     second: Side
     by_rule: dict[str, Moments] = attrs.field(factory=dict)
-    _rows: tuple[tuple[int, int], NDArray[np.intp]] | None = None
+    _map: RowMap = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._map = RowMap(self.first, self.second)
 
     def add(self, one: Decision, other: Decision) -> None:
         """Take in one cycle, before the next one begins."""
         if one.details is None or other.details is None or one.details.ranking is None or other.details.ranking is None:
             return
-        rows = self._rows_of_first()[other.details.feasible_rows]
+        rows = self._map.of_first(other.details.feasible_rows)
         _, at, there = np.intersect1d(one.details.feasible_rows, rows, return_indices=True)
         if len(at) < 2:
             return
@@ -69,28 +79,21 @@ class Correlation:
             moments.rules[1].update(dict.fromkeys(other_names.get(subject, ())))
             moments.add(ours.get(subject, nothing), theirs.get(subject, nothing))
 
-    def _rows_of_first(self) -> NDArray[np.intp]:
-        """The first one's row of each of the second one's rows, -1 where it has none: intp[rows]."""
-        ours, theirs = self.first.engine.table, self.second.engine.table
-        version = ours.rows_version, theirs.rows_version
-        if self._rows is None or self._rows[0] != version:
-            self._rows = version, np.array([ours.row_of.get(name, -1) for name in theirs.names], np.intp)
-        return self._rows[1]
-
     def record(self) -> list[dict[str, Any]]:
-        """A line for each rule, the total last."""
+        """A line for each rule, the total last; deviations as shares of the most that a rule of weight 1 gives."""
         names = sorted(self.by_rule, key=lambda name: (name == TOTAL, name))
         return [self._line(name, self.by_rule[name]) for name in names]
 
-    @staticmethod
-    def _line(name: str, moments: Moments) -> dict[str, Any]:
+    def _line(self, name: str, moments: Moments) -> dict[str, Any]:
         found = moments.correlation
         counts = {"cycles": moments.cycles, "points": moments.points}
         ours, theirs = (list(rules) for rules in moments.rules)
-        return {"rule": name, "first": ours, "second": theirs, **counts, "correlation": None if found is None else round(found, 6)}
+        shares = [round(one / side.scale, 6) for one, side in zip(moments.deviations, (self.first, self.second), strict=True)]
+        told = {"correlation": None if found is None else round(found, 6), "deviations": shares}
+        return {"rule": name, "first": ours, "second": theirs, **counts, **told}
 
 
-def _by_subject(side: Side, decision: Decision, others: set[str], at: NDArray[np.intp]) -> tuple[dict[str, Floats], dict[str, list[str]]]:
+def _by_subject(side: Side, decision: Decision, others: set[str], at: Rows) -> tuple[dict[str, Floats], dict[str, list[str]]]:
     """Subject -> weighted scores of the chosen nodes, and the rules that they come from."""
     ranking = decision.details.ranking if decision.details is not None else None
     assert ranking is not None

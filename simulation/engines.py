@@ -10,15 +10,18 @@ from ..algorithmprovider.releases import RELEASES
 from ..core.clock import Clock
 from ..core.engine import Engine
 from ..core.events import EventRouter
+from ..core.nominations import Nominations
 from ..core.queue import SchedulingQueue, make_queue
 from ..exceptions import UnknownNameError
+from ..framework.cache import FrameworkNominations
 from ..framework.config import KIND, read_configuration
 from ..framework.defaults import GROUP
 from ..framework.engine import FrameworkEngine
 from ..framework.eventhandlers import FrameworkEvents, queue_for
+from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES
 
-ALL_RELEASES = (*RELEASES, *FRAMEWORK_RELEASES)
+ALL_RELEASES = tuple(BY_VERSION)
 """Every release that there is a scheduler of, oldest first."""
 
 
@@ -52,10 +55,23 @@ def _framework(config: Mapping[str, Any], options: Mapping[str, Any], engine: Ma
     return FrameworkEngine.of(found, preempts=config.get("preemption", True), shortlists=False, **engine)
 
 
+def scheduler_names(engine: Engine, scheduler_name: str) -> frozenset[str]:
+    """Whose pods *engine* schedules: those of its profiles, else of *scheduler_name*."""
+    return frozenset(engine.profiles) if isinstance(engine, FrameworkEngine) else frozenset([scheduler_name])
+
+
+def queue_apart(engine: Engine, clock: Clock) -> SchedulingQueue:
+    """A queue as *engine* has it, with nominations of its own."""
+    if isinstance(engine, FrameworkEngine):
+        return queue_for(engine, clock, FrameworkNominations(by_uid=True))
+    cells = engine.algorithm.release.queue
+    return make_queue(engine.algorithm, Nominations(cells.nominations_by_uid, cells.keeps_nomination_on_update), clock)
+
+
 def queue_and_router(engine: Engine, clock: Clock, scheduler_name: str) -> tuple[SchedulingQueue, EventRouter]:
     """The queue of *engine*, and what delivers the cluster's events to both."""
     if isinstance(engine, FrameworkEngine):
         queue = queue_for(engine, clock)
-        return queue, FrameworkEvents(engine, queue, scheduler_name)
+        return queue, FrameworkEvents(engine, queue)
     made = make_queue(engine.algorithm, engine.nominations, clock)
     return made, EventRouter(engine, made, scheduler_name)

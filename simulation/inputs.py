@@ -39,7 +39,8 @@ class Choice:
     """How much faster everything happens than it says."""
     defaults: bool = True
     """Complete and admit objects as the API server would."""
-    scheduler_name: str = DEFAULT_SCHEDULER
+    scheduler_names: frozenset[str] = frozenset([DEFAULT_SCHEDULER])
+    """Pods that ask for another scheduler take no part while they have no node."""
 
 
 @attrs.frozen
@@ -174,7 +175,7 @@ class _Reader:
         return tuple(with_defaults(item) for item in found if item is not None)
 
     def _takes_part(self, item: KubeObject) -> bool:
-        why = why_not_waiting(item, self.choice.scheduler_name) if isinstance(item, Pod) else ON_A_NODE
+        why = why_not_waiting(item, self.choice.scheduler_names) if isinstance(item, Pod) else ON_A_NODE
         if why is None or why == ON_A_NODE:
             return True
         self.passed_over[why] += 1

@@ -11,6 +11,7 @@ import attrs
 from ..api.objects import Condition, Pod
 from ..core.volumes import VolumeError
 from ..exceptions import CacheError
+from .engines import scheduler_names
 from .life import Life, Lifetime
 from .times import plain
 from .volumecontroller import VolumeController
@@ -57,7 +58,7 @@ class Lives:
             world.journal.note("Arrived", pod=pod.key)
 
     def _is_ours(self, pod: Pod) -> bool:
-        return (pod.spec.scheduler_name or "default-scheduler") == self.world.scheduler_name
+        return (pod.spec.scheduler_name or "default-scheduler") in scheduler_names(self.world.engine, self.world.scheduler_name)
 
     def _time_is_up(self, life: Life) -> None:
         if self._is_there(life):

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from ..api.objects import Pod
 from ..core.clock import Clock
-from ..core.nominations import Nominations
-from ..core.queue import make_queue
-from ..core.rule import Algorithm
+from ..core.engine import Engine
+from .engines import queue_apart
 
 ORDERS = ("input", "priority", "queue")
 """``input``: as they came; ``priority``: the higher one first, equal ones as they came; ``queue``: as the scheduler pops them."""
@@ -17,19 +16,22 @@ MOMENT = 1e-6
 """Seconds between one pod's coming and the next one's: enough to tell them apart, too few for anything to fall due."""
 
 
-def in_order(pods: Sequence[Pod], order: str, algorithm: Algorithm) -> list[Pod]:
-    """*pods* in one of :data:`ORDERS`; all are taken to have come, one after another, before the first is tried."""
+def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
+    """*pods* in one of :data:`ORDERS`; all are taken to have come, one after another, before the first is tried.
+
+    Those that the queue of *engine* holds back come last.
+    """
     if order == "priority":
         return sorted(pods, key=lambda pod: -pod.priority)
-    return list(_popped(pods, algorithm)) if order == "queue" else list(pods)
+    return list(_popped(pods, engine)) if order == "queue" else list(pods)
 
 
-def _popped(pods: Sequence[Pod], algorithm: Algorithm) -> Iterator[Pod]:
-    cells = algorithm.release.queue
+def _popped(pods: Sequence[Pod], engine: Engine) -> Iterator[Pod]:
     clock = Clock()
-    queue = make_queue(algorithm, Nominations(cells.nominations_by_uid, cells.keeps_nomination_on_update), clock)
+    queue = queue_apart(engine, clock)
     for pod in pods:
         queue.add(pod)
         clock.now += MOMENT
     while (pod_or_none := queue.pop()) is not None:
         yield pod_or_none
+    yield from queue.pods()

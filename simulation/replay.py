@@ -40,6 +40,7 @@ class Replay:
     delays: Delays = attrs.field(factory=Delays)
     seed: int = 0
     scheduler_name: str = "default-scheduler"
+    """Whose pods are scheduled; profiles say it themselves."""
     recreate: bool = True
     until: float | None = None
     """When to stop, in virtual seconds; None: when nothing happens any more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import IO, Any
 
 import attrs
@@ -46,19 +46,21 @@ def read_scenario(
     paths: PathLike | Iterable[PathLike],
     pods: Iterable[PathLike] = (),
     *,
-    scheduler_name: str = DEFAULT_SCHEDULER,
+    scheduler_name: str | Collection[str] = DEFAULT_SCHEDULER,
     defaults: bool = True,
     stdin: IO[Any] | None = None,
 ) -> Scenario:
     """Read *paths* and, for more waiting pods, *pods*; workloads stand for the pods that their controllers would still make.
 
-    With *defaults* objects are completed and admitted as the API server would. Pods that have finished, are being deleted or are
-    another scheduler's do not wait. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    With *defaults* objects are completed and admitted as the API server would. Pods that have finished, are being deleted or ask for
+    a scheduler of another name than *scheduler_name*, one or several, do not wait. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`.
     """
-    return _sorted(read_inventory(paths, pods, defaults=defaults, stdin=stdin), scheduler_name)
+    names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
+    return _sorted(read_inventory(paths, pods, defaults=defaults, stdin=stdin), names)
 
 
-def _sorted(inventory: Inventory, scheduler_name: str) -> Scenario:
+def _sorted(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
     """Tell what is there from what waits."""
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
@@ -67,7 +69,7 @@ def _sorted(inventory: Inventory, scheduler_name: str) -> Scenario:
     pending: list[Pod] = []
     passed_over, warnings = Counter(inventory.passed_over), list(inventory.warnings)
     for item in inventory.objects:
-        why = why_not_waiting(item, scheduler_name) if isinstance(item, Pod) else ON_A_NODE
+        why = why_not_waiting(item, scheduler_names) if isinstance(item, Pod) else ON_A_NODE
         if why == ON_A_NODE:
             there.append(item)
         elif why is not None:

@@ -10,6 +10,7 @@ from ..api.objects import Pod
 from ..core.decision import Decision
 from ..core.engine import Engine
 from ..core.run import Run
+from ..framework.engine import FrameworkDecision
 from .order import in_order
 from .scenario import Scenario
 
@@ -21,6 +22,8 @@ class Outcome:
     pod: Pod
     host: str | None = None
     error: str | None = None
+    is_gated: bool = False
+    """It was not tried at all, as something holds it back."""
 
 
 @attrs.define(eq=False)
@@ -63,13 +66,14 @@ class Simulation:
 
     def pods(self) -> list[Pod]:
         """The waiting pods in the order in which they are tried."""
-        return in_order(self.scenario.pending, self.order, self.engine.algorithm)
+        return in_order(self.scenario.pending, self.order, self.engine)
 
     def note(self, decision: Decision) -> Decision:
         """Take *decision* down among the outcomes, and who had to leave for it."""
-        self.cycles += 1
+        is_gated = isinstance(decision, FrameworkDecision) and decision.is_gated
+        self.cycles += not is_gated
         pod, plan = decision.pod, decision.preemption
-        self.outcomes[pod.key] = Outcome(pod, decision.host, decision.error)
+        self.outcomes[pod.key] = Outcome(pod, decision.host, decision.error, is_gated)
         for victim in plan.victims if plan is not None and plan.node is not None else ():
             self.evicted[victim.key] = pod.key
             if victim.key in self.outcomes:

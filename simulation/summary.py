@@ -45,6 +45,8 @@ class Summary:
     pods: int
     placed: int
     unschedulable: int
+    gated: int
+    """Pods that were not tried, as something holds them back."""
     evicted: int
     cycles: int
     passed_over: Mapping[str, int]
@@ -52,7 +54,7 @@ class Summary:
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        counts = {name: getattr(self, name) for name in ("nodes", "pods", "placed", "unschedulable", "evicted", "cycles")}
+        counts = {name: getattr(self, name) for name in ("nodes", "pods", "placed", "unschedulable", "gated", "evicted", "cycles")}
         return {**counts, "passedOver": dict(self.passed_over), "resources": [usage.record() for usage in self.resources]}
 
 
@@ -61,11 +63,13 @@ def summarise(simulation: Simulation) -> Summary:
     engine, outcomes = simulation.engine, simulation.outcomes
     engine.snapshot.refresh()
     placed = sum(outcome.host is not None for outcome in outcomes.values())
+    gated = sum(outcome.is_gated for outcome in outcomes.values())
     return Summary(
         nodes=engine.cache.node_count,
         pods=len(outcomes),
         placed=placed,
-        unschedulable=sum(outcome.host is None and key not in simulation.evicted for key, outcome in outcomes.items()),
+        unschedulable=sum(outcome.host is None and key not in simulation.evicted for key, outcome in outcomes.items()) - gated,
+        gated=gated,
         evicted=len(simulation.evicted),
         cycles=simulation.cycles,
         passed_over=simulation.scenario.passed_over,

@@ -53,6 +53,7 @@ class World:
     origin: float
     """What the clock's 0 is in seconds since 1970."""
     scheduler_name: str
+    """Whose pods are scheduled; profiles say it themselves."""
     clock: Clock = attrs.field(factory=Clock)
     changes: int = 0
     agenda: Agenda = attrs.field(factory=Agenda)

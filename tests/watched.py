@@ -16,7 +16,7 @@ from kubeclassic.core.rule import Reads
 Wraps = Mapping[str, Callable[[Any], Any]]
 FREE = Reads(0)
 WIDE = Reads.DOMAIN | Reads.CLUSTER
-COUNTED = Reads.PODS | WIDE
+COUNTED = Reads.COUNTS | WIDE
 
 
 @attrs.define
@@ -53,7 +53,7 @@ def _needing(**names: str) -> dict[str, Reads]:
 
 
 _WRITTEN = {
-    "free": FREE, "node": Reads.NODE, "requests": Reads.REQUESTS, "ports": Reads.PORTS, "pods": Reads.PODS, "volumes": Reads.VOLUMES,
+    "free": FREE, "node": Reads.NODE, "requests": Reads.REQUESTS, "ports": Reads.PORTS, "pods": Reads.PODS, "counts": Reads.COUNTS, "volumes": Reads.VOLUMES,
     "domain": Reads.DOMAIN, "cluster": Reads.CLUSTER, "wide": WIDE, "listings": Reads.LISTINGS, "effects": Reads.EFFECTS,
     "counted": COUNTED,
 }  # fmt: skip

@@ -25,7 +25,7 @@ class SelectorSpread(Plugin):
     """
 
     name = "SelectorSpread"
-    score_reads: ClassVar[Reads] = Reads.PODS | Reads.LISTINGS
+    score_reads: ClassVar[Reads] = Reads.COUNTS | Reads.LISTINGS
     without_pre_score: ClassVar[str | None] = 'reading "PreScoreSelectorSpread" from cycleState: not found'
 
     def score_key(self, pod: Template) -> Hashable:
