@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +24,22 @@ def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
     if negative.any():
         quotient += negative & (quotient * denominator != numerator)
     return quotient
+
+
+def tabulated(function: Callable[[Ints], Ints], numbers: Ints) -> Ints:
+    """``function(numbers)``, worked out once for each number from 0 to the greatest where that is fewer: int64[n].
+
+    >>> tabulated(lambda n: n * n, np.array([2, 0, 2, 2])).tolist()
+    [4, 0, 4, 4]
+    """
+    if not len(numbers) or int(numbers.min()) < 0 or (most := int(numbers.max())) >= len(numbers):
+        return function(numbers)
+    return function(_to(most + 1)).take(numbers)
+
+
+@lru_cache(1 << 8)
+def _to(end: int) -> Ints:
+    return np.arange(end)
 
 
 def rounded(numbers: NDArray[np.float64]) -> Ints:

@@ -53,7 +53,7 @@ class Batch:
         return self.table.size if self.rows is None else len(self.rows)
 
     def _of(self, array: NDArray[Any]) -> NDArray[Any]:
-        return array[..., : self.table.size] if self.rows is None else array[..., self.rows]
+        return array[: self.n] if self.rows is None else array.take(self.rows)
 
     @cached_property
     def indexes(self) -> Rows:
@@ -67,6 +67,12 @@ class Batch:
     def some(self, indexes: Rows) -> Batch:
         """A batch of some of these nodes, by index into this one."""
         return Batch(self.table, self.indexes[indexes])
+
+    @staticmethod
+    def everywhere(table: NodeTable) -> Batch:
+        """All rows of *table*."""
+        found: Batch = table.once(Batch, lambda: Batch(table))
+        return found
 
     # --- the node ---------------------------------------------------------------------------------------------------
 
@@ -93,10 +99,16 @@ class Batch:
 
     def label(self, key: str) -> ColumnView[str | None]:
         """The value of label *key*, None where the node lacks it."""
-        column = self.table.labels.get(key)
-        if column is None:
-            return ColumnView(NOBODY, np.zeros(self.n, np.int32))
-        return self._view(column)
+        found = self._labels.get(key)
+        if found is None:
+            column = self.table.labels.get(key)
+            found = ColumnView(NOBODY, np.zeros(self.n, np.intp)) if column is None else self._view(column)
+            self._labels[key] = found
+        return found
+
+    @cached_property
+    def _labels(self) -> dict[str, ColumnView[str | None]]:
+        return {}
 
     @property
     def taints(self) -> ColumnView[tuple[Taint, ...]]:
@@ -149,7 +161,7 @@ class Batch:
             return sizes, nodes_with
         found = np.zeros((2, self.table.size), np.int64)
         found[:, np.fromiter(held, np.intp, len(held))] = _pairs(held.values())
-        sizes, nodes_with = self._of(found)
+        sizes, nodes_with = (self._of(numbers) for numbers in found)
         return sizes, nodes_with
 
     # --- the pods on it ---------------------------------------------------------------------------------------------
@@ -191,7 +203,8 @@ class Batch:
     @property
     def transient(self) -> Ints:
         """Allocatable and requested volumes, as the count predicates of this cycle left them: int64[2, n]."""
-        return self._of(self.table.transient)
+        transient = self.table.transient
+        return transient[:, : self.n] if self.rows is None else transient[:, self.rows]
 
     def set_transient(self, i: int, allocatable: int, requested: int) -> None:
         """Leave volume counts on node *i*; clones share them with the snapshot."""
@@ -205,7 +218,8 @@ class Batch:
 
     def counting(self, query: Query) -> Ints:
         """Pods on each node itself that *query* counts: int64[n]."""
-        return self.base_counting(query) + self.delta(query)
+        counts = self.base_counting(query)
+        return counts + self.delta(query) if self.edits else counts
 
     def base_counting(self, query: Query) -> Ints:
         """As :meth:`counting`, without this batch's own edits."""

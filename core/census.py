@@ -35,7 +35,7 @@ class Query(Hashable, Protocol):
         ...
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class PodsMatching:
     """Pods of one of *namespaces* (None: of any) whose labels *matches* accepts; *matches* is compared by *key*."""
 

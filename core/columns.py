@@ -30,7 +30,7 @@ class Column(Generic[T]):
     """
 
     absent: T
-    codes: NDArray[np.int32] = attrs.field(factory=lambda: np.zeros(8, np.int32))
+    codes: NDArray[np.intp] = attrs.field(factory=lambda: np.zeros(8, np.intp))
     values: list[T] = attrs.field(init=False)
     _code_of: dict[T, int] = attrs.field(init=False)
 
@@ -65,10 +65,10 @@ class Column(Generic[T]):
 
 @attrs.frozen(eq=False)
 class ColumnView(Generic[T]):
-    """A column as one batch sees it: ``codes`` int32[n]."""
+    """A column as one batch sees it: ``codes`` intp[n]."""
 
     column: Column[T]
-    codes: NDArray[np.int32]
+    codes: NDArray[np.intp]
 
     @property
     def values(self) -> list[T]:

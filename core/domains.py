@@ -42,7 +42,7 @@ class DomainSums:
         """What each node of a batch gets from all of its domains: int64[n]; None where nothing was added."""
         found: Ints | None = None
         for key, sums in self._sums.items():
-            gathered = sums[nodes.label(key).codes]
+            gathered = sums.take(nodes.label(key).codes)
             found = gathered if found is None else found + gathered
         return found
 
@@ -53,7 +53,7 @@ def pods_with_any_key(nodes: Batch, counter: Counter, keys: Collection[str]) -> 
         return 0
     if len(keys) == 1:
         return int(sum(counter.domains(key, nodes.table.labels).sum() for key in keys))
-    everywhere = Batch(nodes.table)
+    everywhere = Batch.everywhere(nodes.table)
     present = np.zeros(everywhere.n, np.bool_)
     for key in keys:
         present |= everywhere.label(key).present

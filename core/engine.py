@@ -6,6 +6,7 @@ Upstream: genericScheduler.Schedule in pkg/scheduler/core/generic_scheduler.go, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import attrs
 import numpy as np
@@ -117,6 +118,15 @@ class Engine:
             cycle.memory, cycle.residents = self.memory, self.residents
         self._latest = cycle
         return cycle
+
+    @property
+    def turn(self) -> Any:
+        """Where the next cycle begins: what every cycle moves, and what can be set back."""
+        return self.cache.order.taken, self.picks
+
+    @turn.setter
+    def turn(self, turn: Any) -> None:
+        self.cache.order.taken, self.picks = turn
 
     def warm(self) -> None:
         """Take over what was fed so far, as the first cycle would."""

@@ -8,6 +8,7 @@ counters that it looked at has moved.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import cache
 from typing import Any
 
 import attrs
@@ -57,9 +58,9 @@ class Kept:
     edits: int = 0
     """How often some rows were asked again."""
     counts: int = 0
-    """The sum of their versions when the rows were last up to date."""
+    """The sum of their versions when the answer was last up to date."""
     whole: int = 0
-    """How often all rows were asked; 0 never."""
+    """How often all rows were asked and had another answer than None twice; 0 never."""
     size: int = 0
     """Rows of the table when all were asked."""
     level: int | None = None
@@ -71,12 +72,23 @@ class Kept:
     @classmethod
     def of(cls, reads: Reads) -> Kept:
         """Nothing yet, for a rule that reads this."""
-        wide, owners, volumes = bool(reads & WIDE), bool(reads & Reads.LISTINGS), bool(reads & Reads.VOLUMES)
-        return cls(bool(reads & ROWWISE), bool(reads & Reads.COUNTS), wide, wide or owners or volumes, owners, volumes)
+        return cls(*_traits(reads))
+
+    @property
+    def is_of_row(self) -> bool:
+        """Whether it reads what changes on the row itself, and nothing that no row tells of."""
+        return (self.rowwise or self.counted) and not self.stamped
 
     def codes(self) -> Codes | None:
         """The codes of a predicate's answer, None where it objects to nothing."""
         return None if self.answer is None else self.answer.codes
+
+
+@cache
+def _traits(reads: Reads) -> tuple[bool, bool, bool, bool, bool, bool]:
+    """rowwise, counted, wide, stamped, owners, volumes."""
+    wide, owners, volumes = bool(reads & WIDE), bool(reads & Reads.LISTINGS), bool(reads & Reads.VOLUMES)
+    return bool(reads & ROWWISE), bool(reads & Reads.COUNTS), wide, wide or owners or volumes, owners, volumes
 
 
 @attrs.define(eq=False)
@@ -106,8 +118,6 @@ class Memory:
 
     def refresh_failures(self, kept: Kept, predicate: Predicate, cycle: Cycle) -> None:
         """Bring what is kept of *predicate* for the template of *cycle* up to date."""
-        if self.is_current(kept, cycle):
-            return
         self._bring_up(kept, cycle, lambda nodes: predicate.check(cycle.template, nodes, cycle), _put_failures)
         if kept.answer is not None and kept.answer.errors is not None:
             # What cannot be answered names the very pod, or heals without a change that a rule declares.
@@ -121,8 +131,7 @@ class Memory:
 
     def refresh_scores(self, kept: Kept, priority: Priority, cycle: Cycle) -> None:
         """Bring what is kept of *priority* for the template of *cycle* up to date."""
-        if not self.is_current(kept, cycle):
-            self._bring_up(kept, cycle, lambda nodes: priority.score(cycle.template, nodes, cycle), _put_scores)
+        self._bring_up(kept, cycle, lambda nodes: priority.score(cycle.template, nodes, cycle), _put_scores)
 
     def entry(self, rule: Predicate | Priority, template: Template) -> Kept:
         """Where the answer of *rule* for *template* is kept, up to date or not."""
@@ -140,15 +149,6 @@ class Memory:
 
     # --- keeping up -------------------------------------------------------------------------------------------------
 
-    def is_current(self, kept: Kept, cycle: Cycle) -> bool:
-        """Whether nothing that the rule reads has changed since."""
-        log = self.table.changed
-        if kept.cursor < 0 or kept.node_epoch != log.node_epoch or (kept.rowwise and kept.cursor != log.cursor):
-            return False
-        if kept.counted and kept.cursor != log.cursor and kept.counts != _versions(kept):
-            return False
-        return not kept.stamped or kept.stamp == self._stamp(kept, cycle)
-
     def surroundings(self, cycle: Cycle) -> tuple[int, int, int, int]:
         """Numbers of which one moves with everything but the pods of a row: while they are the same, only rows' own answers change."""
         listings, table = cycle.listings, self.table
@@ -156,15 +156,15 @@ class Memory:
         return table.census.version, table.changed.node_epoch, listings.owners_version, volumes
 
     def _bring_up(self, kept: Kept, cycle: Cycle, ask: Callable[[Batch], Answer], put: Callable[[Kept, Rows, Any], None]) -> None:
-        rows = None if kept.cursor < 0 or (kept.stamped and kept.stamp != self._stamp(kept, cycle)) else self._stale_rows(kept)
+        counts = sum([counter.version for counter in kept.watched])
+        rows = None if kept.cursor < 0 or (kept.stamped and kept.stamp != self._stamp(kept, cycle, counts)) else self._stale_rows(kept, counts)
         if rows is None:
             self._ask_all(kept, cycle, ask)
             return
         if len(rows):
             put(kept, rows, ask(self._batch_of(rows)))
             kept.edits += 1
-        kept.cursor, kept.node_epoch = self.table.changed.cursor, self.table.changed.node_epoch
-        kept.counts = _versions(kept) if kept.counted else 0
+        kept.cursor, kept.node_epoch, kept.counts = self.table.changed.cursor, self.table.changed.node_epoch, counts
 
     def _batch_of(self, rows: Rows) -> Batch:
         """One batch for all rules that are asked about the same rows of the same state."""
@@ -172,16 +172,16 @@ class Memory:
             self._batch = Batch(self.table, rows)
         return self._batch
 
-    def _stamp(self, kept: Kept, cycle: Cycle) -> tuple[int, int, int]:
-        """Numbers that move when something changes that no row tells of."""
-        counted = _versions(kept) + self.table.census.terms_version if kept.wide else 0
+    def _stamp(self, kept: Kept, cycle: Cycle, counts: int) -> tuple[int, int, int]:
+        """Numbers that move when something changes that no row tells of; *counts* moves with the counters that the rule looked at."""
+        counted = counts + self.table.census.terms_version if kept.wide else 0
         owners = cycle.listings.owners_version if kept.owners else 0
         return counted, owners, cycle.listings.volumes_version + cycle.binder.version if kept.volumes else 0
 
-    def _stale_rows(self, kept: Kept) -> Rows | None:
+    def _stale_rows(self, kept: Kept, counts: int) -> Rows | None:
         """The rows to ask again, None where all are."""
         log = self.table.changed
-        if kept.node_epoch == log.node_epoch and not kept.rowwise and not (kept.counted and kept.counts != _versions(kept)):
+        if kept.node_epoch == log.node_epoch and not kept.rowwise and not (kept.counted and kept.counts != counts):
             return NO_ROWS
         rows = None if kept.wide or kept.size != self.table.size else log.rows_since(kept.cursor)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
@@ -190,16 +190,19 @@ class Memory:
         census = self.table.census
         kept.cursor, census.watch = -1, kept.watched
         kept.watched.clear()
-        self.held -= _size(kept.answer)
+        before = kept.answer
+        self.held -= _size(before)
         try:
-            kept.answer = _own(ask(Batch(self.table)))
+            kept.answer = _own(ask(Batch.everywhere(self.table)))
         finally:
             census.watch = None
         self.held += _size(kept.answer)
         kept.size = self.table.size
         kept.cursor, kept.node_epoch = self.table.changed.cursor, self.table.changed.node_epoch
-        kept.stamp, kept.whole, kept.lent = self._stamp(kept, cycle), kept.whole + 1, False
-        kept.counts = _versions(kept) if kept.counted else 0
+        kept.counts = sum([counter.version for counter in kept.watched])
+        kept.stamp, kept.lent = self._stamp(kept, cycle, kept.counts), False
+        if kept.answer is not None or before is not None or not kept.whole:
+            kept.whole += 1
         kept.level = _level(kept.answer) if isinstance(kept.answer, np.ndarray) else None
 
     def _make_room(self) -> None:
@@ -222,14 +225,11 @@ def _own(answer: Answer) -> Answer:
     return answer.copy()
 
 
-def _versions(kept: Kept) -> int:
-    """A number that moves with every counter that the rule looked at."""
-    return sum([counter.version for counter in kept.watched])
-
-
 def _level(scores: Scores) -> int | None:
     """The score that all rows have, or None."""
-    return int(scores[0]) if len(scores) and (scores == scores[0]).all() else None
+    if not len(scores) or scores[0] != scores[-1]:
+        return None
+    return int(scores[0]) if (scores == scores[0]).all() else None
 
 
 def _size(answer: Answer) -> int:

@@ -1,7 +1,7 @@
 """What all rows are worth by the rules that look at nothing but the row: shared by the templates that these rules cannot tell apart.
 
 A decision changes one row, and every template has to know what that row is worth now. Judging all rows costs little more than judging
-one, so what each row would be worth with one to four more pods of the part's size is worked out together (:class:`Foresight`). What was
+one, so what each row would be worth with one to some more pods of the part's size is worked out together (:class:`Foresight`). What was
 foreseen counts only if exactly that happened to the row; every decision is the one that the pods would get one by one.
 """
 
@@ -18,8 +18,8 @@ from .rule import Predicate, Priority, Reads
 from .sums import Sums
 from .template import Template
 
-DEPTH = 4
-"""Pods that each row is looked at with: the best row often stays the best for a while."""
+DEEPEST = 8
+"""Pods that each row is looked at with, at most: the best row often stays the best for a while."""
 MOST = 1 << 16
 """Row states looked at together, at most."""
 PAYS = 16
@@ -34,12 +34,14 @@ UNFORESEEABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
 class Foresight:
     """Fits and totals of each row with one more pod of one size, two more, and so on."""
 
-    totals: Ints = attrs.field(factory=lambda: np.zeros((DEPTH, 0), np.int64))
-    """int64[DEPTH, rows]"""
-    fits: Mask = attrs.field(factory=lambda: np.zeros((DEPTH, 0), np.bool_))
-    """bool[DEPTH, rows]"""
+    depth: int = 4
+    """Pods that each row was looked at with; grows where that pays."""
+    totals: Ints = attrs.field(factory=lambda: np.zeros((0, 0), np.int64))
+    """int64[depth, rows]"""
+    fits: Mask = attrs.field(factory=lambda: np.zeros((0, 0), np.bool_))
+    """bool[depth, rows]"""
     depths: list[int] = attrs.field(factory=list)
-    """By row: pods of the size that it got since; ``DEPTH`` where it is no longer foreseen."""
+    """By row: pods of the size that it got since; ``DEEPEST`` where it is no longer foreseen."""
     foreseen: int = 0
     missed: int = 0
     """Changes since the last look that looking would have foreseen."""
@@ -94,13 +96,13 @@ class RowPart:
         depths, asked = ahead.depths, set[int]()
         for row, what, arrival in events:
             if what is What.PODS and arrival is not None and arrival.size == size:
-                if depths and (depth := depths[row]) < DEPTH:
+                if depths and (depth := depths[row]) < ahead.depth:
                     depths[row] = depth + 1
                     ahead.foreseen += 1
                     continue
                 ahead.missed += 1
             if depths:
-                depths[row] = DEPTH
+                depths[row] = DEEPEST
             asked.add(row)
         for row in dict.fromkeys(event[0] for event in events):
             if row not in asked:
@@ -148,20 +150,24 @@ class RowPart:
     # --- ahead ------------------------------------------------------------------------------------------------------
 
     def _look_ahead(self, cycle: Cycle) -> None:
-        """Work out what every row that fits would be worth with more pods of the size of *cycle*'s."""
+        """Work out what the rows, those that fit first, would be worth with more pods of the size of *cycle*'s."""
         ahead, pod = self.ahead, cycle.template
-        ahead.patience = 2 if ahead.foreseen >= PAYS or not ahead.depths else min(2 * ahead.patience, 1 << 12)
+        if ahead.foreseen >= PAYS:
+            ahead.patience, ahead.depth = 2, min(2 * ahead.depth, DEEPEST)
+        elif ahead.depths:
+            ahead.patience = min(2 * ahead.patience, 1 << 12)
         ahead.foreseen = ahead.missed = 0
         if pod.spec.node_name or any(rule.reads & self._unforeseeable(pod) for rule in self._rules()):
             return
-        rows = np.flatnonzero(self.fits)[: MOST // DEPTH]
-        trial = Sums.of(self.memory.table, np.tile(rows, DEPTH))
-        trial.add(pod, np.repeat(np.arange(1, DEPTH + 1), len(rows)))
-        shape = DEPTH, len(self.fits)
+        depth = ahead.depth
+        rows = np.argsort(~self.fits, kind="stable")[: MOST // depth]
+        trial = Sums.of(self.memory.table, np.tile(rows, depth))
+        trial.add(pod, np.repeat(np.arange(1, depth + 1), len(rows)))
+        shape = depth, len(self.fits)
         ahead.totals, ahead.fits = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
-        ahead.totals[:, rows] = self._totals(cycle, trial).reshape(DEPTH, -1)
-        ahead.fits[:, rows] = self._fits(cycle, trial).reshape(DEPTH, -1)
-        depths = np.full(len(self.fits), DEPTH)
+        ahead.totals[:, rows] = self._totals(cycle, trial).reshape(depth, -1)
+        ahead.fits[:, rows] = self._fits(cycle, trial).reshape(depth, -1)
+        depths = np.full(len(self.fits), DEEPEST)
         depths[rows] = 0
         ahead.depths = depths.tolist()
 

@@ -67,7 +67,7 @@ class Predicate:
 class Reduction:
     """A reduce step in two halves: what it must know of all feasible nodes together, and then one score a node from that.
 
-    ``summarise(pod, raw, nodes, cycle)`` looks at all feasible nodes and gives a value that compares by equality;
+    ``summarise(pod, raw, nodes, cycle)`` looks at all feasible nodes, in any order, and gives a value that compares by equality;
     ``apply(pod, raw, summary, nodes, cycle)`` scores each node of a batch by its raw score and the summary alone, so that it can be asked
     again for changed nodes only. With *zeros_alike* raw scores of 0 everywhere have one summary, whichever nodes they belong to.
     """

@@ -152,12 +152,11 @@ class Run:
 def standing_still(engine: Engine, pod: Pod) -> Iterator[None]:
     """What *engine* decides on *pod* meanwhile moves neither its visiting order nor its round robin, and leaves no effects."""
     engine.snapshot.refresh()
-    taken, picks, transient = engine.cache.order.taken, engine.picks, engine.table.transient.copy()
-    equivalence = engine.equivalence
+    turn, transient, equivalence = engine.turn, engine.table.transient.copy(), engine.equivalence
     engine.equivalence = None if equivalence is None else equivalence.frozen()
     try:
         with engine.binder.undone(pod):
             yield
     finally:
-        engine.cache.order.taken, engine.picks, engine.equivalence = taken, picks, equivalence
+        engine.turn, engine.equivalence = turn, equivalence
         engine.table.transient[:, : transient.shape[1]] = transient

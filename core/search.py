@@ -131,7 +131,7 @@ class Order:
 
 def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, lens: Lens | None = None) -> Search:
     """Judge the whole table and read the answer off in visiting order *order*, stopping after *wanted* fits and one more."""
-    verdict = judge_twice(cycle, Batch(cycle.table), nominations, cycle.algorithm.check_all, lens)
+    verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, lens)
     fits: NDArray[np.bool_] = verdict.fits[order]
     consumed = len(order)
     if wanted < consumed:

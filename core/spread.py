@@ -7,7 +7,8 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import attrs
@@ -17,15 +18,15 @@ from numpy.typing import NDArray
 from ..api.labels import SelectorError, compile_selector
 from ..api.objects import LabelSelector, TopologySpreadConstraint
 from .batch import Batch, Ints, Mask, Rows
-from .census import PodsMatching
+from .census import PodsMatching, Query
 from .columns import ColumnView
-from .nodeselectors import pod_node_affinity_mask
+from .nodeselectors import pod_node_affinity_mask, required_node_affinity
 from .table import NodeTable
 from .template import Template
 
 Constraints = tuple[TopologySpreadConstraint, ...]
 Namespaces = frozenset[str] | None
-Codes = NDArray[np.int32]
+Codes = NDArray[np.intp]
 NO_MINIMUM = 2**31 - 1
 """The smallest count of a topology key without domains."""
 
@@ -41,7 +42,16 @@ def soft_constraints(pod: Template) -> Constraints:
 
 
 def _constraints(pod: Template, when_unsatisfiable: str) -> Constraints:
-    return tuple(c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == when_unsatisfiable)
+    found: Constraints | None = pod.memo.get(when_unsatisfiable)
+    if found is None:
+        found = tuple(c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == when_unsatisfiable)
+        pod.memo[when_unsatisfiable] = found
+    return found
+
+
+def is_readable(constraints: Constraints) -> bool:
+    """Whether no constraint has an invalid selector."""
+    return all(selector_error(constraint.label_selector) is None for constraint in constraints)
 
 
 def selector_error(selector: LabelSelector | None) -> str | None:
@@ -53,6 +63,7 @@ def selector_error(selector: LabelSelector | None) -> str | None:
     return None
 
 
+@lru_cache(1 << 12)
 def counted_by(constraint: TopologySpreadConstraint, namespaces: Namespaces) -> PodsMatching | None:
     """Which pods of *namespaces* (None: of any) a constraint counts; None where its selector is absent or invalid."""
     selector = constraint.label_selector
@@ -71,53 +82,100 @@ class Keyed(Protocol):
 
 def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
     """The nodes that have the topology key of every constraint: bool[n]."""
+    keys = frozenset(constraint.topology_key for constraint in constraints)
+    found: Mask = nodes.table.once(("all keys", keys), lambda: _with_keys(keys, Batch.everywhere(nodes.table)))
+    return found if nodes.rows is None else found[nodes.rows]
+
+
+def without_a_key(constraints: Iterable[Keyed], table: NodeTable) -> bool:
+    """Whether any row of *table* lacks the topology key of a constraint."""
+    keys = frozenset(constraint.topology_key for constraint in constraints)
+    found: bool = table.once(("a key lacks", keys), lambda: not _with_keys(keys, Batch.everywhere(table)).all())
+    return found
+
+
+def _with_keys(keys: Iterable[str], nodes: Batch) -> Mask:
     mask = np.ones(nodes.n, np.bool_)
-    for key in {constraint.topology_key for constraint in constraints}:
+    for key in keys:
         mask &= nodes.label(key).present
     return mask
 
 
-def eligible(pod: Template, constraints: Constraints, nodes: Batch) -> Mask:
-    """The nodes that make domains: *pod*'s node selector and affinity allow them, and they have every topology key: bool[n]."""
+def eligible(pod: Template, constraints: Constraints, table: NodeTable) -> Mask:
+    """The rows that make domains: *pod*'s node selector and affinity allow them, and they have every topology key: bool[rows]."""
+    nodes = Batch.everywhere(table)
     return nodes.has_node & with_all_keys(constraints, nodes) & pod_node_affinity_mask(pod, nodes)
 
 
 @attrs.frozen(eq=False)
+class Ground:
+    """The domains that some rows make of their values of one label, whatever stands there.
+
+    ``rows``: intp[k], the rows; ``codes``: intp[k], their values; ``known``: bool[values], the values that make a domain.
+    """
+
+    rows: Rows
+    codes: Codes
+    known: Mask
+    values: Codes
+    """intp: the codes of those."""
+    is_whole: bool
+    """They are the very rows that have the label."""
+
+    @classmethod
+    def of(cls, codes: Codes, size: int, mask: Mask) -> Ground:
+        """The domains that the rows of *mask*: bool[rows] of the whole table make of their *codes*: intp[rows], of *size* values."""
+        rows = np.flatnonzero(mask)
+        mine = codes[rows]
+        known = np.bincount(mine, minlength=size) > 0
+        return cls(rows, mine, known, np.flatnonzero(known), bool((mask == (codes != 0)).all()))
+
+    def count(self, query: Query | None, key: str, table: NodeTable) -> Ints:
+        """The pods that *query* counts (None: nobody) in each domain by label *key*: int64[values]."""
+        if query is None:
+            return np.zeros(len(self.known), np.int64)
+        counter = table.census.counter(query)
+        if self.is_whole:
+            return counter.domains(key, table.labels)[: len(self.known)]
+        return self.share(Batch.everywhere(table).base_counting(query))
+
+    def share(self, pods: Ints) -> Ints:
+        """What of *pods*: int64[rows] falls on each domain: int64[values]."""
+        return np.bincount(self.codes, pods[self.rows], len(self.known)).astype(np.int64)
+
+
+@attrs.define(eq=False, slots=False)
 class Domains:
     """The domains of one topology key, by code of the key's label column.
 
-    ``counts``: int64[values], 0 where the value makes no domain; ``known``: bool[values], the values that do.
-    ``least``: the smallest count of a domain; ``least_code``: a domain that has it; ``second``: the smallest count of the others.
+    ``counts``: int64[values], 0 where the value makes no domain; ``known``: bool[values], the values that do; ``values``: their codes.
     """
 
     counts: Ints
     known: Mask
-    least: int
-    least_code: int
-    second: int
+    values: Codes
 
-    @classmethod
-    def of(cls, counts: Ints, known: Mask) -> Domains:
-        """The domains of these counts."""
-        codes = np.flatnonzero(known)
-        if not len(codes):
-            return cls(counts, known, NO_MINIMUM, -1, NO_MINIMUM)
-        found = counts[codes]
-        at = int(found.argmin())
-        least, found[at] = int(found[at]), NO_MINIMUM
-        return cls(counts, known, least, int(codes[at]), int(found.min()))
+    @cached_property
+    def least(self) -> int:
+        """The smallest count of a domain."""
+        return int(self.counts.take(self.values).min()) if len(self.values) else NO_MINIMUM
 
-    @classmethod
-    def over(cls, label: ColumnView[str | None], pods: Ints, rows: Rows) -> Domains:
-        """The domains that the nodes *rows* make of their values of *label*, with the *pods*: int64[n] that stand there."""
-        codes, size = label.codes[rows], len(label.values)
-        counts = np.bincount(codes, pods[rows], size).astype(np.int64)
-        return cls.of(counts, np.bincount(codes, minlength=size) > 0)
+    @property
+    def least_code(self) -> int:
+        """A domain with the smallest count, -1 where there is no domain."""
+        return int(self.values[self.counts.take(self.values).argmin()]) if len(self.values) else -1
+
+    @property
+    def second(self) -> int:
+        """The smallest count of the domains but ``least_code``."""
+        others = self.known.copy()
+        others[max(self.least_code, 0)] = False
+        return int(self.counts[others].min(initial=NO_MINIMUM))
 
     @property
     def number(self) -> int:
         """How many domains there are."""
-        return int(np.count_nonzero(self.known))
+        return len(self.values)
 
     def least_if(self, codes: Codes, counts: Ints, known: Mask) -> Ints:
         """The smallest count for each node of a trial, where its own domain of *codes* has *counts*, if it is one at all: int64[n]."""
@@ -127,23 +185,29 @@ class Domains:
 
 def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:
     """The domains of each topology key over the whole cluster, rows that keep a deleted node included."""
-    nodes = Batch(table)
-    rows = np.flatnonzero(eligible(pod, constraints, nodes))
     found: dict[str, Domains] = {}
-    for key in {constraint.topology_key for constraint in constraints}:
-        pods = sum_of([c for c in constraints if c.topology_key == key], namespaces, nodes)
-        found[key] = Domains.over(nodes.label(key), pods, rows)
+    for constraint, ground in zip(constraints, _grounds(pod, constraints, table), strict=True):
+        key = constraint.topology_key
+        counts = ground.count(counted_by(constraint, namespaces), key, table)
+        found[key] = Domains(found[key].counts + counts if key in found else counts, ground.known, ground.values)
     return found
 
 
-def sum_of(constraints: Sequence[TopologySpreadConstraint], namespaces: Namespaces, nodes: Batch) -> Ints:
-    """The pods on each node that *constraints* count, one constraint after the other: int64[n]."""
-    found = np.zeros(nodes.n, np.int64)
-    for constraint in constraints:
-        query = counted_by(constraint, namespaces)
-        if query is not None:
-            found += nodes.counting(query)
+def _grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[Ground]:
+    """The ground of each constraint; those of one key have one."""
+    epoch, memo = table.changed.node_epoch, ("grounds", constraints[0].when_unsatisfiable)
+    known = pod.memo.get(memo)
+    if known is None or known[0] is not table or known[1] != epoch:
+        asked = ("grounds", tuple(c.topology_key for c in constraints), pod.node_selector, required_node_affinity(pod))
+        known = pod.memo[memo] = table, epoch, table.once(asked, lambda: _make_grounds(pod, constraints, table))
+    found: list[Ground] = known[2]
     return found
+
+
+def _make_grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[Ground]:
+    mask, nodes = eligible(pod, constraints, table), Batch.everywhere(table)
+    labels = [nodes.label(constraint.topology_key) for constraint in constraints]
+    return [Ground.of(label.codes, len(label.values), mask) for label in labels]
 
 
 def metadata_fails(pod: Template, table: NodeTable) -> bool:
@@ -152,8 +216,7 @@ def metadata_fails(pod: Template, table: NodeTable) -> bool:
     A pod is met where it stands in *pod*'s namespace on a node that makes domains; only releases with EvenPodsSpread look.
     """
     constraints = hard_constraints(pod)
-    if all(selector_error(constraint.label_selector) is None for constraint in constraints):
+    if is_readable(constraints):
         return False
-    nodes = Batch(table)
     anybody = PodsMatching(frozenset((pod.namespace,)), "anybody", lambda group: True)
-    return bool((eligible(pod, constraints, nodes) & (nodes.counting(anybody) > 0)).any())
+    return bool((eligible(pod, constraints, table) & (Batch.everywhere(table).counting(anybody) > 0)).any())

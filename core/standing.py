@@ -7,7 +7,8 @@ is redone on all rows only where what it must know of all feasible nodes togethe
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -54,8 +55,16 @@ class _Preference:
     loose: bool = False
     """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether its scores are as they were, if the same rows fit."""
+        if self.whole != self.kept.whole or self.edits != self.kept.edits:
+            return False
+        return not self.counts or self.priority.reduce is None or isinstance(self.priority.reduce, Reduction)
+
     def judge(self, window: bool) -> None:
         """Tell by the raw scores whether it counts; with *window* not all rows that fit are feasible."""
+        self.whole, self.edits = self.kept.whole, self.kept.edits
         level, reduce = self.kept.level, self.priority.reduce
         same = level is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and level == 0))
         self.loose = not same and reduce is not None and window
@@ -71,13 +80,16 @@ class Standing:
 
     part: RowPart
     questions: list[_Question]
+    """The predicates that look beyond the row."""
     preferences: list[_Preference]
+    of_nodes: list[_Question]
+    """The predicates that look at node objects alone."""
     order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     """The rows of the coming pass, each once."""
     stamp: Hashable = None
-    """Which rows those are, in whatever order."""
+    """Which rows those are, in whatever order, and at which node epoch."""
     visited: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
-    """The rows of ``order``."""
+    """The rows of ``order`` whose nodes, as objects, will do."""
     fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
     ranked: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
     count: int = 0
@@ -86,6 +98,8 @@ class Standing:
     """A pass stops before its end, so that not all rows that fit are feasible."""
     _place: tuple[int, int] = NOWHERE
     """How far the part was followed: its ``whole``, and a place in its ``moved``."""
+    _visits: int = 0
+    """How often ``visited`` was put right."""
     _surroundings: Hashable = None
     """What else was as it is now."""
     _is_ranked: bool = False
@@ -116,33 +130,48 @@ class Standing:
         (whole, place), self._place = self._place, NOWHERE
         surroundings, is_ranked, self._is_ranked = self.memory.surroundings(cycle), self._is_ranked, False
         moved = self._surroundings != surroundings or self._reads_rows
-        if not self.part.refresh(cycle) or not (moved is False or self._ask(cycle)):
+        visits = self._visits
+        if not self.part.refresh(cycle) or not self._visit(cycle, stamp) or (moved and not self._ask(cycle, self.questions)):
             return False
-        anew = whole != self.part.whole or self.stamp != stamp or (moved and any(q.kept.whole != q.seen for q in self.questions))
+        anew = whole != self.part.whole or visits != self._visits
+        anew = anew or (moved and any(question.kept.whole != question.seen for question in self.questions))
         rows = [] if anew else self.part.moved[place:]
-        flipped = self._fit_all(stamp) if anew else self._fit(rows)
+        flipped = self._fit_all() if anew else self._fit(rows)
         if self.count > 1:
             if moved or anew or flipped or not is_ranked:
-                anew = self._prefer_all(cycle, rows, anew or not is_ranked, flipped)
+                anew |= self._prefer_all(cycle, None if anew or not is_ranked else rows, flipped or not is_ranked) or not is_ranked
             self._rank(rows, anew)
             self._is_ranked = True
         self._place, self._surroundings = (self.part.whole, len(self.part.moved)), surroundings
         return True
 
-    def _ask(self, cycle: Cycle) -> bool:
-        """Bring the answers of the predicates up to date; False where one cannot be given."""
-        for question in self.questions:
+    def _ask(self, cycle: Cycle, questions: Sequence[_Question]) -> bool:
+        """Bring the answers of *questions* up to date; False where one cannot be given."""
+        for question in questions:
             self.memory.refresh_failures(question.kept, question.predicate, cycle)
             if question.kept.answer is not None and question.kept.answer.errors is not None:
                 return False
         return True
 
-    def _fit_all(self, stamp: Hashable) -> bool:
+    def _visit(self, cycle: Cycle, stamp: Hashable) -> bool:
+        """Put right which rows are looked at all; False where a predicate cannot answer."""
+        state = stamp, self.memory.table.changed.node_epoch
+        if self.stamp == state:
+            return True
+        if not self._ask(cycle, self.of_nodes):
+            return False
+        visited = np.zeros(self.memory.table.size, np.bool_)
+        visited[self.order] = True
+        for question in self.of_nodes:
+            codes = question.kept.codes()
+            if codes is not None:
+                visited &= codes == 0
+        self.visited, self.stamp = visited, state
+        self._visits += 1
+        return True
+
+    def _fit_all(self) -> bool:
         """Put all fits right; answers whether any became another."""
-        if self.stamp != stamp or len(self.visited) != self.memory.table.size:
-            self.visited = np.zeros(self.memory.table.size, np.bool_)
-            self.visited[self.order] = True
-            self.stamp = stamp
         fits = self.part.fits & self.visited
         for question in self.questions:
             codes = question.kept.codes()
@@ -167,12 +196,15 @@ class Standing:
 
     # --- totals -----------------------------------------------------------------------------------------------------
 
-    def _prefer_all(self, cycle: Cycle, rows: list[int], anew: bool, flipped: bool) -> bool:
-        """Bring the priorities up to date; answers whether ranks are to be put right everywhere. Raises RuleError."""
-        feasible = _Feasible(self)
-        reselected = anew or flipped
+    def _prefer_all(self, cycle: Cycle, rows: list[int] | None, reselected: bool) -> bool:
+        """Bring the priorities up to date; answers whether more than *rows* (None: who knows which) of their scores became others.
+
+        *reselected*: other rows fit than before. Raises RuleError.
+        """
+        feasible, anew = _Feasible(self), False
         for preference in self.preferences:
-            if reselected or not self._is_settled(preference, cycle):
+            self.memory.refresh_scores(preference.kept, preference.priority, cycle)
+            if reselected or not preference.is_settled:
                 anew |= self._prefer(cycle, preference, rows, reselected, feasible)
         self._counting = [preference for preference in self.preferences if preference.counts]
         return anew
@@ -182,44 +214,36 @@ class Standing:
         if anew:
             totals = self.part.totals
             for preference in self._counting:
-                totals = totals + preference.reduced * preference.weight
+                totals = totals + (preference.reduced if preference.weight == 1 else preference.reduced * preference.weight)
             self.ranked = np.where(self.fits, totals, OUT)
             return
         for row in rows:
             total = int(self.part.totals[row]) + sum([int(p.reduced[row]) * p.weight for p in self._counting])
             self.ranked[row] = total if self.fits[row] else OUT
 
-    def _is_settled(self, preference: _Preference, cycle: Cycle) -> bool:
-        """Whether the scores of a priority are as they were, if the same rows fit."""
-        kept = preference.kept
-        seen = kept.whole == preference.whole and kept.edits == preference.edits
-        return seen and isinstance(preference.priority.reduce, Reduction | None) and self.memory.is_current(kept, cycle)
-
-    def _prefer(self, cycle: Cycle, preference: _Preference, rows: list[int], reselected: bool, feasible: _Feasible) -> bool:
-        """Bring one priority up to date; answers whether more than *rows* of its scores became another.
-
-        *reselected*: other rows fit than when its scores were reduced.
-        """
+    def _prefer(
+        self, cycle: Cycle, preference: _Preference, rows: list[int] | None, reselected: bool, feasible: _Feasible
+    ) -> bool:
+        """As :meth:`_prefer_all`, for one priority."""
         kept, reduce, counted = preference.kept, preference.priority.reduce, preference.counts
-        self.memory.refresh_scores(kept, preference.priority, cycle)
+        moved = preference.edits != kept.edits
+        anew = not counted or preference.whole != kept.whole or (moved and rows is None)
         preference.judge(self.window)
-        anew, moved = not counted or preference.whole != kept.whole, bool(rows) and preference.edits != kept.edits
-        preference.whole, preference.edits = kept.whole, kept.edits
         if not preference.counts:
             return counted
         if reduce is None:
             preference.reduced = kept.answer
             return anew
         if not isinstance(reduce, Reduction):
-            preference.reduced = feasible.spread(reduce(cycle.template, kept.answer[feasible.rows], feasible.nodes, cycle))
+            preference.reduced = feasible.reduced(cycle, preference)
             return True
         if anew or reselected or moved:
-            summary = reduce.summarise(cycle.template, kept.answer[feasible.rows], feasible.nodes, cycle)
+            summary = reduce.summarise(cycle.template, feasible.of(kept.answer), feasible.nodes, cycle)
             anew = anew or summary != preference.summary
             preference.summary = summary
         if anew:
-            preference.reduced = reduce.apply(cycle.template, kept.answer, preference.summary, Batch(cycle.table), cycle)
-        elif moved:
+            preference.reduced = reduce.apply(cycle.template, kept.answer, preference.summary, Batch.everywhere(cycle.table), cycle)
+        elif moved and rows:
             at = np.array(sorted(set(rows)), np.intp)
             preference.reduced[at] = reduce.apply(cycle.template, kept.answer[at], preference.summary, Batch(cycle.table, at), cycle)
         return anew
@@ -255,37 +279,29 @@ class Standing:
         return self.part.memory
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, slots=False)
 class _Feasible:
-    """The rows that fit, in visiting order, worked out when first asked for."""
+    """The rows that fit, worked out when first asked for."""
 
     standing: Standing
-    _rows: Rows | None = None
-    _nodes: Batch | None = None
 
-    @property
-    def is_all(self) -> bool:
-        """Whether every row of the table fits."""
-        return self.standing.count == len(self.standing.fits)
-
-    @property
-    def rows(self) -> Rows:
-        """intp[k], in visiting order."""
-        if self._rows is None:
-            order = self.standing.order
-            self._rows = order if self.is_all else order[self.standing.fits[order]]
-        return self._rows
-
-    @property
+    @cached_property
     def nodes(self) -> Batch:
-        if self._nodes is None:
-            self._nodes = Batch(self.standing.memory.table, self.rows)
-        return self._nodes
+        """In ascending order; the whole table where every row fits."""
+        table, fits = self.standing.memory.table, self.standing.fits
+        return Batch.everywhere(table) if self.standing.count == len(fits) else Batch(table, fits.nonzero()[0])
 
-    def spread(self, scores: Scores) -> Scores:
-        """Scores of the feasible rows laid out over all rows."""
-        found = np.zeros(len(self.standing.fits), np.int64)
-        found[self.rows] = scores
+    def of(self, scores: Scores) -> Scores:
+        """The scores of ``nodes``, out of those of all rows."""
+        return scores if self.nodes.rows is None else scores.take(self.nodes.rows)
+
+    def reduced(self, cycle: Cycle, preference: _Preference) -> Scores:
+        """The scores of a priority whose reduce step sees all feasible nodes in visiting order at once, laid out over all rows."""
+        assert preference.priority.reduce is not None
+        order, found = self.standing.order, np.zeros(len(self.standing.fits), np.int64)
+        rows = order[self.standing.fits[order]]
+        nodes = Batch(self.standing.memory.table, rows)
+        found[rows] = preference.priority.reduce(cycle.template, preference.kept.answer[rows], nodes, cycle)
         return found
 
 
@@ -312,8 +328,8 @@ class Standings:
         memory, pod = self.memory, cycle.template
         questions = [(predicate, memory.entry(predicate, pod)) for predicate in cycle.algorithm.predicates_for(pod)]
         preferences = [(p, weight, memory.entry(p, pod)) for p, weight in cycle.algorithm.priorities if p.concerns(pod)]
-        near = [(p, kept) for p, kept in questions if not kept.stamped]
-        worth = [(p, weight, kept) for p, weight, kept in preferences if not kept.stamped and p.reduce is None]
+        near = [(p, kept) for p, kept in questions if kept.is_of_row]
+        worth = [(p, weight, kept) for p, weight, kept in preferences if kept.is_of_row and p.reduce is None]
         key = pod.size, tuple(id(kept) for _, kept in near), tuple(id(kept) for _, _, kept in worth)
         part = self._parts.get(key)
         if part is None:
@@ -321,7 +337,8 @@ class Standings:
         return Standing(
             part,
             [_Question(p, kept) for p, kept in questions if kept.stamped],
-            [_Preference(p, weight, kept) for p, weight, kept in preferences if kept.stamped or p.reduce is not None],
+            [_Preference(p, weight, kept) for p, weight, kept in preferences if not (kept.is_of_row and p.reduce is None)],
+            [_Question(p, kept) for p, kept in questions if not kept.is_of_row and not kept.stamped],
         )
 
     def _size(self) -> int:

@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/nodeinfo/node_info.go (1.12: pkg/scheduler/cache/node_in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any
 
 import attrs
@@ -22,6 +22,8 @@ from .template import Entry, Port, Template
 Ints = NDArray[np.int64]
 Statuses = tuple[tuple[str, str], ...]
 ImageStates = Mapping[str, tuple[int, int]]
+MOST_KEPT = 1 << 10
+"""Answers about the node objects that are kept at a time."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
 
 
@@ -87,8 +89,8 @@ class NodeTable:
     """Somebody holds ``names``: copy it before the next change."""
     changed: ChangeLog = attrs.field(factory=ChangeLog)
     census: Census = attrs.field(init=False)
-    _nodeless: tuple[int, bool] = (-1, False)
-    """Whether any row had no node, and at which node epoch."""
+    _once: tuple[int, dict[Hashable, Any]] = attrs.field(factory=lambda: (-1, {}))
+    """What was worked out of the node objects, and at which node epoch."""
     _free: list[int] = attrs.field(factory=list)
     _images_of: dict[int, tuple[str, ...]] = attrs.field(factory=dict)
 
@@ -98,9 +100,17 @@ class NodeTable:
     @property
     def has_nodeless(self) -> bool:
         """Whether any row in use has no node object."""
-        if self._nodeless[0] != self.changed.node_epoch:
-            self._nodeless = self.changed.node_epoch, bool((self.used & ~self.has_node)[: self.size].any())
-        return self._nodeless[1]
+        return bool(self.once("nodeless", lambda: bool((self.used & ~self.has_node)[: self.size].any())))
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What *make* works out of the node objects alone, kept by *key* until one of them changes."""
+        if self._once[0] != self.changed.node_epoch or len(self._once[1]) > MOST_KEPT:
+            self._once = self.changed.node_epoch, {}
+        kept = self._once[1]
+        found = kept.get(key)
+        if found is None:
+            found = kept[key] = make()
+        return found
 
     # --- rows -------------------------------------------------------------------------------------------------------
 
@@ -208,7 +218,7 @@ class NodeTable:
     def _set_labels(self, row: int, labels: Mapping[str, str]) -> None:
         changed = False
         for key in labels.keys() - self.labels.keys():
-            self.labels[key] = Column(None, np.zeros(len(self.used), np.int32))
+            self.labels[key] = Column(None, np.zeros(len(self.used), np.intp))
         for key, column in self.labels.items():
             changed |= column.set(row, labels.get(key))
         if changed and self.pods[row]:

@@ -25,6 +25,9 @@ class Group:
     terminating: bool = False
 
 
+NO_AFFINITY = Affinity()
+
+
 @attrs.frozen(eq=False)
 class Template:
     """An equivalence class of pods, with everything that rules read worked out once.
@@ -69,7 +72,7 @@ class Template:
 
     @property
     def affinity(self) -> Affinity:
-        return self.pod.spec.affinity or Affinity()
+        return self.pod.spec.affinity or NO_AFFINITY
 
     @property
     def has_pod_affinity(self) -> bool:

@@ -33,7 +33,7 @@ def search(
     cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, names: frozenset[str] | None, start: int
 ) -> Found:
     """Judge the nodes, the nominated one first, and write into *diagnosis* what stands against them."""
-    verdict = judge_twice(cycle, Batch(cycle.table), nominations, check_all=False)
+    verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, check_all=False)
     first = _nominated_row(cycle)
     if first is not None and verdict.fits[first]:
         rows = np.array([first], np.intp)

@@ -106,7 +106,7 @@ class Shortcut:
     def _pre_scores(plugin: Plugin, pod: Template, cycle: FrameworkCycle) -> bool:
         if not plugin.pre_score_by_class:
             return False
-        status: Status | None = plugin.pre_score(pod, Batch(cycle.table), cycle)  # type: ignore[attr-defined]  # it stands at this point
+        status: Status | None = plugin.pre_score(pod, Batch.everywhere(cycle.table), cycle)  # type: ignore[attr-defined]  # it stands at this point
         return status is None or status.is_success
 
     def _best_row(self, standing: Standing, order: Rows) -> int:

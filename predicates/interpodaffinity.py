@@ -14,7 +14,7 @@ import numpy as np
 
 from ..api.objects import Namespace
 from ..core.batch import Batch, Ints, Mask
-from ..core.census import Terms
+from ..core.census import Counter, Terms
 from ..core.cycle import Cycle
 from ..core.domains import DomainSums, pods_with_any_key
 from ..core.failures import Failures
@@ -48,12 +48,12 @@ def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
 
 def first_of(found: tuple[Mask | None, ...], nodes: Batch) -> Ints:
     """Which of *found* first names each node, counted from 1, 0 where none does: int64[n]."""
-    codes = np.zeros(nodes.n, np.int64)
+    codes: Ints | None = None
     for code in range(len(found), 0, -1):
         mask = found[code - 1]
         if mask is not None:
-            codes[mask] = code
-    return codes
+            codes = mask * np.int64(code) if codes is None else np.where(mask, code, codes)
+    return np.zeros(nodes.n, np.int64) if codes is None else codes
 
 
 def refused_by_existing(terms: Terms, nodes: Batch) -> Mask | None:
@@ -99,21 +99,29 @@ def _lacks_company(pod: Template, nodes: Batch) -> Mask | None:
     if not pod.required_affinity:
         return None
     affinity = Affinity.of(pod)
-    return lacks_company(affinity, nodes, _change(nodes, affinity.wanted, affinity.wanted))
+    return lacks_company(affinity, nodes, lambda wanted: _change(nodes, wanted, wanted))
 
 
-def lacks_company(affinity: Affinity, nodes: Batch, change: Ints) -> Mask:
-    """As said, where *change*: int64[n] more of the pods that are wanted stand on each node."""
+def lacks_company(affinity: Affinity, nodes: Batch, change: Callable[[PodsMeant], Ints]) -> Mask:
+    """As said, where *change* tells how many more of the pods that are wanted the edits put on each node: int64[n]."""
     counter = nodes.counter(affinity.wanted)
+    there = pods_with_any_key(nodes, counter, affinity.keys)
+    if nodes.edits:
+        return _lacks_with(affinity, nodes, counter, there, change(affinity.wanted))
+    lacking = np.zeros(nodes.n, np.bool_)
+    for key in affinity.keys if there or not affinity.itself else ():
+        lacking |= (counter.domains(key, nodes.table.labels) <= 0).take(nodes.label(key).codes)
+    return lacking
+
+
+def _lacks_with(affinity: Affinity, nodes: Batch, counter: Counter, there: int, change: Ints) -> Mask:
     lacking, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
     for key in affinity.keys:
         label = nodes.label(key)
         has_any |= label.present
         lacking |= (counter.domains(key, nodes.table.labels)[label.codes] + change * label.present) <= 0
-    if affinity.itself:
-        # Upstream: "any" are the pairs that were collected, so pods on nodes without any of the keys do not count.
-        lacking &= pods_with_any_key(nodes, counter, affinity.keys) + change * has_any > 0
-    return lacking
+    # Upstream: "any" are the pairs that were collected, so pods on nodes without any of the keys do not count.
+    return lacking & (there + change * has_any > 0) if affinity.itself else lacking
 
 
 @attrs.frozen(eq=False)
@@ -156,9 +164,11 @@ def meets_refused(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsMeant]
     """As said, where *change* tells how many more of the pods that are refused stand on each node: int64[n]."""
     met = np.zeros(nodes.n, np.bool_)
     for key, refused in anti.by_key:
-        label = nodes.label(key)
-        counts = nodes.counter(refused).domains(key, nodes.table.labels)[label.codes]
-        met |= (counts + change(refused) * label.present) > 0
+        label, domains = nodes.label(key), nodes.counter(refused).domains(key, nodes.table.labels)
+        if nodes.edits:
+            met |= domains[label.codes] + change(refused) * label.present > 0
+        else:
+            met |= (domains > 0).take(label.codes)
     return met
 
 

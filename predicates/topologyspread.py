@@ -23,6 +23,7 @@ from ..core.spread import (
     hard_constraints,
     selector_error,
     with_all_keys,
+    without_a_key,
 )
 from ..core.template import Template
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
@@ -48,29 +49,31 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     if not cycle.has_metadata:
         return Failures.error(NO_METADATA, np.ones(nodes.n, np.bool_))
     namespaces = frozenset((pod.namespace,))
-    domains: dict[str, Domains] | None = cycle.memo.get((NAME, pod))
-    if domains is None:
-        domains = cycle.memo[NAME, pod] = domains_by_key(pod, constraints, namespaces, cycle.table)
-    return _judge(pod, constraints, nodes, _Skews(namespaces, constraints, nodes, domains))
+    if nodes.rows is None or (NAME, pod) not in cycle.memo:
+        # For the whole table anew, as whoever keeps that answer watches what is counted.
+        cycle.memo[NAME, pod] = domains_by_key(pod, constraints, namespaces, cycle.table)
+    return _judge(pod, constraints, nodes, _Skews(namespaces, constraints, nodes, cycle.memo[NAME, pod]))
 
 
 def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews) -> Failures | None:
     """The first constraint that a node breaks, or that cannot be read, decides about the node."""
-    alive = skews.has_domains()
-    failed = np.zeros(nodes.n, np.bool_)
+    asked = skews.has_domains()
+    failed: Mask | None = None
     for constraint in constraints:
-        lacking = ~nodes.label(constraint.topology_key).present
-        failed |= alive & lacking
-        alive &= ~lacking
         text = selector_error(constraint.label_selector)
         if text is not None:
-            refused = Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed)
-            return Failures.joined([refused, Failures.error(text, alive)])
+            lacking = ~nodes.label(constraint.topology_key).present
+            failed = lacking if failed is None else failed | lacking
+            asked = np.ones(nodes.n, np.bool_) if asked is None else asked
+            refused = Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed & asked)
+            return Failures.joined([refused, Failures.error(text, asked & ~failed)])
         itself = selector_matches(constraint.label_selector, pod.labels)
-        broken = skews.without_the_pod(constraint.topology_key) + int(itself) > constraint.max_skew
-        failed |= alive & broken
-        alive &= ~broken
-    return Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed)
+        exceeding = skews.exceeding(constraint.topology_key, constraint.max_skew - int(itself))
+        if exceeding is not None:
+            failed = exceeding if failed is None else failed | exceeding
+    if failed is None:
+        return None
+    return Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed if asked is None else failed & asked)
 
 
 @attrs.define(eq=False, slots=False)
@@ -88,22 +91,24 @@ class _Skews:
         # Upstream: that is wherever the node has all the keys; the pod's node selector is not looked at again.
         return with_all_keys(self.constraints, self.nodes)
 
-    def has_domains(self) -> Mask:
-        """Where any domain is known at all; elsewhere every node fits: bool[n]."""
-        if any(domains.least_code >= 0 for domains in self.domains.values()):
-            return np.ones(self.nodes.n, np.bool_)
+    def has_domains(self) -> Mask | None:
+        """Where any domain is known at all, None if everywhere; elsewhere every node fits: bool[n]."""
+        if any([len(domains.values) for domains in self.domains.values()]):
+            return None
         return self._edited(self.constraints) if self.nodes.edits else np.zeros(self.nodes.n, np.bool_)
 
-    def without_the_pod(self, key: str) -> Ints:
-        """The count of each node's domain less the smallest count: int64[n]."""
-        domains, codes = self.domains[key], self.nodes.label(key).codes
-        counts = domains.counts[codes]
+    def exceeding(self, key: str, most: int) -> Mask | None:
+        """Where the node lacks the label *key*, or its domain's count is more than *most* above the smallest; None: nowhere."""
+        domains, label = self.domains[key], self.nodes.label(key)
         if not self.nodes.edits:
-            return counts - domains.least
+            by_value = domains.counts - domains.least > most
+            by_value[0] = without_a_key(self.constraints, self.nodes.table)
+            return by_value.take(label.codes) if by_value.any() else None
         mine = tuple(c for c in self.constraints if c.topology_key == key)
-        counts = counts + self._delta(mine) * self.editable
+        counts = domains.counts[label.codes] + self._delta(mine) * self.editable
         # Upstream: an edit makes a domain of a value that was none, and its count may even be negative.
-        return counts - domains.least_if(codes, counts, domains.known[codes] | self._edited(mine))
+        least = domains.least_if(label.codes, counts, domains.known[label.codes] | self._edited(mine))
+        return ~label.present | (counts - least > most)
 
     def _delta(self, constraints: Constraints) -> Ints:
         return sum((self.nodes.delta(query) for query in self._queries(constraints)), np.zeros(self.nodes.n, np.int64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from ..core.batch import Batch, Ints, Mask
 from ..core.census import PodsMatching
 from ..core.cycle import Cycle
-from ..core.owners import OwnerSelector, owner_selectors
+from ..core.listings import Listings
+from ..core.owners import OwnerSelector, owner_selectors, remembered
+from ..core.release import Release
 from ..core.rule import Priority, Reads, Reduction, Scores
 from ..core.template import Group, Template
 from .rule import MAX_PRIORITY, priority
@@ -42,7 +44,11 @@ def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     selectors = owner_selectors(pod, cycle.listings)
     if not selectors:
         return np.zeros(nodes.n, np.int64)
-    return nodes.counting(fellows(pod.namespace, selectors, any_of_them=cycle.release.spread_matches_any_selector))
+    return nodes.counting(remembered("fellows of owners", partial(_fellows, cycle.release), pod, cycle.listings))
+
+
+def _fellows(release: Release, pod: Template, listings: Listings) -> PodsMatching:
+    return fellows(pod.namespace, owner_selectors(pod, listings), any_of_them=release.spread_matches_any_selector)
 
 
 def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, tuple[int, ...]]:
@@ -58,12 +64,19 @@ def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nod
     """
     zones, most = nodes.zone.codes, crowds[0]
     by_zone = np.array(crowds[1], np.int64)
-    size, in_zone = len(by_zone), _emptiness(by_zone, int(by_zone[1:].max(initial=0)), best)
+    size, in_zone = len(by_zone), _emptiness(by_zone, max(crowds[1][1:], default=0), best)
     if (most + 1) * size > nodes.n:
         return _combined(_emptiness(raw, most, best), in_zone[zones], zones != 0)
     # Few counts and few zones: one score for each pair of them, and a look-up for each node; nodes that do not fit may hold more.
-    every_count, every_zone = np.arange(most + 1)[:, None], np.arange(size)
-    return _combined(_emptiness(every_count, most, best), in_zone, every_zone != 0).ravel()[np.minimum(raw, most) * size + zones]
+    every_count, every_zone = _every(most + 1, size)
+    found: Scores = _combined(_emptiness(every_count, most, best), in_zone, every_zone != 0).take(raw * size + zones, mode="clip")
+    return found
+
+
+@lru_cache(1 << 8)
+def _every(counts: int, zones: int) -> tuple[Ints, Ints]:
+    """All counts, as a column, and all zones, as a row."""
+    return np.arange(counts)[:, None], np.arange(zones)
 
 
 def zone_reduction(best: int = MAX_PRIORITY) -> Reduction:

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..core.batch import Batch, Ints, Mask
+from ..core.arithmetic import tabulated
+from ..core.batch import Batch, Ints
 from ..core.cycle import Cycle
 from ..core.nodeselectors import required_node_affinity
 from ..core.rule import Reads, Reduction, RuleError, Scores
-from ..core.spread import NO_MINIMUM, Constraints, domains_by_key, eligible, selector_error, soft_constraints, with_all_keys
+from ..core.spread import (
+    NO_MINIMUM,
+    Constraints,
+    domains_by_key,
+    eligible,
+    is_readable,
+    selector_error,
+    soft_constraints,
+    with_all_keys,
+    without_a_key,
+)
 from ..core.template import Template
 from .rule import MAX_PRIORITY, priority
 
@@ -26,9 +36,10 @@ def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[
     constraints = soft_constraints(pod)
     if not constraints:
         return None
-    candidates = with_all_keys(constraints, nodes)
-    _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(candidates)), cycle)
-    return int(_int32(raw[candidates].sum())), int(raw[candidates].min()) if candidates.any() else NO_MINIMUM
+    if not is_readable(constraints):
+        _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle)
+    met = raw[with_all_keys(constraints, nodes)] if without_a_key(constraints, nodes.table) else raw
+    return _int32(int(met.sum())), int(met.min(initial=NO_MINIMUM))
 
 
 def _apply(pod: Template, raw: Scores, summary: tuple[int, int] | None, nodes: Batch, cycle: Cycle) -> Scores:
@@ -41,20 +52,29 @@ def _apply(pod: Template, raw: Scores, summary: tuple[int, int] | None, nodes: B
     total, least = summary
     # Upstream: a node that stands twice in the list is credited twice, each time for both.
     twice = nodes.rows is not None and nodes.n
-    own = _int32(raw * np.bincount(nodes.indexes)[nodes.indexes] if twice else raw)
-    return _scaled(own, np.int64(total), _int32(np.int64(total - least)), with_all_keys(soft_constraints(pod), nodes))
+    own = raw * np.bincount(nodes.indexes)[nodes.indexes] if twice else raw
+    spread = _int32(total - least)
+    if spread:
+        scores = tabulated(lambda met: _scaled(_int32s(met), total, spread), own)
+    else:
+        scores = np.full(nodes.n, MAX_PRIORITY, np.int64)
+    constraints = soft_constraints(pod)
+    return scores * with_all_keys(constraints, nodes) if without_a_key(constraints, nodes.table) else scores
 
 
-def _scaled(own: Ints, total: np.int64, spread: NDArray[np.int64], candidates: Mask) -> Scores:
-    if not spread:
-        return candidates * np.int64(MAX_PRIORITY)
-    share = _int32(total - own).astype(np.float64) / float(spread)
-    return np.trunc(float(MAX_PRIORITY) * share).astype(np.int64) * candidates
+def _scaled(own: Ints, total: int, spread: int) -> Scores:
+    share = _int32s(total - own) / float(spread)
+    return (float(MAX_PRIORITY) * share).astype(np.int64)
 
 
-def _int32(numbers: NDArray[np.int64] | np.int64) -> NDArray[np.int64]:
+def _int32s(numbers: Ints) -> Ints:
     """*numbers* as upstream's 32-bit counters hold them."""
-    return np.asarray(numbers).astype(np.int32).astype(np.int64)
+    return numbers.astype(np.int32).astype(np.int64)
+
+
+def _int32(number: int) -> int:
+    """*number* as upstream's 32-bit counters hold it."""
+    return (number + 2**31) % 2**32 - 2**31
 
 
 def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batch, cycle: Cycle) -> None:
@@ -63,9 +83,9 @@ def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batc
         text = selector_error(constraint.label_selector)
         if text is None:
             continue
-        everywhere = Batch(cycle.table)
+        everywhere = Batch.everywhere(cycle.table)
         label = everywhere.label(constraint.topology_key)
-        met = eligible(pod, constraints, everywhere) & (everywhere.pod_count > 0)
+        met = eligible(pod, constraints, cycle.table) & (everywhere.pod_count > 0)
         if np.isin(label.codes[met], candidates.label(constraint.topology_key).codes).any():
             raise RuleError(text)
 
@@ -88,5 +108,5 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     domains = domains_by_key(pod, constraints, None, cycle.table)
     for constraint in constraints:
         key = constraint.topology_key
-        found += domains[key].counts[nodes.label(key).codes]
-    return found * with_all_keys(constraints, nodes)
+        found += domains[key].counts.take(nodes.label(key).codes)
+    return found * with_all_keys(constraints, nodes) if without_a_key(constraints, cycle.table) else found

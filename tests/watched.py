@@ -61,7 +61,7 @@ _WRITTEN = {
 TABLE = _needing(
     free="size resources zone_key",
     node="row_of names nodes allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid attachable "
-    "images ghosts",
+    "images ghosts has_nodeless once",
     requests="requested nonzero pod_count",
     ports="ports",
     pods="pods volumes",
@@ -134,7 +134,7 @@ def watched_table(cycle: Cycle, watch: Watch) -> Watched:
 
         return Watched(real, watch, CENSUS, {"counter": lambda _: asked, "terms_about": lambda _: terms})
 
-    return Watched(cycle.table, watch, TABLE, {"census": census})
+    return Watched(cycle.table, watch, TABLE, {"census": census, "once": _always(lambda key, make: make())})
 
 
 def watched_batch(table: Watched, rows: Iterable[int] | None) -> Batch:

@@ -92,7 +92,7 @@ class InterPodAffinity(Plugin):
         affinity, anti = _own_terms(pod, cycle)
         if affinity.keys:
             # Upstream: even the first of its kind needs a node with all the keys.
-            lacking = lacks_company(affinity, nodes, nodes.delta(affinity.wanted))
+            lacking = lacks_company(affinity, nodes, nodes.delta)
             for key in affinity.keys:
                 lacking |= ~nodes.label(key).present
         if anti.by_key:

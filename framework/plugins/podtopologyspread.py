@@ -39,7 +39,7 @@ class PodTopologySpread(Plugin):
 
     name = "PodTopologySpread"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads: ClassVar[Reads] = Reads.NODE | Reads.PODS | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     scores_together: ClassVar[bool] = True
     without_pre_filter: ClassVar[str | None] = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
     without_pre_score: ClassVar[str | None] = 'error reading "PreScorePodTopologySpread" from cycleState: not found'

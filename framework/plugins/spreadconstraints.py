@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/framework/plugins/podtopologyspread/common.go, pkg/sched
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 import attrs
 import numpy as np
@@ -15,7 +15,7 @@ from ...api.objects import NO_STRINGS, LabelSelector, Map, Taint, TopologySpread
 from ...core.batch import Batch, Ints, Mask
 from ...core.census import PodsMatching
 from ...core.listings import Listings
-from ...core.nodeselectors import literal_node_affinity_mask
+from ...core.nodeselectors import literal_node_affinity_mask, required_node_affinity
 from ...core.owners import remembered, services_of
 from ...core.template import Template
 from ...predicates.taints import first_untolerated
@@ -87,6 +87,11 @@ class Constraint:
         if self.honors_affinity:
             mask = mask & literal_node_affinity_mask(pod, nodes)
         return mask & _tolerated(pod, nodes) if self.honors_taints else mask
+
+
+def allows(pod: Template) -> Hashable:
+    """All of *pod* that tells on which nodes pods count."""
+    return pod.node_selector, required_node_affinity(pod), pod.spec.tolerations
 
 
 def _tolerated(pod: Template, nodes: Batch) -> Mask:

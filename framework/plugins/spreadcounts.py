@@ -15,12 +15,12 @@ from ...core.arithmetic import rounded
 from ...core.batch import Batch, Ints, Mask
 from ...core.columns import ColumnView
 from ...core.rule import Scores
-from ...core.spread import Domains, with_all_keys
+from ...core.spread import Domains, Ground, with_all_keys
 from ...core.table import NodeTable
 from ...core.template import Template
-from .spreadconstraints import HOSTNAME, Constraint, Constraints, pods_on
+from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
 
-Codes = NDArray[np.int32]
+Codes = NDArray[np.intp]
 
 
 # --- hard constraints -----------------------------------------------------------------------------------------------
@@ -28,17 +28,33 @@ Codes = NDArray[np.int32]
 
 def domains_by_key(pod: Template, constraints: Constraints, table: NodeTable) -> dict[str, Domains]:
     """The domains of each topology key over the whole cluster."""
-    nodes = Batch(table)
-    complete = with_all_keys(constraints, nodes)
     found: dict[str, Domains] = {}
-    for key in dict.fromkeys(constraint.topology_key for constraint in constraints):
-        pods, counted = np.zeros(nodes.n, np.int64), np.zeros(nodes.n, np.bool_)
-        for constraint in _of_key(key, constraints):
-            mine = complete & constraint.counts_on(pod, nodes)
+    for at, constraint in enumerate(constraints):
+        key = constraint.topology_key
+        ground = _hard_ground(pod, constraints, at, table)
+        domains = Domains(ground.count(constraint.fellows.counted(pod.namespace), key, table), ground.known, ground.values)
+        found[key] = _together(found[key], domains) if key in found else domains
+    return found
+
+
+def _together(one: Domains, other: Domains) -> Domains:
+    known = one.known | other.known
+    return Domains(one.counts + other.counts, known, np.flatnonzero(known))
+
+
+def _hard_ground(pod: Template, constraints: Constraints, at: int, table: NodeTable) -> Ground:
+    """The nodes that constraint number *at* counts."""
+
+    def make() -> Ground:
+        nodes = Batch.everywhere(table)
+        mask = with_all_keys(constraints, nodes) & constraints[at].counts_on(pod, nodes)
+        for later in _of_key(constraints[at].topology_key, constraints[at + 1 :]):
             # Upstream: of two constraints with one key the later one's count of a node replaces the earlier one's.
-            pods = np.where(mine, pods_on(constraint, pod.namespace, nodes), pods)
-            counted |= mine
-        found[key] = Domains.over(nodes.label(key), pods, np.flatnonzero(counted))
+            mask &= ~later.counts_on(pod, nodes)
+        label = nodes.label(constraints[at].topology_key)
+        return Ground.of(label.codes, len(label.values), mask)
+
+    found: Ground = table.once(("hard ground", constraints, at, *allows(pod)), make)
     return found
 
 
@@ -61,7 +77,7 @@ class Skews:
         """The count of each node's domain less the smallest count: int64[n]."""
         key = constraint.topology_key
         domains, codes = self.domains[key], self.nodes.label(key).codes
-        counts = domains.counts[codes]
+        counts = domains.counts.take(codes)
         if self.nodes.edits:
             counts = counts + self._edited(key)
         if self.zeroes_minimum and domains.number < constraint.min_domains:
@@ -165,10 +181,11 @@ def _counts(pod: Template, constraints: Constraints, requires_all: bool, table: 
 
 
 def _count(pod: Template, constraint: Constraint, required: Constraints, table: NodeTable) -> Ints:
-    everywhere = Batch(table)
-    pods = pods_on(constraint, pod.namespace, everywhere)
-    holding = np.flatnonzero(pods)
-    nodes = Batch(table, holding)
-    mask = with_all_keys(required, nodes) & constraint.counts_on(pod, nodes)
-    label = nodes.label(constraint.topology_key)
-    return np.bincount(_values(label)[mask], pods[holding][mask], len(label.values)).astype(np.int64)
+
+    def make() -> Ground:
+        nodes = Batch.everywhere(table)
+        label = nodes.label(constraint.topology_key)
+        return Ground.of(_values(label), len(label.values), with_all_keys(required, nodes) & constraint.counts_on(pod, nodes))
+
+    ground: Ground = table.once(("soft ground", constraint, required, *allows(pod)), make)
+    return ground.count(constraint.fellows.counted(pod.namespace), constraint.topology_key, table)
