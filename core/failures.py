@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 import attrs
 import numpy as np
@@ -32,25 +34,25 @@ class Failures:
     ``codes[i]`` is 0. ``sequences`` maps each code in use to its reasons.
     """
 
-    codes: Codes
-    sequences: dict[int, Reasons]
+    _codes: Codes | None
+    _sequences: dict[int, Reasons]
     errors: Codes | None = None
     texts: tuple[str, ...] = ()
+    _named: Sequence[tuple[Reasons, Mask]] = ()
+    """Reasons and the nodes that each is held against, in order, as long as nobody asked for codes."""
 
     @classmethod
     def where(cls, reasons: Reason | Reasons, mask: Mask) -> Failures | None:
-        """*reasons* on every node of *mask*: bool[n]; None where there is no such node."""
+        """*reasons* on every node of *mask*: bool[n], not to be changed after; None where there is no such node."""
         if not mask.any():
             return None
-        return cls(mask.astype(np.int64), {1: (reasons,) if isinstance(reasons, Reason) else reasons})
+        return cls(None, {}, named=(((reasons,) if isinstance(reasons, Reason) else reasons, mask),))
 
     @classmethod
     def all_of(cls, found: Sequence[tuple[Reason, Mask]]) -> Failures | None:
         """Each reason on the nodes of its mask; a node that several masks name gets their reasons in the order given."""
-        found = [(reason, mask) for reason, mask in found if mask.any()]
-        if not found:
-            return None
-        return cls.joined([f for reason, mask in found if (f := cls.where(reason, mask)) is not None])
+        named = [((reason,), mask) for reason, mask in found if mask.any()]
+        return cls(None, {}, named=named) if named else None
 
     @classmethod
     def error(cls, text: str, mask: Mask) -> Failures | None:
@@ -92,11 +94,39 @@ class Failures:
         found = [part for part in parts if part is not None]
         if len(found) <= 1:
             return found[0] if found else None
+        if all(part._codes is None for part in found):
+            return cls(None, {}, named=[pair for part in found for pair in part._named])
+        return cls._coded_together(found)
+
+    @classmethod
+    def _coded_together(cls, found: Sequence[Failures]) -> Failures | None:
         outcomes: list[Reasons | str] = [()]
         numbers = np.zeros(len(found[0].codes), np.int64)
         for part in found:
             numbers, outcomes = _then(numbers, outcomes, part)
         return cls.of_rows(outcomes, numbers)
+
+    @property
+    def codes(self) -> Codes:
+        """int64[n]"""
+        if self._codes is None:
+            self._settle()
+        assert self._codes is not None
+        return self._codes
+
+    @property
+    def sequences(self) -> dict[int, Reasons]:
+        """Code -> reasons."""
+        if self._codes is None:
+            self._settle()
+        return self._sequences
+
+    def _settle(self) -> None:
+        """Work out the codes."""
+        coded = [Failures(mask.astype(np.int64), {1: reasons}) for reasons, mask in self._named]
+        found = self._coded_together(coded) if len(coded) > 1 else coded[0]
+        assert found is not None
+        self._codes, self._sequences, self._named = found.codes, found.sequences, ()
 
     @property
     def errors_or_zero(self) -> Codes:
@@ -106,6 +136,8 @@ class Failures:
     @property
     def passed(self) -> Mask:
         """Where the predicate has nothing against the node: bool[n]."""
+        if self._codes is None:
+            return ~reduce(or_, (mask for _, mask in self._named))
         found: Mask = self.codes == 0
         return found if self.errors is None else found & (self.errors == 0)
 

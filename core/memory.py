@@ -74,14 +74,15 @@ class Kept:
         """Nothing yet, for a rule that reads this."""
         return cls(*_traits(reads))
 
-    @property
-    def is_of_row(self) -> bool:
-        """Whether it reads what changes on the row itself, and nothing that no row tells of."""
-        return (self.rowwise or self.counted) and not self.stamped
-
     def codes(self) -> Codes | None:
         """The codes of a predicate's answer, None where it objects to nothing."""
         return None if self.answer is None else self.answer.codes
+
+
+@cache
+def is_of_row(reads: Reads) -> bool:
+    """Whether a rule that reads this looks at what changes on the row itself, and at nothing that no row tells of."""
+    return bool(reads & (ROWWISE | Reads.COUNTS)) and not reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
 
 
 @cache
@@ -99,7 +100,7 @@ class Memory:
     limit: int = 1 << 30
     held: int = 0
     """Bytes held, about."""
-    _kept: dict[tuple[type, str, Hashable], Kept] = attrs.field(factory=dict)
+    _kept: dict[Hashable, Kept] = attrs.field(factory=dict)
     _clock: int = 0
     _batch: Batch | None = None
 
@@ -133,12 +134,18 @@ class Memory:
         """Bring what is kept of *priority* for the template of *cycle* up to date."""
         self._bring_up(kept, cycle, lambda nodes: priority.score(cycle.template, nodes, cycle), _put_scores)
 
+    @staticmethod
+    def key(rule: Predicate | Priority, template: Template) -> Hashable:
+        """Answers of *rule* for templates with equal keys are the same."""
+        memo = ("kept key", type(rule), rule.name)
+        found: Hashable = template.memo.get(memo)
+        if found is None:
+            found = template.memo[memo] = (type(rule), rule.name, rule.key(template))
+        return found
+
     def entry(self, rule: Predicate | Priority, template: Template) -> Kept:
         """Where the answer of *rule* for *template* is kept, up to date or not."""
-        memo = ("kept key", type(rule), rule.name)
-        key = template.memo.get(memo)
-        if key is None:
-            key = template.memo[memo] = (type(rule), rule.name, rule.key(template))
+        key = self.key(rule, template)
         kept = self._kept.get(key)
         if kept is None:
             kept = self._kept[key] = Kept.of(rule.reads)

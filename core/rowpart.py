@@ -7,15 +7,17 @@ foreseen counts only if exactly that happened to the row; every decision is the 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 import attrs
 import numpy as np
 
-from .batch import Ints, Mask, Rows
-from .changes import Event, What
+from .batch import Batch, Ints, Mask
+from .changes import Event
 from .cycle import Cycle
-from .memory import Kept, Memory
 from .rule import Predicate, Priority, Reads
 from .sums import Sums
+from .table import NodeTable
 from .template import Template
 
 DEEPEST = 8
@@ -23,7 +25,7 @@ DEEPEST = 8
 MOST = 1 << 16
 """Row states looked at together, at most."""
 PAYS = 16
-"""Foreseen changes that make up for looking."""
+"""How often nothing must have had to be asked for a look to have paid."""
 LONGEST = 4096
 """Changed rows that are listed before those who follow are told to look at all."""
 UNFORESEEABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
@@ -43,8 +45,9 @@ class Foresight:
     depths: list[int] = attrs.field(factory=list)
     """By row: pods of the size that it got since; ``DEEPEST`` where it is no longer foreseen."""
     foreseen: int = 0
+    """How often nothing had to be asked, since the last look."""
     missed: int = 0
-    """Changes since the last look that looking would have foreseen."""
+    """How often looking would have spared asking."""
     patience: int = 2
     """As many may be missed; grows while looking does not pay."""
 
@@ -57,9 +60,9 @@ class Foresight:
 class RowPart:
     """``fits``: bool[size], whether no rule of the part objects; ``totals``: int64[size], the sum of its weighted scores."""
 
-    memory: Memory
-    questions: list[tuple[Predicate, Kept]]
-    preferences: list[tuple[Priority, int, Kept]]
+    table: NodeTable
+    questions: Sequence[Predicate]
+    preferences: Sequence[tuple[Priority, int]]
     """Priorities without a reduce step, each with its weight."""
     fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
     totals: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
@@ -74,15 +77,14 @@ class RowPart:
 
     def refresh(self, cycle: Cycle) -> bool:
         """Bring fits and totals up to date; False where a rule cannot answer. Raises its RuleError."""
-        log = self.memory.table.changed
+        log = self.table.changed
         if self.cursor == log.cursor and self.node_epoch == log.node_epoch:
             return True
         events = log.since(self.cursor) if self.node_epoch == log.node_epoch and len(self.moved) < LONGEST else None
         self.cursor = -1
-        if events is None or len(self.fits) != self.memory.table.size:
-            if not self._ask(cycle):
+        if events is None or len(self.fits) != self.table.size:
+            if not self._look_at_all(cycle):
                 return False
-            self._look_at_all()
         elif not self._follow(cycle, events):
             return False
         self.cursor, self.node_epoch = log.cursor, log.node_epoch
@@ -93,59 +95,60 @@ class RowPart:
     def _follow(self, cycle: Cycle, events: list[Event]) -> bool:
         """Put the rows of *events* right: as foreseen, or else by asking again."""
         ahead, size = self.ahead, cycle.template.size
+        rows = {row for row, _, _ in events}
+        self.moved.extend(rows)
+        if not ahead.depths:
+            ahead.missed += all(arrival is not None and arrival.size is size for _, _, arrival in events)
+            return self._look_at(cycle, rows)
         depths, asked = ahead.depths, set[int]()
-        for row, what, arrival in events:
-            if what is What.PODS and arrival is not None and arrival.size == size:
-                if depths and (depth := depths[row]) < ahead.depth:
-                    depths[row] = depth + 1
-                    ahead.foreseen += 1
-                    continue
-                ahead.missed += 1
-            if depths:
+        for row, _, arrival in events:
+            depth = depths[row]
+            if arrival is not None and arrival.size is size and depth < ahead.depth:
+                depths[row] = depth + 1
+            else:
                 depths[row] = DEEPEST
-            asked.add(row)
-        for row in dict.fromkeys(event[0] for event in events):
-            if row not in asked:
-                depth = depths[row] - 1
-                self.fits[row], self.totals[row] = ahead.fits[depth, row], ahead.totals[depth, row]
-            self.moved.append(row)
-        if asked:
-            if not self._ask(cycle):
-                return False
-            self._look_at(np.array(sorted(asked), np.intp))
-            if ahead.missed >= ahead.patience:
-                self._look_ahead(cycle)
+                asked.add(row)
+        for row in rows - asked:
+            depth = depths[row] - 1
+            self.fits[row], self.totals[row] = ahead.fits[depth, row], ahead.totals[depth, row]
+        if not asked:
+            ahead.foreseen += 1
+            return True
+        ahead.missed += all(arrival is not None and arrival.size is size for _, _, arrival in events)
+        return self._look_at(cycle, asked)
+
+    def _look_at(self, cycle: Cycle, asked: Collection[int]) -> bool:
+        rows = np.array(sorted(asked), np.intp)
+        found = self._judge(cycle, Batch(self.table, rows))
+        if found is None:
+            return False
+        self.fits[rows], self.totals[rows] = found
+        if self.ahead.missed >= self.ahead.patience:
+            self._look_ahead(cycle)
         return True
 
-    def _ask(self, cycle: Cycle) -> bool:
-        """Bring what is remembered of each rule up to date; False where a predicate has an error."""
-        for predicate, kept in self.questions:
-            self.memory.refresh_failures(kept, predicate, cycle)
-            if kept.answer is not None and kept.answer.errors is not None:
-                return False
-        for priority, _, kept in self.preferences:
-            self.memory.refresh_scores(kept, priority, cycle)
-        return True
-
-    def _look_at(self, rows: Rows) -> None:
-        fits = np.ones(len(rows), np.bool_)
-        for _, kept in self.questions:
-            if kept.answer is not None:
-                fits &= kept.answer.codes[rows] == 0
-        self.fits[rows] = fits
-        self.totals[rows] = sum(kept.answer[rows] * weight for _, weight, kept in self.preferences)
-
-    def _look_at_all(self) -> None:
-        size = self.memory.table.size
-        self.fits, self.totals = np.ones(size, np.bool_), np.zeros(size, np.int64)
-        for _, kept in self.questions:
-            if kept.answer is not None:
-                self.fits &= kept.answer.codes == 0
-        for _, weight, kept in self.preferences:
-            self.totals += kept.answer * weight
+    def _look_at_all(self, cycle: Cycle) -> bool:
+        found = self._judge(cycle, Batch.everywhere(self.table))
+        if found is None:
+            return False
+        self.fits, self.totals = found
         self.whole += 1
         self.moved.clear()
         self.ahead.forget()
+        return True
+
+    def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints] | None:
+        """Fits and totals of a batch: bool[n] and int64[n]; None where a predicate has an error."""
+        fits, totals = np.ones(nodes.n, np.bool_), np.zeros(nodes.n, np.int64)
+        for predicate in self.questions:
+            failures = predicate.check(cycle.template, nodes, cycle)
+            if failures is not None:
+                if failures.errors is not None:
+                    return None
+                fits &= failures.passed
+        for priority, weight in self.preferences:
+            totals += priority.score(cycle.template, nodes, cycle) * weight
+        return fits, totals
 
     # --- ahead ------------------------------------------------------------------------------------------------------
 
@@ -161,12 +164,14 @@ class RowPart:
             return
         depth = ahead.depth
         rows = np.argsort(~self.fits, kind="stable")[: MOST // depth]
-        trial = Sums.of(self.memory.table, np.tile(rows, depth))
+        trial = Sums.of(self.table, np.tile(rows, depth))
         trial.add(pod, np.repeat(np.arange(1, depth + 1), len(rows)))
+        found = self._judge(cycle, trial)
+        if found is None:
+            return
         shape = depth, len(self.fits)
-        ahead.totals, ahead.fits = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
-        ahead.totals[:, rows] = self._totals(cycle, trial).reshape(depth, -1)
-        ahead.fits[:, rows] = self._fits(cycle, trial).reshape(depth, -1)
+        ahead.fits, ahead.totals = np.zeros(shape, np.bool_), np.zeros(shape, np.int64)
+        ahead.fits[:, rows], ahead.totals[:, rows] = (answer.reshape(depth, -1) for answer in found)
         depths = np.full(len(self.fits), DEEPEST)
         depths[rows] = 0
         ahead.depths = depths.tolist()
@@ -177,22 +182,4 @@ class RowPart:
         return UNFORESEEABLE if pod.ports else UNFORESEEABLE & ~Reads.PORTS
 
     def _rules(self) -> list[Predicate | Priority]:
-        return [predicate for predicate, _ in self.questions] + [priority for priority, _, _ in self.preferences]
-
-    def _fits(self, cycle: Cycle, trial: Sums) -> Mask:
-        fits = np.ones(trial.n, np.bool_)
-        for predicate, kept in self.questions:
-            if kept.rowwise:
-                found = predicate.check(cycle.template, trial, cycle)
-                if found is not None:
-                    fits &= found.passed
-            elif kept.answer is not None:
-                fits &= kept.answer.codes[trial.indexes] == 0
-        return fits
-
-    def _totals(self, cycle: Cycle, trial: Sums) -> Ints:
-        totals = np.zeros(trial.n, np.int64)
-        for priority, weight, kept in self.preferences:
-            scores = priority.score(cycle.template, trial, cycle) if kept.rowwise else kept.answer[trial.indexes]
-            totals += scores * weight
-        return totals
+        return [*self.questions, *(priority for priority, _ in self.preferences)]

@@ -195,12 +195,13 @@ def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespac
 
 def _grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[Ground]:
     """The ground of each constraint; those of one key have one."""
-    epoch, memo = table.changed.node_epoch, ("grounds", constraints[0].when_unsatisfiable)
-    known = pod.memo.get(memo)
-    if known is None or known[0] is not table or known[1] != epoch:
+
+    def share() -> list[Ground]:
         asked = ("grounds", tuple(c.topology_key for c in constraints), pod.node_selector, required_node_affinity(pod))
-        known = pod.memo[memo] = table, epoch, table.once(asked, lambda: _make_grounds(pod, constraints, table))
-    found: list[Ground] = known[2]
+        found: list[Ground] = table.once(asked, lambda: _make_grounds(pod, constraints, table))
+        return found
+
+    found: list[Ground] = table.once((pod, constraints[0].when_unsatisfiable), share) if constraints else []
     return found
 
 

@@ -7,9 +7,9 @@ is redone on all rows only where what it must know of all feasible nodes togethe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import attrs
@@ -18,13 +18,16 @@ import numpy as np
 from .batch import Batch, Ints, Rows
 from .cycle import Cycle
 from .failures import Mask
-from .memory import Kept, Memory
+from .memory import Kept, Memory, is_of_row
 from .rowpart import RowPart
 from .rule import Predicate, Priority, Reduction, Scores
 from .template import Template
 
+T = TypeVar("T")
 OUT = -(2**62)
 """The total of a row that does not fit."""
+FEW = 6
+"""Rows up to which one after the other is faster than all as an array."""
 NOWHERE = (-1, 0)
 """No place in the list of a part's moved rows."""
 
@@ -78,6 +81,7 @@ class Standing:
     Scores that are the same for all rows are not in it.
     """
 
+    memory: Memory
     part: RowPart
     questions: list[_Question]
     """The predicates that look beyond the row."""
@@ -184,6 +188,8 @@ class Standing:
 
     def _fit(self, rows: list[int]) -> bool:
         """Put the fits of *rows* right; answers whether any became another. Rows that are never visited never fit."""
+        if len(rows) > FEW:
+            return self._fit_many(np.unique(np.array(rows, np.intp)))
         flipped = False
         asked = [codes for question in self.questions if (codes := question.kept.codes()) is not None]
         for row in rows:
@@ -193,6 +199,17 @@ class Standing:
                 self.count += 1 if fits else -1
                 flipped = True
         return flipped
+
+    def _fit_many(self, rows: Rows) -> bool:
+        fits = self.part.fits[rows] & self.visited[rows]
+        for question in self.questions:
+            codes = question.kept.codes()
+            if codes is not None:
+                fits &= codes[rows] == 0
+        before = self.fits[rows]
+        self.fits[rows] = fits
+        self.count += int(np.count_nonzero(fits)) - int(np.count_nonzero(before))
+        return bool((fits != before).any())
 
     # --- totals -----------------------------------------------------------------------------------------------------
 
@@ -216,6 +233,13 @@ class Standing:
             for preference in self._counting:
                 totals = totals + (preference.reduced if preference.weight == 1 else preference.reduced * preference.weight)
             self.ranked = np.where(self.fits, totals, OUT)
+            return
+        if len(rows) > FEW:
+            at = np.array(rows, np.intp)
+            totals = self.part.totals[at]
+            for preference in self._counting:
+                totals = totals + preference.reduced[at] * preference.weight
+            self.ranked[at] = np.where(self.fits[at], totals, OUT)
             return
         for row in rows:
             total = int(self.part.totals[row]) + sum([int(p.reduced[row]) * p.weight for p in self._counting])
@@ -273,11 +297,6 @@ class Standing:
         found: Rows = (ranked == ranked[ranked.argmax()]).nonzero()[0]
         return found
 
-    @property
-    def memory(self) -> Memory:
-        """Where the answers are remembered."""
-        return self.part.memory
-
 
 @attrs.define(eq=False, slots=False)
 class _Feasible:
@@ -326,21 +345,27 @@ class Standings:
 
     def _new(self, cycle: Cycle) -> Standing:
         memory, pod = self.memory, cycle.template
-        questions = [(predicate, memory.entry(predicate, pod)) for predicate in cycle.algorithm.predicates_for(pod)]
-        preferences = [(p, weight, memory.entry(p, pod)) for p, weight in cycle.algorithm.priorities if p.concerns(pod)]
-        near = [(p, kept) for p, kept in questions if kept.is_of_row]
-        worth = [(p, weight, kept) for p, weight, kept in preferences if kept.is_of_row and p.reduce is None]
-        key = pod.size, tuple(id(kept) for _, kept in near), tuple(id(kept) for _, _, kept in worth)
+        near, far = _divided(cycle.algorithm.predicates_for(pod), lambda predicate: is_of_row(predicate.reads))
+        weighed = [(priority, weight) for priority, weight in cycle.algorithm.priorities if priority.concerns(pod)]
+        worth, wider = _divided(weighed, lambda item: is_of_row(item[0].reads) and item[0].reduce is None)
+        key = pod.size, tuple(memory.key(rule, pod) for rule in near), tuple(memory.key(rule, pod) for rule, _ in worth)
         part = self._parts.get(key)
         if part is None:
-            part = self._parts[key] = RowPart(memory, near, worth)
-        return Standing(
-            part,
-            [_Question(p, kept) for p, kept in questions if kept.stamped],
-            [_Preference(p, weight, kept) for p, weight, kept in preferences if not (kept.is_of_row and p.reduce is None)],
-            [_Question(p, kept) for p, kept in questions if not kept.is_of_row and not kept.stamped],
-        )
+            part = self._parts[key] = RowPart(memory.table, near, worth)
+        questions = [_Question(predicate, memory.entry(predicate, pod)) for predicate in far]
+        wide, of_nodes = _divided(questions, lambda question: question.kept.stamped)
+        preferences = [_Preference(priority, weight, memory.entry(priority, pod)) for priority, weight in wider]
+        return Standing(memory, part, wide, preferences, of_nodes)
 
     def _size(self) -> int:
         """Bytes that one standing takes with its part, about."""
         return 100 * max(self.memory.table.size, 1)
+
+
+def _divided(items: Iterable[T], test: Callable[[T], bool]) -> tuple[list[T], list[T]]:
+    """Those of *items* that pass *test*, and the others."""
+    passed: list[T] = []
+    others: list[T] = []
+    for item in items:
+        (passed if test(item) else others).append(item)
+    return passed, others

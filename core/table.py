@@ -22,7 +22,7 @@ from .template import Entry, Port, Template
 Ints = NDArray[np.int64]
 Statuses = tuple[tuple[str, str], ...]
 ImageStates = Mapping[str, tuple[int, int]]
-MOST_KEPT = 1 << 10
+MOST_KEPT = 1 << 14
 """Answers about the node objects that are kept at a time."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
 
