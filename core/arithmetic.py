@@ -12,13 +12,17 @@ Ints = NDArray[np.int64]
 
 
 def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
-    """*numerator* / *denominator* without the fraction, rounded toward zero: int64[n]; 0 where the denominator is 0.
+    """*numerator* / *denominator* without the fraction, rounded toward zero: int64 as given; 0 where the denominator is 0.
 
     >>> truncated_div(np.array([7, -7, 7]), np.array([2, 2, 0])).tolist()
     [3, -3, 0]
     """
-    with np.errstate(divide="ignore", over="ignore"):
-        quotient: Ints = numerator // denominator
+    quotient: Ints
+    if isinstance(denominator, int) and denominator > 0:
+        quotient = numerator // denominator
+    else:
+        with np.errstate(divide="ignore", over="ignore"):
+            quotient = numerator // denominator
     # numpy rounds down, which differs only below zero.
     negative = quotient < 0
     if negative.any():
@@ -27,14 +31,13 @@ def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
 
 
 def tabulated(function: Callable[[Ints], Ints], numbers: Ints) -> Ints:
-    """``function(numbers)``, worked out once for each number from 0 to the greatest where that is fewer: int64[n].
+    """``function(numbers)`` of *numbers* of 0 or more, worked out once for each up to the greatest where those are fewer: int64[n].
 
     >>> tabulated(lambda n: n * n, np.array([2, 0, 2, 2])).tolist()
     [4, 0, 4, 4]
     """
-    if not len(numbers) or int(numbers.min()) < 0 or (most := int(numbers.max())) >= len(numbers):
-        return function(numbers)
-    return function(_to(most + 1)).take(numbers)
+    most = int(numbers.max(initial=0))
+    return function(numbers) if most >= len(numbers) else function(_to(most + 1)).take(numbers)
 
 
 @lru_cache(1 << 8)

@@ -148,6 +148,20 @@ class Batch:
         index = self.table.resources.get(resource)
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.allocatable[index])
 
+    def allocatables(self, resources: Sequence[str]) -> Ints:
+        """:meth:`allocatable` of each of *resources*: int64[len(resources), n]."""
+        return self._rows_of(self.table.allocatable, resources)
+
+    def _rows_of(self, array: Ints, resources: Sequence[str]) -> Ints:
+        indexes = [self.table.resources.get(resource, -1) for resource in resources]
+        here = array[:, : self.n] if self.rows is None else array.take(self.rows, axis=1)
+        if indexes == list(range(len(indexes))):
+            return here[: len(indexes)]
+        found: Ints = here[indexes]
+        if -1 in indexes:
+            found[np.equal(indexes, -1)] = 0
+        return found
+
     @cached_property
     def max_pods(self) -> Ints:
         """Allocatable ``pods``: int64[n]."""
@@ -170,6 +184,16 @@ class Batch:
         """The sum of *resource* over the node's pods: int64[n]."""
         index = self.table.resources.get(resource)
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.requested[index])
+
+    def requesteds(self, resources: Sequence[str]) -> Ints:
+        """:meth:`requested` of each of *resources*: int64[len(resources), n]."""
+        return self._rows_of(self.table.requested, resources)
+
+    @property
+    def nonzeros(self) -> Ints:
+        """:meth:`nonzero` of cpu and of memory: int64[2, n]."""
+        nonzero = self.table.nonzero
+        return nonzero[:, : self.n] if self.rows is None else nonzero.take(self.rows, axis=1)
 
     def nonzero(self, resource: str) -> Ints:
         """The sum of cpu or memory with the defaults for absent requests: int64[n]."""

@@ -7,7 +7,7 @@ Affinity terms are kept by the pods that carry them: which of them are about a g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import attrs
@@ -81,6 +81,15 @@ class Counter:
                 self._domains[key] = domains = grown(domains, code + 1)
                 domains[code] += count
 
+    def begin(self, pods: Mapping[int, int], often: int) -> None:
+        """Count *often* for each of the *pods* on each row, before anybody asked for domains."""
+        if pods:
+            rows = np.fromiter(pods, np.intp, len(pods))
+            counts = often * np.fromiter(pods.values(), np.int64, len(pods))
+            self.rows = grown(self.rows, int(rows.max()) + 1)
+            self.rows[rows] += counts
+            self.total += int(counts.sum())
+
     def domains(self, key: str, labels: dict[str, Column[str | None]]) -> Counts:
         """Counts by code of the label column *key*: int64[values]; code 0, the rows without the label, counts nothing."""
         column = labels.get(key)
@@ -149,8 +158,7 @@ class Census:
             for template in self._labelled.shortest(query.pairs) if query.pairs else self._templates:
                 if often := found.of(template):
                     self._matching[template].append((found, often))
-                    for row, pods in self._templates[template].items():
-                        found.add(row, often * pods, self.labels)
+                    found.begin(self._templates[template], often)
         return found
 
     def terms_about(self, template: Template, role: str) -> Terms:

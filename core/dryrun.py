@@ -180,5 +180,5 @@ def _add_nominated(cycle: Cycle, nominations: Nominations, used: Sums) -> None:
                     template = cycle.nominated_entry(pod).template
                     for resource, number in template.footprint.items():
                         used.requests.setdefault(resource, np.zeros(used.n, np.int64))[i] += number
-                    used.nonzeros[:, i] += template.nonzero_footprint
+                    used.nonzero_sums[:, i] += template.nonzero_footprint
                     used.pods_there[i] += 1

@@ -74,6 +74,11 @@ class Kept:
         """Nothing yet, for a rule that reads this."""
         return cls(*_traits(reads))
 
+    @property
+    def is_of_nodes(self) -> bool:
+        """Whether it reads node objects alone."""
+        return not (self.rowwise or self.counted or self.stamped)
+
     def codes(self) -> Codes | None:
         """The codes of a predicate's answer, None where it objects to nothing."""
         return None if self.answer is None else self.answer.codes
@@ -164,7 +169,8 @@ class Memory:
 
     def _bring_up(self, kept: Kept, cycle: Cycle, ask: Callable[[Batch], Answer], put: Callable[[Kept, Rows, Any], None]) -> None:
         counts = sum([counter.version for counter in kept.watched])
-        rows = None if kept.cursor < 0 or (kept.stamped and kept.stamp != self._stamp(kept, cycle, counts)) else self._stale_rows(kept, counts)
+        is_known = kept.cursor >= 0 and not (kept.stamped and kept.stamp != self._stamp(kept, cycle, counts))
+        rows = self._stale_rows(kept, counts) if is_known else None
         if rows is None:
             self._ask_all(kept, cycle, ask)
             return

@@ -132,6 +132,13 @@ class Overlay(Batch):
     def requested(self, resource: str) -> Ints:
         return self._sums[resource] if resource in self._sums else super().requested(resource)
 
+    def requesteds(self, resources: Sequence[str]) -> Ints:
+        return np.stack([self.requested(resource) for resource in resources])
+
+    @property
+    def nonzeros(self) -> Ints:
+        return self._nonzero
+
     def nonzero(self, resource: str) -> Ints:
         row: NDArray[np.int64] = self._nonzero[(CPU, MEMORY).index(resource)]
         return row

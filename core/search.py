@@ -96,7 +96,8 @@ class Order:
     cache: Cache
     _version: tuple[int, int] = (-1, -1)
     _rest: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
-    _round: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
+    _rounds: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
+    """A round twice over, so that one from any place on is a part of it."""
     _latest: tuple[bool, int, Rows] | None = None
     _places: tuple[Rows, Rows] | None = None
 
@@ -106,7 +107,7 @@ class Order:
         rest, full = order.rest_and_round()
         if self._version != (order.version, rows_version):
             self._rest = np.array([row_of[name] for name in rest], np.intp)
-            self._round = np.array([row_of[name] for name in full], np.intp)
+            self._rounds = np.array([row_of[name] for name in full] * 2, np.intp)
             self._version, self._latest = (order.version, rows_version), None
         in_rest, start = order.position()
         if self._latest is None or self._latest[:2] != (in_rest, start):
@@ -125,8 +126,8 @@ class Order:
 
     def _lay_out(self, in_rest: bool, start: int, count: int) -> Rows:
         if not in_rest:
-            return np.concatenate([self._round[start:], self._round[:start]])
-        return np.concatenate([self._rest[start:], self._round])[:count]
+            return self._rounds[start : start + len(self._rounds) // 2]
+        return np.concatenate([self._rest[start:], self._rounds])[:count]
 
 
 def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, lens: Lens | None = None) -> Search:

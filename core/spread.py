@@ -19,7 +19,6 @@ from ..api.labels import SelectorError, compile_selector
 from ..api.objects import LabelSelector, TopologySpreadConstraint
 from .batch import Batch, Ints, Mask, Rows
 from .census import PodsMatching, Query
-from .columns import ColumnView
 from .nodeselectors import pod_node_affinity_mask, required_node_affinity
 from .table import NodeTable
 from .template import Template

@@ -189,7 +189,7 @@ class Standing:
     def _fit(self, rows: list[int]) -> bool:
         """Put the fits of *rows* right; answers whether any became another. Rows that are never visited never fit."""
         if len(rows) > FEW:
-            return self._fit_many(np.unique(np.array(rows, np.intp)))
+            return self._fit_many(np.array(list(set(rows)), np.intp))
         flipped = False
         asked = [codes for question in self.questions if (codes := question.kept.codes()) is not None]
         for row in rows:
@@ -218,10 +218,11 @@ class Standing:
 
         *reselected*: other rows fit than before. Raises RuleError.
         """
-        feasible, anew = _Feasible(self), False
+        feasible, anew, epoch = _Feasible(self), False, self.memory.table.changed.node_epoch
         for preference in self.preferences:
-            self.memory.refresh_scores(preference.kept, preference.priority, cycle)
-            if reselected or not preference.is_settled:
+            if preference.kept.node_epoch != epoch or not preference.kept.is_of_nodes:
+                self.memory.refresh_scores(preference.kept, preference.priority, cycle)
+            if not preference.is_settled or (reselected and (preference.counts or preference.loose)):
                 anew |= self._prefer(cycle, preference, rows, reselected, feasible)
         self._counting = [preference for preference in self.preferences if preference.counts]
         return anew
@@ -276,9 +277,10 @@ class Standing:
 
     def feasible(self, wanted: int) -> tuple[Rows, int]:
         """The rows that a pass finds which stops after *wanted* fits and one more, and how many rows it takes from the order."""
-        found = np.flatnonzero(self.fits[self.order])
-        if len(found) > wanted:
-            return self.order[found[:wanted]], int(found[wanted]) + 1
+        for reach in (wanted + wanted // 8 + 64, len(self.order)):
+            found = self.fits.take(self.order[:reach]).nonzero()[0]
+            if len(found) > wanted:
+                return self.order[found[:wanted]], int(found[wanted]) + 1
         return self.order[found], len(self.order)
 
     def totals_of(self, cycle: Cycle, feasible: Rows) -> Ints:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ class Sums(Batch):
     """Rows with other requested sums and numbers of pods than the table's."""
 
     requests: dict[str, Ints] = attrs.field(factory=dict)
-    nonzeros: Ints = attrs.field(factory=lambda: np.zeros((2, 0), np.int64))
+    nonzero_sums: Ints = attrs.field(factory=lambda: np.zeros((2, 0), np.int64))
     pods_there: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
@@ -30,7 +32,7 @@ class Sums(Batch):
         base = Batch(table, rows)
         return cls(
             table, rows, requests={name: base.requested(name).copy() for name in table.resources},
-            nonzeros=np.stack([base.nonzero(CPU), base.nonzero(MEMORY)]), pods_there=base.pod_count.copy(),
+            nonzero_sums=np.stack([base.nonzero(CPU), base.nonzero(MEMORY)]), pods_there=base.pod_count.copy(),
         )  # fmt: skip
 
     def add(self, template: Template, times: Ints) -> None:
@@ -41,8 +43,15 @@ class Sums(Batch):
     def requested(self, resource: str) -> Ints:
         return self.requests[resource] if resource in self.requests else np.zeros(self.n, np.int64)
 
+    def requesteds(self, resources: Sequence[str]) -> Ints:
+        return np.stack([self.requested(resource) for resource in resources])
+
+    @property
+    def nonzeros(self) -> Ints:
+        return self.nonzero_sums
+
     def nonzero(self, resource: str) -> Ints:
-        found: Ints = self.nonzeros[(CPU, MEMORY).index(resource)]
+        found: Ints = self.nonzero_sums[(CPU, MEMORY).index(resource)]
         return found
 
     @property
@@ -54,6 +63,6 @@ class Sums(Batch):
         for name, amount in amounts.items():
             self.requests[name] += amount
         if nonzero is not None:
-            self.nonzeros[0] += nonzero[0]
-            self.nonzeros[1] += nonzero[1]
+            self.nonzero_sums[0] += nonzero[0]
+            self.nonzero_sums[1] += nonzero[1]
         self.pods_there += counted

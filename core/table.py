@@ -17,7 +17,7 @@ from .census import Census
 from .changes import ChangeLog, What
 from .columns import Column, Postings, grown
 from .requests import ATTACHABLE_PREFIX, NATIVE, PODS, Requests, of_node
-from .template import Entry, Port, Template
+from .template import Entry, Port
 
 Ints = NDArray[np.int64]
 Statuses = tuple[tuple[str, str], ...]

@@ -11,7 +11,6 @@ from ..core.spread import hard_constraints, selector_error
 from ..core.spread import metadata_fails as spread_unreadable
 from ..core.template import Template
 
-
 REFUSED_BY = Unreadable(REQUIRED_ANTI_AFFINITY)
 
 

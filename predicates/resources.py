@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
+
+import numpy as np
 
 from ..core.batch import Batch, Mask
 from ..core.cycle import Cycle
-from ..core.failures import Failures
+from ..core.failures import Failures, Reason
 from ..core.requests import NATIVE, PODS, is_extended_resource
 from ..core.rule import Reads
 from ..core.template import Template
@@ -27,13 +29,16 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsResources.
     """
     found = [(insufficient(PODS), nodes.pod_count >= nodes.max_pods)]
-    found += [(insufficient(name), is_short_of(name, pod, nodes)) for name in _checked(pod, cycle)]
-    return Failures.all_of(found)
+    return Failures.all_of(found + shortages(pod, tuple(_checked(pod, cycle)), nodes))
 
 
-def is_short_of(resource: str, pod: Template, nodes: Batch) -> Mask:
-    """Where less of *resource* is left than *pod* requests, be that nothing: bool[n]."""
-    return nodes.requested(resource) + pod.requests.get(resource, 0) > nodes.allocatable(resource)
+def shortages(pod: Template, resources: Sequence[str], nodes: Batch) -> list[tuple[Reason, Mask]]:
+    """For each of *resources* where less of it is left than *pod* requests, be that nothing: bool[n]."""
+    if not resources:
+        return []
+    asked = np.array([[pod.requests.get(resource, 0)] for resource in resources], np.int64)
+    short = nodes.requesteds(resources) + asked > nodes.allocatables(resources)
+    return list(zip(map(insufficient, resources), short, strict=True))
 
 
 def checked_resources(pod: Template) -> tuple[str, ...]:

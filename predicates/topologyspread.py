@@ -93,7 +93,7 @@ class _Skews:
 
     def has_domains(self) -> Mask | None:
         """Where any domain is known at all, None if everywhere; elsewhere every node fits: bool[n]."""
-        if any([len(domains.values) for domains in self.domains.values()]):
+        if any(len(domains.values) for domains in self.domains.values()):
             return None
         return self._edited(self.constraints) if self.nodes.edits else np.zeros(self.nodes.n, np.bool_)
 

@@ -11,7 +11,7 @@ from ..core.requests import CPU, MEMORY
 from ..core.rule import Reads, Scores
 from ..core.template import Template
 from .rule import MAX_PRIORITY, priority
-from .shares import nonzero_request, requested_with
+from .shares import both_requested_with, nonzero_request
 
 Fractions = NDArray[np.float64]
 VOLUMES_GATE = "BalanceAttachedNodeVolumes"
@@ -25,7 +25,7 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     no effect of another rule is read.
     Upstream: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go balancedResourceScorer.
     """
-    cpu, memory = (_fraction(requested_with(pod, nodes, name), nodes.allocatable(name)) for name in (CPU, MEMORY))
+    cpu, memory = _fractions(both_requested_with(pod, nodes), nodes.allocatables((CPU, MEMORY)))
     evenness = 1 - np.abs(cpu - memory)
     room = (cpu < 1) & (memory < 1)
     if cycle.enabled(VOLUMES_GATE):
@@ -33,9 +33,11 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     return np.where(room, evenness * MAX_PRIORITY, 0).astype(np.int64)
 
 
-def _fraction(requested: Ints, capacity: Ints) -> Fractions:
-    """float64[n]; 1 where there is no capacity."""
-    return np.divide(requested, capacity, out=np.ones(len(requested)), where=capacity != 0)
+def _fractions(requested: Ints, capacity: Ints) -> Fractions:
+    """float64 as given; 1 where there is no capacity."""
+    if capacity.all():
+        return requested / capacity
+    return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)
 
 
 def _with_volumes(cpu: Fractions, memory: Fractions, transient: Ints, evenness: Fractions, room: Mask) -> tuple[Fractions, Mask]:

@@ -9,7 +9,7 @@ from ..core.requests import CPU, MEMORY
 from ..core.rule import Reads, Scores
 from ..core.template import Template
 from .rule import MAX_PRIORITY, priority
-from .shares import nonzero_request, requested_with, used_share
+from .shares import both_requested_with, nonzero_request, used_share
 
 
 @priority("MostRequestedPriority", reads=Reads.NODE | Reads.REQUESTS, key=nonzero_request)
@@ -18,5 +18,5 @@ def most_requested(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
     Upstream: pkg/scheduler/algorithm/priorities/most_requested.go mostResourceScorer.
     """
-    cpu, memory = (used_share(requested_with(pod, nodes, name), nodes.allocatable(name), MAX_PRIORITY) for name in (CPU, MEMORY))
+    cpu, memory = used_share(both_requested_with(pod, nodes), nodes.allocatables((CPU, MEMORY)), MAX_PRIORITY)
     return truncated_div(cpu + memory, 2)

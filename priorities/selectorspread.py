@@ -62,14 +62,14 @@ def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nod
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
     """
-    zones, most = nodes.zone.codes, crowds[0]
-    by_zone = np.array(crowds[1], np.int64)
-    size, in_zone = len(by_zone), _emptiness(by_zone, max(crowds[1][1:], default=0), best)
-    if (most + 1) * size > nodes.n:
-        return _combined(_emptiness(raw, most, best), in_zone[zones], zones != 0)
+    zones, (most, in_zones) = nodes.zone.codes, crowds
+    by_zone = _emptiness(np.array(in_zones, np.int64), max(in_zones[1:], default=0), best)
+    if (most + 1) * len(in_zones) > nodes.n:
+        return _combined(_emptiness(raw, most, best), by_zone[zones], zones != 0)
     # Few counts and few zones: one score for each pair of them, and a look-up for each node; nodes that do not fit may hold more.
-    every_count, every_zone = _every(most + 1, size)
-    found: Scores = _combined(_emptiness(every_count, most, best), in_zone, every_zone != 0).take(raw * size + zones, mode="clip")
+    every_count, every_zone = _every(most + 1, len(in_zones))
+    table = _combined(_emptiness(every_count, most, best), by_zone, every_zone != 0)
+    found: Scores = table.take(raw * len(in_zones) + zones, mode="clip")
     return found
 
 

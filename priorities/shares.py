@@ -5,6 +5,8 @@ Upstream: pkg/scheduler/algorithm/priorities/resource_allocation.go.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..core.arithmetic import Ints, truncated_div
 from ..core.batch import Batch
 from ..core.requests import CPU, MEMORY
@@ -29,11 +31,16 @@ def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
     return held + request(pod, resource)
 
 
+def both_requested_with(pod: Template, nodes: Batch) -> Ints:
+    """:func:`requested_with` of cpu and of memory: int64[2, n]."""
+    return nodes.nonzeros + np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
+
+
 def free_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
-    """How much of *capacity* stays free, in parts of *scale*: int64[n]; 0 where there is none or too much is requested."""
+    """How much of *capacity* stays free, in parts of *scale*: int64 as given; 0 where there is none or too much is requested."""
     return truncated_div((capacity - requested) * scale, capacity) * (requested <= capacity)
 
 
 def used_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
-    """How much of *capacity* is requested, in parts of *scale*: int64[n]; 0 where there is none or too much is requested."""
+    """How much of *capacity* is requested, in parts of *scale*: int64 as given; 0 where there is none or too much is requested."""
     return truncated_div(requested * scale, capacity) * (requested <= capacity)

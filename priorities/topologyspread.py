@@ -54,11 +54,8 @@ def _apply(pod: Template, raw: Scores, summary: tuple[int, int] | None, nodes: B
     twice = nodes.rows is not None and nodes.n
     own = raw * np.bincount(nodes.indexes)[nodes.indexes] if twice else raw
     spread = _int32(total - least)
-    if spread:
-        scores = tabulated(lambda met: _scaled(_int32s(met), total, spread), own)
-    else:
-        scores = np.full(nodes.n, MAX_PRIORITY, np.int64)
     constraints = soft_constraints(pod)
+    scores = tabulated(lambda met: _scaled(_int32s(met), total, spread), own) if spread else np.full(nodes.n, MAX_PRIORITY)
     return scores * with_all_keys(constraints, nodes) if without_a_key(constraints, nodes.table) else scores
 
 

@@ -16,8 +16,7 @@ from ...core.failures import Failures
 from ...core.requests import NATIVE, is_extended_resource, is_scalar_resource
 from ...core.rule import Reads, Scores
 from ...core.template import Template
-from ...predicates.reasons import insufficient
-from ...predicates.resources import checked_resources, is_short_of
+from ...predicates.resources import checked_resources, shortages
 from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import free_share, request, requested_with, used_share
 from ..args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
@@ -137,8 +136,7 @@ class NodeResourcesFit(Plugin):
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """Reasons in the order pods, cpu, memory, ephemeral storage, then scalars by name."""
         found = [(TOO_MANY_PODS, nodes.pod_count >= nodes.max_pods)]
-        found += [(insufficient(name), is_short_of(name, pod, nodes)) for name in self._checked(pod)]
-        return Failures.all_of(found)
+        return Failures.all_of(found + shortages(pod, tuple(self._checked(pod)), nodes))
 
     def _checked(self, pod: Template) -> Iterator[str]:
         # Upstream: a scalar of 0 is not looked at itself, but it makes the native resources count.
