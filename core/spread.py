@@ -8,7 +8,7 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCac
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Protocol
 
 import attrs
@@ -86,13 +86,6 @@ def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
     return found if nodes.rows is None else found[nodes.rows]
 
 
-def without_a_key(constraints: Iterable[Keyed], table: NodeTable) -> bool:
-    """Whether any row of *table* lacks the topology key of a constraint."""
-    keys = frozenset(constraint.topology_key for constraint in constraints)
-    found: bool = table.once(("a key lacks", keys), lambda: not _with_keys(keys, Batch.everywhere(table)).all())
-    return found
-
-
 def _with_keys(keys: Iterable[str], nodes: Batch) -> Mask:
     mask = np.ones(nodes.n, np.bool_)
     for key in keys:
@@ -120,14 +113,16 @@ class Ground:
     """intp: the codes of those."""
     is_whole: bool
     """They are the very rows that have the label."""
+    lacks_keys: bool = False
+    """Some row of the table lacks a topology key."""
 
     @classmethod
-    def of(cls, codes: Codes, size: int, mask: Mask) -> Ground:
+    def of(cls, codes: Codes, size: int, mask: Mask, *, lacks_keys: bool = False) -> Ground:
         """The domains that the rows of *mask*: bool[rows] of the whole table make of their *codes*: intp[rows], of *size* values."""
         rows = np.flatnonzero(mask)
         mine = codes[rows]
         known = np.bincount(mine, minlength=size) > 0
-        return cls(rows, mine, known, np.flatnonzero(known), bool((mask == (codes != 0)).all()))
+        return cls(rows, mine, known, np.flatnonzero(known), bool((mask == (codes != 0)).all()), lacks_keys)
 
     def count(self, query: Query | None, key: str, table: NodeTable) -> Ints:
         """The pods that *query* counts (None: nobody) in each domain by label *key*: int64[values]."""
@@ -143,7 +138,7 @@ class Ground:
         return np.bincount(self.codes, pods[self.rows], len(self.known)).astype(np.int64)
 
 
-@attrs.define(eq=False, slots=False)
+@attrs.frozen(eq=False)
 class Domains:
     """The domains of one topology key, by code of the key's label column.
 
@@ -153,8 +148,10 @@ class Domains:
     counts: Ints
     known: Mask
     values: Codes
+    lacks_keys: bool = False
+    """Some row of the table lacks a topology key."""
 
-    @cached_property
+    @property
     def least(self) -> int:
         """The smallest count of a domain."""
         return int(self.counts.take(self.values).min()) if len(self.values) else NO_MINIMUM
@@ -188,7 +185,7 @@ def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespac
     for constraint, ground in zip(constraints, _grounds(pod, constraints, table), strict=True):
         key = constraint.topology_key
         counts = ground.count(counted_by(constraint, namespaces), key, table)
-        found[key] = Domains(found[key].counts + counts if key in found else counts, ground.known, ground.values)
+        found[key] = Domains(found[key].counts + counts if key in found else counts, ground.known, ground.values, ground.lacks_keys)
     return found
 
 
@@ -207,7 +204,13 @@ def _grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[
 def _make_grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[Ground]:
     mask, nodes = eligible(pod, constraints, table), Batch.everywhere(table)
     labels = [nodes.label(constraint.topology_key) for constraint in constraints]
-    return [Ground.of(label.codes, len(label.values), mask) for label in labels]
+    lacks = not with_all_keys(constraints, nodes).all()
+    return [Ground.of(label.codes, len(label.values), mask, lacks_keys=lacks) for label in labels]
+
+
+def without_a_key(pod: Template, constraints: Constraints, table: NodeTable) -> bool:
+    """Whether any row of *table* lacks the topology key of a constraint of *pod*."""
+    return any(ground.lacks_keys for ground in _grounds(pod, constraints, table))
 
 
 def metadata_fails(pod: Template, table: NodeTable) -> bool:

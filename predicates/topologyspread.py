@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from ..api.labels import selector_matches
+from ..api.objects import TopologySpreadConstraint
 from ..core.batch import Batch, Ints, Mask
 from ..core.census import PodsMatching
 from ..core.cycle import Cycle
@@ -23,7 +24,6 @@ from ..core.spread import (
     hard_constraints,
     selector_error,
     with_all_keys,
-    without_a_key,
 )
 from ..core.template import Template
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
@@ -59,21 +59,32 @@ def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews)
     """The first constraint that a node breaks, or that cannot be read, decides about the node."""
     asked = skews.has_domains()
     failed: Mask | None = None
-    for constraint in constraints:
-        text = selector_error(constraint.label_selector)
+    for constraint, text, most in _limits(pod, constraints):
         if text is not None:
             lacking = ~nodes.label(constraint.topology_key).present
             failed = lacking if failed is None else failed | lacking
             asked = np.ones(nodes.n, np.bool_) if asked is None else asked
             refused = Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed & asked)
             return Failures.joined([refused, Failures.error(text, asked & ~failed)])
-        itself = selector_matches(constraint.label_selector, pod.labels)
-        exceeding = skews.exceeding(constraint.topology_key, constraint.max_skew - int(itself))
+        exceeding = skews.exceeding(constraint.topology_key, most)
         if exceeding is not None:
             failed = exceeding if failed is None else failed | exceeding
     if failed is None:
         return None
     return Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed if asked is None else failed & asked)
+
+
+def _limits(pod: Template, constraints: Constraints) -> list[tuple[TopologySpreadConstraint, str | None, int]]:
+    """Each constraint, what is wrong with its selector, and how far above the emptiest a domain may be without the pod."""
+    found: list[tuple[TopologySpreadConstraint, str | None, int]] | None = pod.memo.get((NAME, "limits"))
+    if found is None:
+        texts = [selector_error(constraint.label_selector) for constraint in constraints]
+        found = [
+            (c, text, c.max_skew - int(text is None and selector_matches(c.label_selector, pod.labels)))
+            for c, text in zip(constraints, texts, strict=True)
+        ]
+        pod.memo[NAME, "limits"] = found
+    return found
 
 
 @attrs.define(eq=False, slots=False)
@@ -102,7 +113,7 @@ class _Skews:
         domains, label = self.domains[key], self.nodes.label(key)
         if not self.nodes.edits:
             by_value = domains.counts - domains.least > most
-            by_value[0] = without_a_key(self.constraints, self.nodes.table)
+            by_value[0] = domains.lacks_keys
             return by_value.take(label.codes) if by_value.any() else None
         mine = tuple(c for c in self.constraints if c.topology_key == key)
         counts = domains.counts[label.codes] + self._delta(mine) * self.editable

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.batch import Batch, Ints, Mask
+from ..core.batch import Batch
 from ..core.census import PodsMatching
 from ..core.cycle import Cycle
 from ..core.listings import Listings
@@ -63,20 +63,32 @@ def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nod
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
     """
     zones, (most, in_zones) = nodes.zone.codes, crowds
-    by_zone = _emptiness(np.array(in_zones, np.int64), max(in_zones[1:], default=0), best)
+    fullest = max(in_zones[1:], default=0)
+    by_zone = np.array([_emptiness(count, fullest, best) for count in in_zones])
     if (most + 1) * len(in_zones) > nodes.n:
-        return _combined(_emptiness(raw, most, best), by_zone[zones], zones != 0)
+        on_node = _by_count(most, best)[raw.clip(0, most)]
+        return np.where(zones != 0, _combined(on_node, by_zone[zones]), on_node).astype(np.int64)
     # Few counts and few zones: one score for each pair of them, and a look-up for each node; nodes that do not fit may hold more.
-    every_count, every_zone = _every(most + 1, len(in_zones))
-    table = _combined(_emptiness(every_count, most, best), by_zone, every_zone != 0)
-    found: Scores = table.take(raw * len(in_zones) + zones, mode="clip")
+    on_node = _by_count(most, best)
+    table = _combined(on_node[:, None], by_zone)
+    table[:, 0] = on_node
+    found: Scores = table.astype(np.int64).take(raw * len(in_zones) + zones, mode="clip")
     return found
 
 
 @lru_cache(1 << 8)
-def _every(counts: int, zones: int) -> tuple[Ints, Ints]:
-    """All counts, as a column, and all zones, as a row."""
-    return np.arange(counts)[:, None], np.arange(zones)
+def _by_count(most: int, best: int) -> Floats:
+    """By the number of fellows on a node: float64[most + 1]"""
+    return np.array([_emptiness(count, most, best) for count in range(most + 1)])
+
+
+def _emptiness(count: int, most: int, best: int) -> float:
+    """*best* for none, 0 for the most."""
+    return float(best) * ((most - count) / float(most)) if most > 0 else float(best)
+
+
+def _combined(on_node: Floats, in_zone: Floats) -> Floats:
+    return on_node * (1.0 - ZONE_WEIGHT) + ZONE_WEIGHT * in_zone
 
 
 def zone_reduction(best: int = MAX_PRIORITY) -> Reduction:
@@ -85,18 +97,6 @@ def zone_reduction(best: int = MAX_PRIORITY) -> Reduction:
 
 
 reduce_by_zone = zone_reduction()
-
-
-def _combined(on_node: Floats, in_zone: Floats, zoned: Mask) -> Scores:
-    found: Scores = np.where(zoned, on_node * (1.0 - ZONE_WEIGHT) + ZONE_WEIGHT * in_zone, on_node).astype(np.int64)
-    return found
-
-
-def _emptiness(counts: Ints, most: int, best: int) -> Floats:
-    """*best* for none, 0 for the most."""
-    if most <= 0:
-        return np.full(counts.shape, float(best))
-    return float(best) * ((most - counts) / float(most))
 
 
 @priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone)

@@ -38,7 +38,7 @@ def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[
         return None
     if not is_readable(constraints):
         _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle)
-    met = raw[with_all_keys(constraints, nodes)] if without_a_key(constraints, nodes.table) else raw
+    met = raw[with_all_keys(constraints, nodes)] if without_a_key(pod, constraints, nodes.table) else raw
     return _int32(int(met.sum())), int(met.min(initial=NO_MINIMUM))
 
 
@@ -56,7 +56,7 @@ def _apply(pod: Template, raw: Scores, summary: tuple[int, int] | None, nodes: B
     spread = _int32(total - least)
     constraints = soft_constraints(pod)
     scores = tabulated(lambda met: _scaled(_int32s(met), total, spread), own) if spread else np.full(nodes.n, MAX_PRIORITY)
-    return scores * with_all_keys(constraints, nodes) if without_a_key(constraints, nodes.table) else scores
+    return scores * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes.table) else scores
 
 
 def _scaled(own: Ints, total: int, spread: int) -> Scores:
@@ -106,4 +106,4 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     for constraint in constraints:
         key = constraint.topology_key
         found += domains[key].counts.take(nodes.label(key).codes)
-    return found * with_all_keys(constraints, nodes) if without_a_key(constraints, cycle.table) else found
+    return found * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, cycle.table) else found
