@@ -86,6 +86,12 @@ def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
     return found if nodes.rows is None else found[nodes.rows]
 
 
+def has_key(key: str, table: NodeTable) -> bool:
+    """Whether every row of *table* has the label *key*."""
+    found: bool = table.once(("has key", key), lambda: bool(Batch.everywhere(table).label(key).present.all()))
+    return found
+
+
 def _with_keys(keys: Iterable[str], nodes: Batch) -> Mask:
     mask = np.ones(nodes.n, np.bool_)
     for key in keys:

@@ -7,7 +7,7 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; Re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 
 import attrs
 import numpy as np
@@ -46,7 +46,7 @@ def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
     return Failures.coded(first_of(found, nodes), (REFUSED_BY_EXISTING, LACKING_COMPANY, MEETING_REFUSED))
 
 
-def first_of(found: tuple[Mask | None, ...], nodes: Batch) -> Ints:
+def first_of(found: Sequence[Mask | None], nodes: Batch) -> Ints:
     """Which of *found* first names each node, counted from 1, 0 where none does: int64[n]."""
     codes: Ints | None = None
     for code in range(len(found), 0, -1):

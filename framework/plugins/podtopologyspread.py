@@ -9,14 +9,15 @@ import attrs
 import numpy as np
 
 from ...api.labels import SelectorError
-from ...core.arithmetic import truncated_div
-from ...core.batch import Batch
+from ...core.arithmetic import tabulated, truncated_div
+from ...core.batch import Batch, Mask
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason
 from ...core.nodeselectors import required_node_affinity
 from ...core.rule import Reads, Reduction, RuleError, Scores
-from ...core.spread import Domains
+from ...core.spread import Domains, has_key
 from ...core.template import Template
+from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..args import PodTopologySpreadArgs
 from ..events import Action, ClusterEvent
@@ -94,15 +95,13 @@ class PodTopologySpread(Plugin):
         if not constraints:
             return None
         skews = Skews(pod, constraints, nodes, self._domains(pod, constraints, nodes, cycle), self.reader.min_domains)
-        codes, alive = np.zeros(nodes.n, np.int64), np.ones(nodes.n, np.bool_)
+        found: list[Mask | None] = []
         for constraint in constraints:
-            present = nodes.label(constraint.topology_key).present
-            codes[alive & ~present] = 1
-            alive &= present
-            uneven = skews.without_the_pod(constraint) + int(constraint.fellows.matches(pod.labels)) > constraint.max_skew
-            codes[alive & uneven] = 2
-            alive &= ~uneven
-        return Failures.coded(codes, ((MISSING_LABEL,), (UNEVEN,)))
+            found.append(None if has_key(constraint.topology_key, cycle.table) else ~nodes.label(constraint.topology_key).present)
+            found.append(skews.exceeding(constraint, constraint.max_skew - int(constraint.fellows.matches(pod.labels))))
+        if all(mask is None for mask in found):
+            return None
+        return Failures.coded(first_of(found, nodes), ((MISSING_LABEL,), (UNEVEN,)) * len(constraints))
 
     def _domains(self, pod: Template, constraints: Constraints, nodes: Batch, cycle: FrameworkCycle) -> dict[str, Domains]:
         """The domains as the cycle found them; for the whole table anew, as whoever keeps that answer watches what is counted."""
@@ -171,14 +170,15 @@ class PodTopologySpread(Plugin):
         if soft is None:
             return None
         soft = soft.weighed(feasible)
-        return soft.weights, _extremes(soft.raw(feasible)[soft.judged(feasible)])
+        raw = soft.raw(feasible)
+        return soft.weights, _extremes(raw if soft.judges_all(cycle.table) else raw[soft.judged(feasible)])
 
     def _from_summary(self, pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
         soft = self._counted(pod, cycle)  # type: ignore[arg-type]  # as above
         if soft is None or summary is None:
             return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
-        soft = attrs.evolve(soft, weights=summary[0])
-        return _normalized(soft.raw(nodes), *summary[1]) * soft.judged(nodes)
+        scores = _normalized(attrs.evolve(soft, weights=summary[0]).raw(nodes), *summary[1])
+        return scores if soft.judges_all(cycle.table) else scores * soft.judged(nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         return (
@@ -193,4 +193,6 @@ def _extremes(raw: Scores) -> tuple[int, int]:
 
 
 def _normalized(raw: Scores, most: int, least: int) -> Scores:
-    return truncated_div(MAX_NODE_SCORE * (most + least - raw), most) if most else np.full(len(raw), MAX_NODE_SCORE, np.int64)
+    if not most:
+        return np.full(len(raw), MAX_NODE_SCORE, np.int64)
+    return tabulated(lambda crowded: truncated_div(MAX_NODE_SCORE * (most + least - crowded), most), raw)

@@ -6,6 +6,7 @@ Upstream: pkg/scheduler/framework/plugins/podtopologyspread/common.go, pkg/sched
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import lru_cache
 
 import attrs
 import numpy as np
@@ -17,7 +18,7 @@ from ...core.census import PodsMatching
 from ...core.listings import Listings
 from ...core.nodeselectors import literal_node_affinity_mask, required_node_affinity
 from ...core.owners import remembered, services_of
-from ...core.template import Template
+from ...core.template import Group, Template
 from ...predicates.taints import first_untolerated
 from ..plugin import Handle
 from ..selectorfaults import label_selector_fault
@@ -51,20 +52,24 @@ class Fellows:
         # Upstream: an empty selector counts nobody, though it takes in the pod itself and, in trials, every other.
         if self.is_everybody:
             return None
-        return self._query(namespace, terminating=False)
+        return _query(self, namespace, terminating=False)
 
     def followed(self, namespace: str) -> PodsMatching | None:
         """Those in *namespace* that count when they come or go in a trial."""
         # Upstream: here pods that are being deleted count, so one that leaves may be taken off a count that it never was in.
-        return self._query(namespace, terminating=True)
+        return _query(self, namespace, terminating=True)
 
-    def _query(self, namespace: str, terminating: bool) -> PodsMatching | None:
-        if self.selector is None:
-            return None
-        pairs = (*self.selector.match_labels.items(), *self.pairs.items())
-        return PodsMatching(
-            frozenset((namespace,)), (self, terminating), lambda g: (terminating or not g.terminating) and self.matches(g.labels), pairs
-        )
+
+@lru_cache(1 << 12)
+def _query(fellows: Fellows, namespace: str, *, terminating: bool) -> PodsMatching | None:
+    if fellows.selector is None:
+        return None
+
+    def matches(group: Group) -> bool:
+        return (terminating or not group.terminating) and fellows.matches(group.labels)
+
+    pairs = (*fellows.selector.match_labels.items(), *fellows.pairs.items())
+    return PodsMatching(frozenset((namespace,)), (fellows, terminating), matches, pairs)
 
 
 @attrs.frozen(cache_hash=True)

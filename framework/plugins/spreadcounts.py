@@ -11,11 +11,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.arithmetic import rounded
+from ...core.arithmetic import rounded, tabulated
 from ...core.batch import Batch, Ints, Mask
 from ...core.columns import ColumnView
 from ...core.rule import Scores
-from ...core.spread import Domains, Ground, with_all_keys
+from ...core.spread import Domains, Ground, has_key, with_all_keys
 from ...core.table import NodeTable
 from ...core.template import Template
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
@@ -73,16 +73,16 @@ class Skews:
     zeroes_minimum: bool
     """Too few domains make the smallest count 0."""
 
-    def without_the_pod(self, constraint: Constraint) -> Ints:
-        """The count of each node's domain less the smallest count: int64[n]."""
+    def exceeding(self, constraint: Constraint, most: int) -> Mask | None:
+        """Where the count of the node's domain is more than *most* above the smallest: bool[n]; None: nowhere."""
         key = constraint.topology_key
         domains, codes = self.domains[key], self.nodes.label(key).codes
-        counts = domains.counts.take(codes)
-        if self.nodes.edits:
-            counts = counts + self._edited(key)
-        if self.zeroes_minimum and domains.number < constraint.min_domains:
-            return counts
-        return counts - (domains.least_if(codes, counts, domains.known[codes]) if self.nodes.edits else domains.least)
+        is_zero = self.zeroes_minimum and domains.number < constraint.min_domains
+        if not self.nodes.edits:
+            by_value = domains.counts - (0 if is_zero else domains.least) > most
+            return by_value.take(codes) if by_value.any() else None
+        counts = domains.counts[codes] + self._edited(key)
+        return counts - (0 if is_zero else domains.least_if(codes, counts, domains.known[codes])) > most
 
     def _edited(self, key: str) -> Ints:
         found = np.zeros(self.nodes.n, np.int64)
@@ -118,7 +118,7 @@ class SoftCounts:
 
     def weighed(self, feasible: Batch) -> SoftCounts:
         """The same counts, with the weights that the *feasible* nodes make."""
-        judged = feasible.some(np.flatnonzero(self.judged(feasible))) if self.requires_all else feasible
+        judged = feasible if self.judges_all(feasible.table) else feasible.some(np.flatnonzero(self.judged(feasible)))
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in _sizes(self.constraints, judged)))
 
     def fellows(self, nodes: Batch) -> Ints:
@@ -129,13 +129,25 @@ class SoftCounts:
         """The nodes that are not out of it: bool[n]."""
         return with_all_keys(self.constraints, nodes) if self.requires_all else np.ones(nodes.n, np.bool_)
 
+    def judges_all(self, table: NodeTable) -> bool:
+        """Whether no node is out of it."""
+        return not self.requires_all or all(has_key(constraint.topology_key, table) for constraint in self.constraints)
+
     def raw(self, nodes: Batch) -> Scores:
         """How crowded with fellows each node's domains are: int64[n], 0 for nodes that are out of it."""
+        judges_all = self.judges_all(nodes.table)
+        if self.requires_all and len(self.constraints) == 1:
+            scores = tabulated(lambda counts: rounded(self._crowded(0, counts)), self._fellows(self.constraints[0], nodes))
+            return scores if judges_all else scores * self.judged(nodes)
         total = np.zeros(nodes.n, np.float64)
-        for constraint, weight in zip(self.constraints, self.weights, strict=True):
-            crowded = self._fellows(constraint, nodes) * weight + float(constraint.max_skew - 1)
-            total += np.where(nodes.label(constraint.topology_key).present, crowded, 0.0)
-        return rounded(total) * self.judged(nodes)
+        for at, constraint in enumerate(self.constraints):
+            crowded = self._crowded(at, self._fellows(constraint, nodes))
+            total += crowded if judges_all and self.requires_all else crowded * nodes.label(constraint.topology_key).present
+        return rounded(total) if judges_all else rounded(total) * self.judged(nodes)
+
+    def _crowded(self, at: int, counts: Ints) -> NDArray[np.float64]:
+        """What constraint number *at* makes of *counts* of fellows."""
+        return counts * self.weights[at] + float(self.constraints[at].max_skew - 1)
 
     def _fellows(self, constraint: Constraint, nodes: Batch) -> Ints:
         if constraint.topology_key == HOSTNAME:
