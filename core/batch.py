@@ -150,11 +150,14 @@ class Batch:
 
     def allocatables(self, resources: Sequence[str]) -> Ints:
         """:meth:`allocatable` of each of *resources*: int64[len(resources), n]."""
-        return self._rows_of(self.table.allocatable, resources)
+        return self._of_each(resources, self.table.allocatable[:, : self.n] if self.rows is None else self._allocatable)
 
-    def _rows_of(self, array: Ints, resources: Sequence[str]) -> Ints:
+    @cached_property
+    def _allocatable(self) -> Ints:
+        return self.table.allocatable.take(self.indexes, axis=1)
+
+    def _of_each(self, resources: Sequence[str], here: Ints) -> Ints:
         indexes = [self.table.resources.get(resource, -1) for resource in resources]
-        here = array[:, : self.n] if self.rows is None else array.take(self.rows, axis=1)
         if indexes == list(range(len(indexes))):
             return here[: len(indexes)]
         found: Ints = here[indexes]
@@ -187,7 +190,8 @@ class Batch:
 
     def requesteds(self, resources: Sequence[str]) -> Ints:
         """:meth:`requested` of each of *resources*: int64[len(resources), n]."""
-        return self._rows_of(self.table.requested, resources)
+        requested = self.table.requested
+        return self._of_each(resources, requested[:, : self.n] if self.rows is None else requested.take(self.rows, axis=1))
 
     @property
     def nonzeros(self) -> Ints:

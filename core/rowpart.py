@@ -24,8 +24,10 @@ DEEPEST = 8
 """Pods that each row is looked at with, at most: the best row often stays the best for a while."""
 MOST = 1 << 16
 """Row states looked at together, at most."""
-PAYS = 16
+PAYS = 24
 """How often nothing must have had to be asked for a look to have paid."""
+PATIENCE = 3
+"""How often looking must have been missed before the first look."""
 LONGEST = 4096
 """Changed rows that are listed before those who follow are told to look at all."""
 UNFORESEEABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
@@ -48,7 +50,7 @@ class Foresight:
     """How often nothing had to be asked, since the last look."""
     missed: int = 0
     """How often looking would have spared asking."""
-    patience: int = 2
+    patience: int = PATIENCE
     """As many may be missed; grows while looking does not pay."""
 
     def forget(self) -> None:
@@ -156,7 +158,7 @@ class RowPart:
         """Work out what the rows, those that fit first, would be worth with more pods of the size of *cycle*'s."""
         ahead, pod = self.ahead, cycle.template
         if ahead.foreseen >= PAYS:
-            ahead.patience, ahead.depth = 2, min(2 * ahead.depth, DEEPEST)
+            ahead.patience, ahead.depth = PATIENCE, min(2 * ahead.depth, DEEPEST)
         elif ahead.depths:
             ahead.patience = min(2 * ahead.patience, 1 << 12)
         ahead.foreseen = ahead.missed = 0

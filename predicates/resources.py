@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 
 import numpy as np
 
-from ..core.batch import Batch, Mask
+from ..core.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason
 from ..core.requests import NATIVE, PODS, is_extended_resource
@@ -32,13 +32,21 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     return Failures.all_of(found + shortages(pod, tuple(_checked(pod, cycle)), nodes))
 
 
-def shortages(pod: Template, resources: Sequence[str], nodes: Batch) -> list[tuple[Reason, Mask]]:
+def shortages(pod: Template, resources: tuple[str, ...], nodes: Batch) -> list[tuple[Reason, Mask]]:
     """For each of *resources* where less of it is left than *pod* requests, be that nothing: bool[n]."""
     if not resources:
         return []
-    asked = np.array([[pod.requests.get(resource, 0)] for resource in resources], np.int64)
-    short = nodes.requesteds(resources) + asked > nodes.allocatables(resources)
-    return list(zip(map(insufficient, resources), short, strict=True))
+    reasons, asked = _sought(pod, resources)
+    return list(zip(reasons, nodes.requesteds(resources) + asked > nodes.allocatables(resources), strict=True))
+
+
+def _sought(pod: Template, resources: tuple[str, ...]) -> tuple[list[Reason], Ints]:
+    """For each of *resources* the reason against a node without it, and how much *pod* requests: int64[len(resources), 1]."""
+    found: tuple[list[Reason], Ints] | None = pod.memo.get(("sought", resources))
+    if found is None:
+        asked = np.array([[pod.requests.get(resource, 0)] for resource in resources], np.int64)
+        found = pod.memo["sought", resources] = [insufficient(resource) for resource in resources], asked
+    return found
 
 
 def checked_resources(pod: Template) -> tuple[str, ...]:

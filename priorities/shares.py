@@ -33,7 +33,10 @@ def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
 
 def both_requested_with(pod: Template, nodes: Batch) -> Ints:
     """:func:`requested_with` of cpu and of memory: int64[2, n]."""
-    return nodes.nonzeros + np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
+    asked: Ints | None = pod.memo.get("nonzero")
+    if asked is None:
+        asked = pod.memo["nonzero"] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
+    return nodes.nonzeros + asked
 
 
 def free_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
