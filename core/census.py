@@ -70,15 +70,17 @@ class Counter:
 
     def add(self, row: int, count: int, labels: dict[str, Column[str | None]]) -> None:
         """Count *count* more (or fewer) on *row*."""
-        self.rows = grown(self.rows, row + 1)
+        if row >= len(self.rows):
+            self.rows = grown(self.rows, row + 1)
         self.rows[row] += count
         self.total += count
         self.version += 1
         for key, domains in self._domains.items():
-            column = labels.get(key)
-            code = int(column.codes[row]) if column is not None and row < len(column.codes) else 0
+            codes = labels[key].codes
+            code = codes[row] if row < len(codes) else 0
+            if code >= len(domains):
+                self._domains[key] = domains = grown(domains, int(code) + 1)
             if code:
-                self._domains[key] = domains = grown(domains, code + 1)
                 domains[code] += count
 
     def begin(self, pods: Mapping[int, int], often: int) -> None:

@@ -7,12 +7,12 @@ foreseen counts only if exactly that happened to the row; every decision is the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import attrs
 import numpy as np
 
-from .batch import Batch, Ints, Mask
+from .batch import Batch, Ints, Mask, Rows
 from .changes import Event
 from .cycle import Cycle
 from .rule import Predicate, Priority, Reads
@@ -29,7 +29,7 @@ PAYS = 24
 PATIENCE = 3
 """How often looking must have been missed before the first look."""
 LONGEST = 4096
-"""Changed rows that are listed before those who follow are told to look at all."""
+"""How often changed rows are listed before those who follow are told to look at all."""
 UNFORESEEABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
 """What another pod on a row changes besides sums."""
 
@@ -70,8 +70,8 @@ class RowPart:
     totals: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
     whole: int = 0
     """How often all rows were looked at; ``moved`` starts anew with it."""
-    moved: list[int] = attrs.field(factory=list)
-    """The rows that changed since then, in order; followers keep their place in it."""
+    moved: list[Rows] = attrs.field(factory=list)
+    """The rows that changed since then, each time without repetition; followers keep their place in it."""
     ahead: Foresight = attrs.field(factory=Foresight)
     cursor: int = -1
     """Place in the table's log of changes."""
@@ -98,10 +98,10 @@ class RowPart:
         """Put the rows of *events* right: as foreseen, or else by asking again."""
         ahead, size = self.ahead, cycle.template.size
         rows = {row for row, _, _ in events}
-        self.moved.extend(rows)
+        self.moved.append(np.fromiter(rows, np.intp, len(rows)))
         if not ahead.depths:
             ahead.missed += all(arrival is not None and arrival.size is size for _, _, arrival in events)
-            return self._look_at(cycle, rows)
+            return self._look_at(cycle, self.moved[-1])
         depths, asked = ahead.depths, set[int]()
         for row, _, arrival in events:
             depth = depths[row]
@@ -117,10 +117,9 @@ class RowPart:
             ahead.foreseen += 1
             return True
         ahead.missed += all(arrival is not None and arrival.size is size for _, _, arrival in events)
-        return self._look_at(cycle, asked)
+        return self._look_at(cycle, np.fromiter(asked, np.intp, len(asked)))
 
-    def _look_at(self, cycle: Cycle, asked: Collection[int]) -> bool:
-        rows = np.array(sorted(asked), np.intp)
+    def _look_at(self, cycle: Cycle, rows: Rows) -> bool:
         found = self._judge(cycle, Batch(self.table, rows))
         if found is None:
             return False

@@ -26,6 +26,7 @@ from .template import Template
 T = TypeVar("T")
 OUT = -(2**62)
 """The total of a row that does not fit."""
+NO_ROWS: Rows = np.zeros(0, np.intp)
 FEW = 6
 """Rows up to which one after the other is faster than all as an array."""
 NOWHERE = (-1, 0)
@@ -139,7 +140,7 @@ class Standing:
             return False
         anew = whole != self.part.whole or visits != self._visits
         anew = anew or (moved and any(question.kept.whole != question.seen for question in self.questions))
-        rows = [] if anew else self.part.moved[place:]
+        rows = NO_ROWS if anew else self._moved(place)
         flipped = self._fit_all() if anew else self._fit(rows)
         if self.count > 1:
             if moved or anew or flipped or not is_ranked:
@@ -148,6 +149,13 @@ class Standing:
             self._is_ranked = True
         self._place, self._surroundings = (self.part.whole, len(self.part.moved)), surroundings
         return True
+
+    def _moved(self, place: int) -> Rows:
+        """The rows of the part that changed since it was at *place*, without repetition."""
+        moved = self.part.moved[place:]
+        if len(moved) == 1:
+            return moved[0]
+        return np.unique(np.concatenate(moved)) if moved else NO_ROWS
 
     def _ask(self, cycle: Cycle, questions: Sequence[_Question]) -> bool:
         """Bring the answers of *questions* up to date; False where one cannot be given."""
@@ -186,13 +194,13 @@ class Standing:
         self.fits, self.count = fits, int(np.count_nonzero(fits))
         return flipped
 
-    def _fit(self, rows: list[int]) -> bool:
+    def _fit(self, rows: Rows) -> bool:
         """Put the fits of *rows* right; answers whether any became another. Rows that are never visited never fit."""
         if len(rows) > FEW:
-            return self._fit_many(np.array(list(set(rows)), np.intp))
+            return self._fit_many(rows)
         flipped = False
         asked = [codes for question in self.questions if (codes := question.kept.codes()) is not None]
-        for row in rows:
+        for row in rows.tolist():
             fits = bool(self.part.fits[row] and self.visited[row]) and not any(codes[row] for codes in asked)
             if fits != self.fits[row]:
                 self.fits[row] = fits
@@ -213,7 +221,7 @@ class Standing:
 
     # --- totals -----------------------------------------------------------------------------------------------------
 
-    def _prefer_all(self, cycle: Cycle, rows: list[int] | None, reselected: bool) -> bool:
+    def _prefer_all(self, cycle: Cycle, rows: Rows | None, reselected: bool) -> bool:
         """Bring the priorities up to date; answers whether more than *rows* (None: who knows which) of their scores became others.
 
         *reselected*: other rows fit than before. Raises RuleError.
@@ -227,27 +235,29 @@ class Standing:
         self._counting = [preference for preference in self.preferences if preference.counts]
         return anew
 
-    def _rank(self, rows: list[int], anew: bool) -> None:
+    def _rank(self, rows: Rows, anew: bool) -> None:
         """Put the ranks right on *rows*, or with *anew* everywhere."""
         if anew:
             totals = self.part.totals
             for preference in self._counting:
                 totals = totals + (preference.reduced if preference.weight == 1 else preference.reduced * preference.weight)
-            self.ranked = np.where(self.fits, totals, OUT)
+            if self.count < len(self.fits):
+                self.ranked = np.where(self.fits, totals, OUT)
+            else:
+                self.ranked = totals.copy() if totals is self.part.totals else totals
             return
         if len(rows) > FEW:
-            at = np.array(rows, np.intp)
-            totals = self.part.totals[at]
+            totals = self.part.totals[rows]
             for preference in self._counting:
-                totals = totals + preference.reduced[at] * preference.weight
-            self.ranked[at] = np.where(self.fits[at], totals, OUT)
+                totals = totals + preference.reduced[rows] * preference.weight
+            self.ranked[rows] = np.where(self.fits[rows], totals, OUT)
             return
-        for row in rows:
+        for row in rows.tolist():
             total = int(self.part.totals[row]) + sum([int(p.reduced[row]) * p.weight for p in self._counting])
             self.ranked[row] = total if self.fits[row] else OUT
 
     def _prefer(
-        self, cycle: Cycle, preference: _Preference, rows: list[int] | None, reselected: bool, feasible: _Feasible
+        self, cycle: Cycle, preference: _Preference, rows: Rows | None, reselected: bool, feasible: _Feasible
     ) -> bool:
         """As :meth:`_prefer_all`, for one priority."""
         kept, reduce, counted = preference.kept, preference.priority.reduce, preference.counts
@@ -268,9 +278,9 @@ class Standing:
             preference.summary = summary
         if anew:
             preference.reduced = reduce.apply(cycle.template, kept.answer, preference.summary, Batch.everywhere(cycle.table), cycle)
-        elif moved and rows:
-            at = np.array(sorted(set(rows)), np.intp)
-            preference.reduced[at] = reduce.apply(cycle.template, kept.answer[at], preference.summary, Batch(cycle.table, at), cycle)
+        elif moved and rows is not None and len(rows):
+            nodes = Batch(cycle.table, rows)
+            preference.reduced[rows] = reduce.apply(cycle.template, kept.answer[rows], preference.summary, nodes, cycle)
         return anew
 
     # --- the best ---------------------------------------------------------------------------------------------------

@@ -99,11 +99,9 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.
     """
     constraints = soft_constraints(pod)
-    found = np.zeros(nodes.n, np.int64)
     if not constraints:
-        return found
+        return np.zeros(nodes.n, np.int64)
     domains = domains_by_key(pod, constraints, None, cycle.table)
-    for constraint in constraints:
-        key = constraint.topology_key
-        found += domains[key].counts.take(nodes.label(key).codes)
+    met = [domains[constraint.topology_key].counts.take(nodes.label(constraint.topology_key).codes) for constraint in constraints]
+    found = met[0] if len(met) == 1 else np.add.reduce(met)
     return found * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, cycle.table) else found

@@ -94,7 +94,7 @@ class Constraint:
         return mask & _tolerated(pod, nodes) if self.honors_taints else mask
 
 
-def allows(pod: Template) -> Hashable:
+def allows(pod: Template) -> tuple[Hashable, ...]:
     """All of *pod* that tells on which nodes pods count."""
     return pod.node_selector, required_node_affinity(pod), pod.spec.tolerations
 
