@@ -241,7 +241,7 @@ class Engine:
         return self.algorithm.release.error_joiner(texts)
 
     def _fit_error(self, found: Search, kept: Details) -> str:
-        tally = found.verdict.tally(np.unique(found.failed))
+        tally = found.verdict.tally(np.flatnonzero(np.bincount(found.failed)))
         for texts in kept.extender_reasons.values():
             for text in texts:
                 tally[text] = tally.get(text, 0) + 1

@@ -94,9 +94,11 @@ def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows) 
 
 def _with_a_chance(cycle: Cycle, found: Search, rows: Rows, residents: Residents) -> Rows:
     """Those of *rows* that hold a pod of lower priority, or that the search did not judge: any other stays as it was when it failed."""
-    residents.follow(rows)
     judged = np.zeros(cycle.table.size, np.bool_)
     judged[found.failed] = True
+    if min(cycle.table.priorities, default=cycle.pod.priority) >= cycle.pod.priority:
+        return rows[~judged[rows]]
+    residents.follow(rows)
     return rows[~judged[rows] | (residents.priority[:, rows] < cycle.pod.priority).any(axis=0)]
 
 

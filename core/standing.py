@@ -155,7 +155,8 @@ class Standing:
         moved = self.part.moved[place:]
         if len(moved) == 1:
             return moved[0]
-        return np.unique(np.concatenate(moved)) if moved else NO_ROWS
+        rows = set[int]().union(*(rows.tolist() for rows in moved))
+        return np.fromiter(rows, np.intp, len(rows))
 
     def _ask(self, cycle: Cycle, questions: Sequence[_Question]) -> bool:
         """Bring the answers of *questions* up to date; False where one cannot be given."""

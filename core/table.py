@@ -81,6 +81,8 @@ class NodeTable:
     """Host port -> rows; a set, as upstream: the first of two users that leaves frees the port."""
     volumes: dict[int, int] = attrs.field(factory=dict)
     """Rows whose pods have volumes -> how many pods have."""
+    priorities: dict[int, int] = attrs.field(factory=dict)
+    """Priority -> pods that have it, on any row."""
     ghosts: set[int] = attrs.field(factory=set)
     """Rows that keep a node which is gone, as its pods remain; no lister finds that node any more."""
     rows_version: int = 0
@@ -277,5 +279,9 @@ class NodeTable:
             self.volumes[row] = self.volumes.get(row, 0) + sign
             if not self.volumes[row]:
                 del self.volumes[row]
+        priority = entry.priority
+        self.priorities[priority] = held = self.priorities.get(priority, 0) + sign
+        if not held:
+            del self.priorities[priority]
         self.census.add(template, row, sign)
         self.changed.mark(row, What.PODS, template if sign > 0 else None)

@@ -176,7 +176,6 @@ class Verdict:
 
     @staticmethod
     def _tally(failures: Failures, alive: Mask, found: dict[str, int]) -> None:
-        codes, counts = np.unique(failures.codes[alive], return_counts=True)
-        for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
-            for reason in failures.sequences[code] if code else ():
+        for code, count in enumerate(np.bincount(failures.codes[alive]).tolist()):
+            for reason in failures.sequences[code] if code and count else ():
                 found[reason.text] = found.get(reason.text, 0) + count

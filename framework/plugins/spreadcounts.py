@@ -147,8 +147,7 @@ class SoftCounts:
 
     def _crowded(self, at: int, counts: Ints) -> NDArray[np.float64]:
         """What constraint number *at* makes of *counts* of fellows."""
-        crowded: NDArray[np.float64] = counts * self.weights[at] + float(self.constraints[at].max_skew - 1)
-        return crowded
+        return np.asarray(counts * self.weights[at] + float(self.constraints[at].max_skew - 1), np.float64)
 
     def _fellows(self, constraint: Constraint, nodes: Batch) -> Ints:
         if constraint.topology_key == HOSTNAME:
