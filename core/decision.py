@@ -74,6 +74,8 @@ class Decision:
     """The pod fits on no node; any other error says that the question could not be answered."""
     details: Details | None = None
     preemption: Preemption | None = None
+    nominated: str | None = None
+    """What the framework makes of the pod's nomination: a node, "" for none any more, None: as before."""
 
     @property
     def feasible(self) -> list[str]:

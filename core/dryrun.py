@@ -14,10 +14,10 @@ import numpy as np
 
 from .batch import Ints, Mask, Rows
 from .cycle import Cycle
-from .memory import ROWWISE, WIDE, Memory
+from .memory import Memory
 from .nominations import Nominations
 from .residents import NEVER_STARTED, Residents
-from .rule import Predicate, Reads
+from .rule import ROWWISE, WIDE, Predicate, Reads
 from .sums import SUMS, Sums
 from .template import Entry, Template
 

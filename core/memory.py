@@ -18,14 +18,10 @@ from .batch import Batch, Rows
 from .census import Counter
 from .cycle import Cycle
 from .failures import Codes, Failures, Reasons
-from .rule import Predicate, Priority, Reads, Scores
+from .rule import ROWWISE, WIDE, Predicate, Priority, Reads, Scores
 from .table import NodeTable
 from .template import Template
 
-ROWWISE = Reads.REQUESTS | Reads.PORTS | Reads.PODS
-"""What the pods of the row itself change."""
-WIDE = Reads.DOMAIN | Reads.CLUSTER
-"""What pods and nodes elsewhere change."""
 LARGE_SHARE = 4
 """Where more than one row in so many changed, all are asked again."""
 NO_ROWS: Rows = np.zeros(0, np.intp)
@@ -82,12 +78,6 @@ class Kept:
     def codes(self) -> Codes | None:
         """The codes of a predicate's answer, None where it objects to nothing."""
         return None if self.answer is None else self.answer.codes
-
-
-@cache
-def is_of_row(reads: Reads) -> bool:
-    """Whether a rule that reads this looks at what changes on the row itself, and at nothing that no row tells of."""
-    return bool(reads & (ROWWISE | Reads.COUNTS)) and not reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
 
 
 @cache

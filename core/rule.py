@@ -46,6 +46,19 @@ class Reads(enum.Flag):
     """What another rule left behind in this cycle; never kept."""
 
 
+ROWWISE = Reads.REQUESTS | Reads.PORTS | Reads.PODS
+"""What the pods of the row itself change."""
+WIDE = Reads.DOMAIN | Reads.CLUSTER
+"""What pods and nodes elsewhere change."""
+
+
+def _of_row(rule: Predicate | Priority) -> bool:
+    return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
+
+
+OF_ROW: Any = attrs.field(init=False, eq=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
+
+
 @attrs.frozen(kw_only=True)
 class Predicate:
     """A question whose *no* turns a node down. ``check(pod, nodes, cycle)`` answers for all nodes of a batch at once.
@@ -61,6 +74,8 @@ class Predicate:
     """False for pods that the predicate can never object to, and on which it has no effect: it is not asked about them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, Cycle], None] | None = None
+    is_of_row: bool = OF_ROW
+    """It looks at what changes on the row itself, and at nothing that no row tells of."""
 
 
 @attrs.frozen
@@ -98,6 +113,8 @@ class Priority:
     reduce: Callable[[Template, Scores, Batch, Cycle], Scores] | None = None
     whole_list: bool = False
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
+    is_of_row: bool = OF_ROW
+    """As a predicate's."""
 
 
 class RuleError(Exception):

@@ -125,6 +125,9 @@ class Run:
             self.engine.nominations.add(pod, waiting)
         if plan is not None:
             self._evict(pod, plan)
+        if decision.nominated == "":
+            self.engine.nominations.remove(pod)
+            self._set_nomination(pod, "")
         if plan is not None and plan.node is not None and not retry:
             self._retries.append(pod.key)
 

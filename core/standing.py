@@ -18,7 +18,7 @@ import numpy as np
 from .batch import Batch, Ints, Rows
 from .cycle import Cycle
 from .failures import Mask
-from .memory import Kept, Memory, is_of_row
+from .memory import Kept, Memory
 from .rowpart import RowPart
 from .rule import Predicate, Priority, Reduction, Scores
 from .template import Template
@@ -358,9 +358,9 @@ class Standings:
 
     def _new(self, cycle: Cycle) -> Standing:
         memory, pod = self.memory, cycle.template
-        near, far = _divided(cycle.algorithm.predicates_for(pod), lambda predicate: is_of_row(predicate.reads))
+        near, far = _divided(cycle.algorithm.predicates_for(pod), lambda predicate: predicate.is_of_row)
         weighed = [(priority, weight) for priority, weight in cycle.algorithm.priorities if priority.concerns(pod)]
-        worth, wider = _divided(weighed, lambda item: is_of_row(item[0].reads) and item[0].reduce is None)
+        worth, wider = _divided(weighed, lambda item: item[0].is_of_row and item[0].reduce is None)
         key = pod.size, tuple(memory.key(rule, pod) for rule in near), tuple(memory.key(rule, pod) for rule, _ in worth)
         part = self._parts.get(key)
         if part is None:

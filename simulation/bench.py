@@ -23,6 +23,7 @@ from ..core.decision import Decision
 from ..core.run import Run
 from ..exceptions import ManifestError
 from .conform import Items, build, decisions, read_items
+from .heap import settled
 
 Json = dict[str, Any]
 
@@ -106,7 +107,8 @@ def time_once(case: Json, engine_options: Mapping[str, Any]) -> Timing:
     items = read_items(case)
     run.engine.warm()
     loaded = time.process_time() - started
-    return _timed(run, items, case.get("nominated") or {}, loaded)
+    with settled():
+        return _timed(run, items, case.get("nominated") or {}, loaded)
 
 
 def _timed(run: Run, items: Items, nominated: Mapping[str, str], load_seconds: float) -> Timing:
