@@ -193,7 +193,7 @@ class Batch:
         requested = self.table.requested
         return self._of_each(resources, requested[:, : self.n] if self.rows is None else requested.take(self.rows, axis=1))
 
-    @property
+    @cached_property
     def nonzeros(self) -> Ints:
         """:meth:`nonzero` of cpu and of memory: int64[2, n]."""
         nonzero = self.table.nonzero

@@ -87,7 +87,7 @@ class Run:
         """One cycle for *pod*, after which the cluster is as *led*, another scheduler's decision on it, leaves it."""
         decision, waiting = self._decide(pod)
         if led.host is None:
-            self._wait(attrs.evolve(decision, preemption=led.preemption), waiting, retry=True)
+            self._wait(attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated), waiting, retry=True)
         elif self.engine.assume(decision.pod, led.host) is not None and self.engine.cache.state(decision.pod) is None:
             self.engine.cache.assume(decision.pod.bound_to(led.host))
             self.engine.nominations.remove(decision.pod)
