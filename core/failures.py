@@ -39,20 +39,23 @@ class Failures:
     errors: Codes | None = None
     texts: tuple[str, ...] = ()
     _named: Sequence[tuple[Reasons, Mask]] = ()
-    """Reasons and the nodes that each is held against, in order, as long as nobody asked for codes."""
+    """Reasons and the nodes that each is held against, in order, as long as nobody asked for codes; ``_failed``: any of those."""
+    _failed: Mask | None = None
 
     @classmethod
     def where(cls, reasons: Reason | Reasons, mask: Mask) -> Failures | None:
         """*reasons* on every node of *mask*: bool[n], not to be changed after; None where there is no such node."""
         if not mask.any():
             return None
-        return cls(None, {}, named=(((reasons,) if isinstance(reasons, Reason) else reasons, mask),))
+        return cls(None, {}, named=(((reasons,) if isinstance(reasons, Reason) else reasons, mask),), failed=mask)
 
     @classmethod
     def all_of(cls, found: Sequence[tuple[Reason, Mask]]) -> Failures | None:
         """Each reason on the nodes of its mask; a node that several masks name gets their reasons in the order given."""
-        named = [((reason,), mask) for reason, mask in found if mask.any()]
-        return cls(None, {}, named=named) if named else None
+        if not found:
+            return None
+        failed = reduce(or_, (mask for _, mask in found))
+        return cls(None, {}, named=[((reason,), mask) for reason, mask in found], failed=failed) if failed.any() else None
 
     @classmethod
     def error(cls, text: str, mask: Mask) -> Failures | None:
@@ -95,7 +98,8 @@ class Failures:
         if len(found) <= 1:
             return found[0] if found else None
         if all(part._codes is None for part in found):
-            return cls(None, {}, named=[pair for part in found for pair in part._named])
+            named = [pair for part in found for pair in part._named]
+            return cls(None, {}, named=named, failed=reduce(or_, (mask for _, mask in named)))
         return cls._coded_together(found)
 
     @classmethod
@@ -123,10 +127,10 @@ class Failures:
 
     def _settle(self) -> None:
         """Work out the codes."""
-        coded = [Failures(mask.astype(np.int64), {1: reasons}) for reasons, mask in self._named]
+        coded = [Failures(mask.astype(np.int64), {1: reasons}) for reasons, mask in self._named if mask.any()]
         found = self._coded_together(coded) if len(coded) > 1 else coded[0]
         assert found is not None
-        self._codes, self._sequences, self._named = found.codes, found.sequences, ()
+        self._codes, self._sequences, self._named, self._failed = found.codes, found.sequences, (), None
 
     @property
     def errors_or_zero(self) -> Codes:
@@ -136,8 +140,8 @@ class Failures:
     @property
     def passed(self) -> Mask:
         """Where the predicate has nothing against the node: bool[n]."""
-        if self._codes is None:
-            return ~reduce(or_, (mask for _, mask in self._named))
+        if self._failed is not None:
+            return ~self._failed
         found: Mask = self.codes == 0
         return found if self.errors is None else found & (self.errors == 0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from ..core.rule import Reads
 from ..core.template import Template
 from .reasons import insufficient
 from .rule import predicate
+
+TOO_MANY_PODS = insufficient(PODS)
 
 
 def _asked(pod: Template) -> Hashable:
@@ -28,8 +30,8 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     the reasons come in this order, scalars by name.
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsResources.
     """
-    found = [(insufficient(PODS), nodes.pod_count >= nodes.max_pods)]
-    return Failures.all_of(found + shortages(pod, tuple(_checked(pod, cycle)), nodes))
+    found = [(TOO_MANY_PODS, nodes.pod_count >= nodes.max_pods)]
+    return Failures.all_of(found + shortages(pod, _checked(pod, cycle), nodes))
 
 
 def shortages(pod: Template, resources: tuple[str, ...], nodes: Batch) -> list[tuple[Reason, Mask]]:
@@ -56,8 +58,12 @@ def checked_resources(pod: Template) -> tuple[str, ...]:
     return (*NATIVE, *scalars) if scalars or any(pod.requests.values()) else ()
 
 
-def _checked(pod: Template, cycle: Cycle) -> Iterator[str]:
-    return (name for name in checked_resources(pod) if not _is_ignored(name, cycle))
+def _checked(pod: Template, cycle: Cycle) -> tuple[str, ...]:
+    memo = ("checked", cycle.has_metadata)
+    found: tuple[str, ...] | None = pod.memo.get(memo)
+    if found is None:
+        found = pod.memo[memo] = tuple(name for name in checked_resources(pod) if not _is_ignored(name, cycle))
+    return found
 
 
 def _is_ignored(resource: str, cycle: Cycle) -> bool:
