@@ -9,7 +9,7 @@ def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:
     """The name of the claim of one of *pod*'s volumes, None where it has none; *ephemeral*: generic ephemeral volumes have claims."""
     if volume.persistent_volume_claim is not None:
         return volume.persistent_volume_claim
-    return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral else None
+    return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral is not None else None
 
 
 def claim_keys(pod: Pod, ephemeral: bool = False) -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def claim_keys(pod: Pod, ephemeral: bool = False) -> tuple[str, ...]:
 
 def is_made_for_pod(volume: Volume) -> bool:
     """Whether the claim of *volume* is one that is made for the pod alone."""
-    return volume.ephemeral and volume.persistent_volume_claim is None
+    return volume.ephemeral is not None and volume.persistent_volume_claim is None
 
 
 def not_owned(pod: Pod, claim: PersistentVolumeClaim) -> str | None:

@@ -132,10 +132,9 @@ class Memory:
     @staticmethod
     def key(rule: Predicate | Priority, template: Template) -> Hashable:
         """Answers of *rule* for templates with equal keys are the same."""
-        memo = ("kept key", type(rule), rule.name)
-        found: Hashable = template.memo.get(memo)
+        found: Hashable = template.memo.get(rule)
         if found is None:
-            found = template.memo[memo] = (type(rule), rule.name, rule.key(template))
+            found = template.memo[rule] = (type(rule), rule.name, rule.key(template))
         return found
 
     def entry(self, rule: Predicate | Priority, template: Template) -> Kept:

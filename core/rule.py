@@ -56,10 +56,10 @@ def _of_row(rule: Predicate | Priority) -> bool:
     return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
 
 
-OF_ROW: Any = attrs.field(init=False, eq=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
+OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class Predicate:
     """A question whose *no* turns a node down. ``check(pod, nodes, cycle)`` answers for all nodes of a batch at once.
 
@@ -96,7 +96,7 @@ class Reduction:
         return self.apply(pod, raw, self.summarise(pod, raw, nodes, cycle), nodes, cycle)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class Priority:
     """A preference among the nodes that fit.
 

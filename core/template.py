@@ -161,7 +161,7 @@ class Templates:
             spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations, spec.volumes,
             spec.topology_spread_constraints, spec.scheduling_gates,
             # Claims of generic ephemeral volumes go by the pod's own name.
-            (pod.name, pod.uid) if any(volume.ephemeral for volume in spec.volumes) else None,
+            (pod.name, pod.uid) if any(volume.ephemeral is not None for volume in spec.volumes) else None,
         )  # fmt: skip
 
     def _make(self, pod: Pod) -> Template:

@@ -30,6 +30,8 @@ from .rule import MAX_PRIORITY, priority
 NAME = "InterPodAffinityPriority"
 OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
 """What the pod prefers, and which way that counts."""
+ANYBODY = Anybody()
+UNREADABLE = tuple(Unreadable(role) for role in (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY))
 
 
 def _key(pod: Template) -> Hashable:
@@ -120,11 +122,11 @@ def _own(pod: Template, role: str) -> list[tuple[PodsMeant, str, int]]:
 def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
     """Raise RuleError for the first invalid selector that a pod on a live node has, or meets."""
     own = next((text for role, _ in OWN if (text := unreadable(pod, role)) is not None), None)
-    if own is not None and _carrying_rows(table, Anybody()):
+    if own is not None and _carrying_rows(table, ANYBODY):
         raise RuleError(own, once=True)
-    for role in (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY):
-        for row in _carrying_rows(table, Unreadable(role)):
-            text = next(text for entry in table.pods[row] if (text := unreadable(entry.template, role)) is not None)
+    for query in UNREADABLE:
+        for row in _carrying_rows(table, query):
+            text = next(text for entry in table.pods[row] if (text := unreadable(entry.template, query.role)) is not None)
             raise RuleError(text, once=True)
 
 
