@@ -8,7 +8,7 @@ Affinity terms are kept by the pods that carry them: which of them are about a g
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import attrs
 import numpy as np
@@ -58,7 +58,7 @@ class Counter:
     total: int = 0
     version: int = 0
     """Moves with every change, for those who keep what they made of it."""
-    _domains: dict[str, Counts] = attrs.field(factory=dict)
+    _domains: dict[str, tuple[Column[Any], Counts]] = attrs.field(factory=dict)
     _by_template: dict[int, int] = attrs.field(factory=dict)
 
     def of(self, template: Template) -> int:
@@ -68,18 +68,18 @@ class Counter:
             found = self._by_template[template.number] = self.query.counts(template)
         return found
 
-    def add(self, row: int, count: int, labels: dict[str, Column[str | None]]) -> None:
+    def add(self, row: int, count: int) -> None:
         """Count *count* more (or fewer) on *row*."""
         if row >= len(self.rows):
             self.rows = grown(self.rows, row + 1)
         self.rows[row] += count
         self.total += count
         self.version += 1
-        for key, domains in self._domains.items():
-            codes = labels[key].codes
-            code = codes[row] if row < len(codes) else 0
+        for key, (column, domains) in self._domains.items():
+            code = column.codes[row] if row < len(column.codes) else 0
             if code >= len(domains):
-                self._domains[key] = domains = grown(domains, int(code) + 1)
+                domains = grown(domains, int(code) + 1)
+                self._domains[key] = column, domains
             if code:
                 domains[code] += count
 
@@ -95,14 +95,16 @@ class Counter:
     def domains(self, key: str, labels: dict[str, Column[str | None]]) -> Counts:
         """Counts by code of the label column *key*: int64[values]; code 0, the rows without the label, counts nothing."""
         column = labels.get(key)
-        if column is None:
-            return np.zeros(1, np.int64)
-        found = self._domains.get(key)
-        if found is None or len(found) < len(column.values):
+        return np.zeros(1, np.int64) if column is None else self.by(key, column)
+
+    def by(self, key: str, column: Column[Any]) -> Counts:
+        """Counts by code of *column*, which goes by *key* and follows from labels: int64[values]; code 0 counts nothing."""
+        known, found = self._domains.get(key, (column, None))
+        if found is None or len(found) < len(known.values):
             size = min(len(self.rows), len(column.codes))
-            weights = np.bincount(column.codes[:size], self.rows[:size], len(column.values))
-            found = self._domains[key] = weights.astype(np.int64)
+            found = np.bincount(column.codes[:size], self.rows[:size], len(column.values)).astype(np.int64)
             found[0] = 0
+            self._domains[key] = column, found
         return found
 
     def domains_without(self, key: str, labels: dict[str, Column[str | None]], rows: Collection[int]) -> Counts:
@@ -191,7 +193,7 @@ class Census:
         if matching:
             self.version += 1
             for counter, often in matching:
-                counter.add(row, often * count, self.labels)
+                counter.add(row, often * count)
 
     def present(self) -> Iterator[tuple[Template, int, int]]:
         """Each template that is present with each of its rows and how many of its pods are there."""

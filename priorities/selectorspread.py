@@ -44,7 +44,11 @@ def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     selectors = owner_selectors(pod, cycle.listings)
     if not selectors:
         return np.zeros(nodes.n, np.int64)
-    return nodes.counting(remembered("fellows of owners", partial(_fellows, cycle.release), pod, cycle.listings))
+    return nodes.counting(_fellows_of_owners(pod, cycle))
+
+
+def _fellows_of_owners(pod: Template, cycle: Cycle) -> PodsMatching:
+    return remembered("fellows of owners", partial(_fellows, cycle.release), pod, cycle.listings)
 
 
 def _fellows(release: Release, pod: Template, listings: Listings) -> PodsMatching:
@@ -55,6 +59,13 @@ def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int
     """The most fellows on a node, and the fellows in each zone, by code."""
     by_zone = np.bincount(nodes.zone.codes, raw, len(nodes.zone.values)).astype(np.int64)
     return int(raw.max(initial=0)), tuple(by_zone.tolist())
+
+
+def _crowds_of_owners(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, tuple[int, ...]]:
+    """The same where *raw* are the pods of *pod*'s owners: over the whole table these are counted already."""
+    if nodes.rows is not None or not owner_selectors(pod, cycle.listings):
+        return _crowds(pod, raw, nodes, cycle)
+    return int(raw.max(initial=0)), tuple(nodes.counted_by_zone(_fellows_of_owners(pod, cycle)).tolist())
 
 
 def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
@@ -91,12 +102,12 @@ def _combined(on_node: Floats, in_zone: Floats) -> Floats:
     return on_node * (1.0 - ZONE_WEIGHT) + ZONE_WEIGHT * in_zone
 
 
-def zone_reduction(best: int = MAX_PRIORITY) -> Reduction:
+def zone_reduction(best: int) -> Reduction:
     """The reduce step from counts of fellows to 0 to *best*."""
     return Reduction(_crowds, partial(_spread, best=best), zeros_alike=True)
 
 
-reduce_by_zone = zone_reduction()
+reduce_by_zone = Reduction(_crowds_of_owners, partial(_spread, best=MAX_PRIORITY), zeros_alike=True)
 
 
 @priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone)
