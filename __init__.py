@@ -1,7 +1,8 @@
-"""The classic Kubernetes scheduler, releases 1.12 to 1.16: the public names, each loaded when it is first asked for.
+"""The classic Kubernetes scheduler, releases 1.12 to 1.16 and 1.27: the public names, each loaded when it is first asked for.
 
 ``Cluster`` and ``Scheduler`` decide; ``predicate``, ``priority`` and ``CATALOGUE`` are for rules of one's own, together with what those
-see (``Template``, ``Batch``, ``Cycle``) and answer with (``Failures``, ``Reason``, ``Reads``).
+see (``Template``, ``Batch``, ``Cycle``) and answer with (``Failures``, ``Reason``, ``Reads``). ``Plugin`` is the base of plugins for
+the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .algorithmprovider.catalogue import CATALOGUE, Catalogue
-    from .algorithmprovider.scheduler import Scheduler
     from .api.cluster import Cluster
     from .api.objects import Node, Pod
     from .core.batch import Batch
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from .core.rule import Reads
     from .core.template import Template
     from .exceptions import ExtenderError, KubeclassicError, ManifestError, PolicyError, UnknownNameError
+    from .framework.plugin import Plugin, each_node
+    from .framework.scheduler import Scheduler
+    from .framework.status import unresolvable, unschedulable
     from .predicates.rule import predicate
     from .priorities.rule import priority
 
@@ -38,6 +41,7 @@ __all__ = [
     "KubeclassicError",
     "ManifestError",
     "Node",
+    "Plugin",
     "Pod",
     "PolicyError",
     "Reads",
@@ -46,13 +50,15 @@ __all__ = [
     "Template",
     "UnknownNameError",
     "__version__",
+    "each_node",
     "predicate",
     "priority",
+    "unresolvable",
+    "unschedulable",
 ]
 
 _HOMES = {
     "algorithmprovider.catalogue": ("CATALOGUE", "Catalogue"),
-    "algorithmprovider.scheduler": ("Scheduler",),
     "api.cluster": ("Cluster",),
     "api.objects": ("Node", "Pod"),
     "core.batch": ("Batch",),
@@ -62,6 +68,9 @@ _HOMES = {
     "core.rule": ("Reads",),
     "core.template": ("Template",),
     "exceptions": ("ExtenderError", "KubeclassicError", "ManifestError", "PolicyError", "UnknownNameError"),
+    "framework.plugin": ("Plugin", "each_node"),
+    "framework.scheduler": ("Scheduler",),
+    "framework.status": ("unresolvable", "unschedulable"),
     "predicates.rule": ("predicate",),
     "priorities.rule": ("priority",),
 }

@@ -9,7 +9,7 @@ import attrs
 from .metadata import NO_QUANTITIES, Condition, KubeObject, Map
 from .quantity import Quantity
 from .selectors import Affinity, LabelSelector
-from .storage import VolumeSource
+from .storage import ClaimTemplate, VolumeSource
 
 V = TypeVar("V")
 
@@ -67,7 +67,8 @@ class Volume(VolumeSource):
 
     name: str = ""
     persistent_volume_claim: str | None = None
-    ephemeral: bool = False
+    ephemeral: ClaimTemplate | None = None
+    """Makes it a generic ephemeral volume, with a claim of the pod's own."""
 
 
 @attrs.frozen(kw_only=True)

@@ -30,7 +30,7 @@ from .fields import (
     within,
 )
 from .schema_selectors import Word, affinity, label_selector
-from .schema_volumes import VOLUME, volume_tables
+from .schema_volumes import volume, volume_tables
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
@@ -90,7 +90,7 @@ def _pod(word: Word) -> Table:
         "containers": ("containers", containers),
         "initContainers": ("init_containers", containers),
         "overhead": ("overhead", quantities),
-        "volumes": ("volumes", list_of(record(o.Volume, VOLUME))),
+        "volumes": ("volumes", list_of(volume(word))),
         "topologySpreadConstraints": ("topology_spread_constraints", spread_constraints(word)),
         "schedulingGates": ("scheduling_gates", list_of(member("name", text, ""))),
         "hostNetwork": ("host_network", flag),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import objects as o
-from .fields import Reader, Table, entries, flag, list_of, member, quantities, quantity, record, text, text_list, whole, within
+from .fields import Reader, Table, flag, list_of, member, quantities, quantity, record, text, text_list, texts, whole, within
 from .schema_selectors import Word, label_selector, node_selector
 
 _ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
@@ -42,12 +42,19 @@ _SOURCES: Table = {
     "cinder": ("cinder", _disk(o.Cinder, volumeID=("volume_id", text))),
     "csi": ("csi", _disk(o.CSI, driver=("driver", text), volumeHandle=("volume_handle", text))),
 }
-VOLUME: Table = {
-    **_SOURCES,
-    "name": ("name", text),
-    "persistentVolumeClaim": ("persistent_volume_claim", member("claimName", text, "")),
-    "ephemeral": ("ephemeral", lambda value: entries(value) is not None),
-}
+
+
+def volume(word: Word) -> Reader[o.Volume]:
+    """A volume of a pod."""
+    metadata: Table = {"labels": ("labels", texts), "annotations": ("annotations", texts)}
+    template = record(o.ClaimTemplate, {"metadata": within(metadata), **_claim_spec(word)})
+    table: Table = {
+        **_SOURCES,
+        "name": ("name", text),
+        "persistentVolumeClaim": ("persistent_volume_claim", member("claimName", text, "")),
+        "ephemeral": ("ephemeral", member("volumeClaimTemplate", template, o.ClaimTemplate())),
+    }
+    return record(o.Volume, table)
 
 
 def _persistent_volume(word: Word) -> Table:
@@ -64,7 +71,7 @@ def _persistent_volume(word: Word) -> Table:
     return {"spec": ("spec", spec), "status": within({"phase": ("phase", text)})}
 
 
-def _persistent_volume_claim(word: Word) -> Table:
+def _claim_spec(word: Word) -> Table:
     spec: Table = {
         "volumeName": ("volume_name", text),
         "storageClassName": ("storage_class_name", text),
@@ -73,7 +80,11 @@ def _persistent_volume_claim(word: Word) -> Table:
         "selector": ("selector", label_selector(word)),
         "volumeMode": ("volume_mode", word("Filesystem", "Block")),
     }
-    return {"spec": ("spec", record(o.PersistentVolumeClaimSpec, spec)), "status": within({"phase": ("phase", text)})}
+    return {"spec": ("spec", record(o.PersistentVolumeClaimSpec, spec))}
+
+
+def _persistent_volume_claim(word: Word) -> Table:
+    return {**_claim_spec(word), "status": within({"phase": ("phase", text)})}
 
 
 def _storage_class(word: Word) -> Table:

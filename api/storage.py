@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .metadata import NO_QUANTITIES, KubeObject, Map
+from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
 from .quantity import Quantity
 from .selectors import LabelSelector, NodeSelector, Requirement
 
@@ -129,6 +129,15 @@ class PersistentVolumeClaim(KubeObject):
 
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     phase: str = ""
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class ClaimTemplate:
+    """What the claim of a generic ephemeral volume is made from."""
+
+    labels: Map[str] = NO_STRINGS
+    annotations: Map[str] = NO_STRINGS
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)

@@ -12,19 +12,25 @@ from typing import Any
 import click
 
 from ..algorithmprovider.releases import DEFAULT_RELEASE
-from ..exceptions import KubeclassicError
+from ..api.documents import read_documents
+from ..exceptions import KubeclassicError, UnknownNameError
+from ..framework.config import KIND, load_configuration
+from ..framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 from ..simulation import bench as timing
 from ..simulation.benchcases import FORMS, Shape
 from .memory import engine_options, memory_options
-from .output import note
+from .output import note, writing
 
 
 class MissingExtra(KubeclassicError):
     """Something is asked for that needs a package which is not installed."""
 
 
+PATH = click.Path(path_type=Path)
+
+
 @click.command(short_help="How fast is it? Pods a second, and the same decisions.")
-@click.argument("case", required=False, type=click.Path(path_type=Path))
+@click.argument("case", required=False, type=PATH)
 @click.option("--kind", type=click.Choice(list(FORMS)), help="Make a cluster in scheduler_perf's shape instead of reading CASE.")
 @click.option("--nodes", type=click.IntRange(1), default=1000, show_default=True, help="With --kind: nodes.")
 @click.option("--existing", type=click.IntRange(0), help="With --kind: bound pods.  [default: 1000; preemption: 30 a node]")
@@ -32,13 +38,19 @@ class MissingExtra(KubeclassicError):
 @click.option("--templates", type=click.IntRange(1), default=1, show_default=True, help="With --kind: sizes of pods, all different.")
 @click.option("--release", metavar="RELEASE", help=f"The release that schedules.  [default: the case's, or {DEFAULT_RELEASE}]")
 @click.option("--repeat", type=click.IntRange(1), default=5, show_default=True, help="Runs, of which the best counts.")
-@click.option("--check", type=click.Path(path_type=Path), metavar="HOSTS", help="A file of the hosts that the pods must get.")
+@click.option("--check", type=PATH, metavar="HOSTS", help="A file of the hosts that the pods must get.")
 @click.option("--output", metavar="FILE", help="Write the placements there, as --check reads them.")
-@click.option("--profile", metavar="FILE", help="Write a flame graph of one more run: .html, or .json for speedscope. Needs pyinstrument.")
+@click.option("--scheduler-profile", type=PATH, metavar="FILE", help=f"{DEFAULT_FRAMEWORK}: a {KIND} with profiles.")
+@click.option("--flame-graph", type=PATH, metavar="FILE", help="Write one of a further run: .html, or .json for speedscope (pyinstrument).")
+@click.option(
+    "--profile", type=PATH, metavar="FILE",
+    help=f"Short for --scheduler-profile where FILE ends in .yaml or .yml, or is JSON with a {KIND}; else for --flame-graph.",
+)
 @memory_options
 def bench(
     case: Path | None, kind: str | None, nodes: int, existing: int | None, pods: int, templates: int, release: str | None,
-    repeat: int, check: Path | None, output: str | None, profile: str | None, memory: int | None, no_memory: bool,
+    repeat: int, check: Path | None, output: str | None, scheduler_profile: Path | None, flame_graph: Path | None, profile: Path | None,
+    memory: int | None, no_memory: bool,
 ) -> None:  # fmt: skip
     """Time the scheduling loop of CASE, a conformance case file or manifests, and print the best run as one line of JSON.
 
@@ -51,29 +63,80 @@ def bench(
     \b
     kubeclassic bench basic-5000.jsonl.gz --check basic-5000.hosts.json.gz
     kubeclassic bench --kind spread --nodes 5000 --existing 20000 --pods 2000
+    kubeclassic bench basic-5000.jsonl.gz --profile profile.yaml
     """
-    profiler = _profiler() if profile else None
+    scheduler_profile, flame_graph = _meant(profile, scheduler_profile, flame_graph)
+    profiler = _profiler() if flame_graph else None
     started = time.process_time()
-    problem = _problem(case, Shape(kind=kind or "basic", nodes=nodes, existing=existing, pods=pods, templates=templates), kind, release)
+    shape = Shape(kind=kind or "basic", nodes=nodes, existing=existing, pods=pods, templates=templates)
+    problem = _problem(case, shape, kind, _version(release, scheduler_profile), scheduler_profile)
     wanted = None if check is None else timing.read_hosts(check, problem["version"])
     read_seconds = time.process_time() - started
     options = engine_options(memory, no_memory)
     best = max((timing.time_once(problem, options) for _ in range(repeat)), key=lambda run: run.rate)
     _print(problem, best, read_seconds, output)
-    if profile is not None:
+    if flame_graph is not None:
         timing.profiled(problem, options, profiler)
-        Path(profile).write_text(_rendered(profiler, profile), encoding="utf-8")
+        with writing(str(flame_graph)) as stream:
+            stream.write(_rendered(profiler, flame_graph))
     if wanted is not None:
         _verify(best, *wanted)
 
 
-def _problem(case: Path | None, shape: Shape, kind: str | None, release: str | None) -> dict[str, Any]:
+# --- what is timed --------------------------------------------------------------------------------------------------
+
+
+def _meant(profile: Path | None, scheduler_profile: Path | None, flame_graph: Path | None) -> tuple[Path | None, Path | None]:
+    """The scheduler's profile, and where a flame graph goes, once it is clear which of them --profile means."""
+    is_scheduler_s = profile is not None and _is_configuration(profile)
+    other, name = (scheduler_profile, "--scheduler-profile") if is_scheduler_s else (flame_graph, "--flame-graph")
+    if profile is not None and other is not None:
+        raise click.UsageError(f"--profile: got {profile} beside {name} {other}, wanted one of them")
+    return (profile, flame_graph) if is_scheduler_s else (scheduler_profile, profile or flame_graph)
+
+
+def _is_configuration(path: Path) -> bool:
+    if path.suffix in (".yaml", ".yml"):
+        return True
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    try:
+        return [document.data.get("kind") for document in read_documents(path)] == [KIND]
+    except KubeclassicError:
+        return False
+
+
+def _version(release: str | None, profile: Path | None) -> str | None:
+    """The release that is asked for, if one is: that of profiles where only a profile is given."""
+    if release is None:
+        return None if profile is None else DEFAULT_FRAMEWORK
+    version = find_any_release(release).version
+    if profile is not None and version not in FRAMEWORK_RELEASES:
+        raise UnknownNameError(f"--profile: got {profile}, which release {version} has not, wanted --release {DEFAULT_FRAMEWORK}")
+    return version
+
+
+def _problem(case: Path | None, shape: Shape, kind: str | None, release: str | None, profile: Path | None) -> dict[str, Any]:
     if (case is None) == (kind is None):
         raise click.UsageError("wanted either a CASE or --kind")
-    if case is None:
-        return shape.case(release or DEFAULT_RELEASE)
-    read = timing.read_case(case, release or DEFAULT_RELEASE)
-    return read | ({} if release is None else {"version": release})
+    found = shape.case(release or DEFAULT_RELEASE) if case is None else timing.read_case(case, release or DEFAULT_RELEASE)
+    if release is not None:
+        found = _moved(found, release)
+    if profile is not None:
+        load_configuration(profile)
+        (document,) = read_documents(profile)
+        found["config"] = {**(found.get("config") or {}), "profile": document.data}
+    return found
+
+
+def _moved(case: dict[str, Any], release: str) -> dict[str, Any]:
+    """A case, of whatever release, for *release*, without the gates that this one does not know."""
+    config, gates = case.get("config") or {}, find_any_release(release).gates
+    kept = {name: value for name, value in (config.get("featureGates") or {}).items() if name in gates}
+    left_out = [name for name in config.get("featureGates") or {} if name not in kept]
+    if left_out:
+        note(f"left out, as release {release} has no such gates: {', '.join(left_out)}")
+    return case | {"version": release, "config": {**config, "featureGates": kept}}
 
 
 def _print(problem: dict[str, Any], best: timing.Timing, read_seconds: float, output: str | None) -> None:
@@ -99,10 +162,10 @@ def _profiler() -> Any:
     try:
         return import_module("pyinstrument").Profiler(interval=0.0005)
     except ImportError:
-        raise MissingExtra("--profile: got no pyinstrument, wanted it installed: pip install 'kubeclassic[bench]'") from None
+        raise MissingExtra("--flame-graph: got no pyinstrument, wanted it installed: pip install 'kubeclassic[bench]'") from None
 
 
-def _rendered(profiler: Any, path: str) -> str:
+def _rendered(profiler: Any, path: Path) -> str:
     renderers = import_module("pyinstrument.renderers")
-    renderer = renderers.SpeedscopeRenderer() if path.endswith(".json") else renderers.HTMLRenderer()
+    renderer = renderers.SpeedscopeRenderer() if path.suffix == ".json" else renderers.HTMLRenderer()
     return str(profiler.output(renderer))

@@ -54,6 +54,11 @@ class Wanted:
         )  # fmt: skip
 
     @property
+    def runs_profiles(self) -> bool:
+        """Whether it is a release of the framework."""
+        return self.setup.runs_profiles
+
+    @property
     def tie_break(self) -> str:
         """One of :data:`~kubeclassic.algorithmprovider.tiebreak.TIE_BREAKS`."""
         return self.values.get("tie-break", "release")
@@ -69,7 +74,7 @@ class Wanted:
         if not self.values.get("percentage", "0").isdecimal():
             raise UnknownNameError(f'--{self.name}: percentage: got "{self.values["percentage"]}", wanted a number from 0 to 100')
         setup = self.setup
-        strange = [key for key in (OLDER_ALONE if setup.runs_profiles else ("profile",)) if key in self.values]
+        strange = [key for key in (OLDER_ALONE if self.runs_profiles else ("profile",)) if key in self.values]
         if strange:
             raise UnknownNameError(f"--{self.name}: got {strange[0]}, which release {setup.version} has not")
         if "profile" in self.values and "config" in self.values:

@@ -27,7 +27,8 @@ SCHEDULER = (
         help=f"The release that schedules, such as 1.14 or v1.14.3.  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
     ),
     click.option(
-        "--profile", type=FILE, help=f"{DEFAULT_FRAMEWORK}: a KubeSchedulerConfiguration with the profiles that pods ask for by schedulerName."
+        "--profile", type=FILE,
+        help=f"{DEFAULT_FRAMEWORK}: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
     ),
     click.option("--provider", "--algorithm-provider", metavar="NAME", help="DefaultProvider (the default) or ClusterAutoscalerProvider."),
     click.option("--policy", "--policy-config-file", type=FILE, help="A Policy, by itself or in a ConfigMap, instead of a provider."),
@@ -35,7 +36,7 @@ SCHEDULER = (
     click.option("--policy-configmap-namespace", metavar="NAME", default="kube-system", show_default=True, help="Where that ConfigMap is."),
     click.option(
         "--config", type=FILE,
-        help=f"A KubeSchedulerConfiguration; options that are given as well count before it. For {DEFAULT_FRAMEWORK} the same as --profile.",
+        help=f"A KubeSchedulerConfiguration; options that are given as well count before it. {DEFAULT_FRAMEWORK}: the same as --profile.",
     ),
     click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults."),
     click.option(
@@ -51,12 +52,12 @@ SCHEDULER = (
     click.option("--equivalence-cache", is_flag=True, help="1.12 and 1.13: with the equivalence cache, gaps included."),
     click.option(
         "--tie-break", type=click.Choice(list(TIE_BREAKS)), default="release", show_default=True,
-        help="Which of several best nodes; 1.16, which draws lots, takes the first under `release`.",
+        help=f"Which of several best nodes; 1.16 and {DEFAULT_FRAMEWORK}, which draw lots, take the first under `release`.",
     ),
     click.option("--seed", type=int, default=0, show_default=True, help="For --tie-break random, and what a scenario leaves to chance."),
     click.option(
         "--rules", multiple=True, metavar="MODULE:NAME",
-        help=f"Your own rules: a Python module and the Catalogue in it; for {DEFAULT_FRAMEWORK} the class of a plugin, or a list of such.",
+        help=f"Your own rules: a Python module and the Catalogue in it; {DEFAULT_FRAMEWORK}: the class of a plugin, or a list of such.",
     ),
 )  # fmt: skip
 

@@ -101,6 +101,7 @@ def replay(
     \b
     kubeclassic replay openb_node_list_all_node.csv openb_pod_list_default.csv --series use.csv > events.jsonl
     kubeclassic replay cluster.yaml recording.jsonl --release 1.14 --compress-time 60
+    kubeclassic replay cluster.yaml recording.jsonl --profile profile.yaml
     kubeclassic replay scenario.yaml --output events.jsonl --checkpoint state --resume
     """
     if (more["checkpoint"] or more["resume"]) and not (output and more["checkpoint"]):

@@ -32,11 +32,12 @@ from .userrules import catalogue_of, plugins_of
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 Configuration = KubeSchedulerConfiguration | framework.KubeSchedulerConfiguration
 
+MIGRATED = "--profile FILE, which `kubeclassic policy migrate` makes of a Policy"
 OLDER_ALONE = {
-    "provider": ("--provider", "a profile: --profile FILE"),
-    "policy": ("--policy", "a profile: --profile FILE, which `kubeclassic policy migrate` makes of a Policy"),
-    "policy_configmap": ("--policy-configmap", "a profile: --profile FILE, which `kubeclassic policy migrate` makes of a Policy"),
-    "hard_pod_affinity_weight": ("--hard-pod-affinity-symmetric-weight", "hardPodAffinityWeight among the InterPodAffinity args of a profile"),
+    "provider": ("--provider", "--profile FILE"),
+    "policy": ("--policy", MIGRATED),
+    "policy_configmap": ("--policy-configmap", MIGRATED),
+    "hard_pod_affinity_weight": ("--hard-pod-affinity-symmetric-weight", "hardPodAffinityWeight of InterPodAffinity in a profile"),
     "scheduler_name": ("--scheduler-name", "schedulerName of a profile"),
 }
 """Options that only releases with predicates and priorities have: field -> flag, and what there is instead."""
@@ -151,7 +152,8 @@ class Setup:
             raise UnknownNameError(f"--equivalence-cache: {version} has none")
         if not self.runs_profiles:
             if self.profile is not None:
-                raise UnknownNameError(f"--profile: got {self.profile}, which release {version} has not, wanted --release {DEFAULT_FRAMEWORK}")
+                wanted = f"wanted --release {DEFAULT_FRAMEWORK}"
+                raise UnknownNameError(f"--profile: got {self.profile}, which release {version} has not, {wanted}")
             return
         for field, (flag, instead) in OLDER_ALONE.items():
             if getattr(self, field) is not None:

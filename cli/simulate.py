@@ -48,6 +48,7 @@ def simulate(
     \b
     kubectl get nodes,pods -A -o json | kubeclassic simulate - --pods new.yaml
     kubeclassic simulate cluster/ --release 1.13 -o jsonl
+    kubeclassic simulate cluster/ --profile profile.yaml
     """
     configuration = setup.configuration()
     scenario = cluster.read(paths, setup.scheduler_names(configuration))

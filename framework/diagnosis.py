@@ -11,7 +11,7 @@ import numpy as np
 from ..core.batch import Rows
 from ..core.failures import Mask
 from ..core.search import Search
-from .status import Status
+from .status import Code, Status, unresolvable
 
 FILTERED_OUT = "node is filtered out by the prefilter result"
 EXTENDER = "Extender"
@@ -63,6 +63,24 @@ class Diagnosis:
         for name, texts in self.extender_reasons.items():
             found.setdefault(name, []).extend(texts)
         return found
+
+    def statuses(self) -> dict[str, Status]:
+        """Node -> the status that turned it down, the plugin that gave it included. Upstream: NodeToStatusMap."""
+        if self.rejected is not None:
+            return dict.fromkeys((self.names[row] for row in self.order.tolist()), self.rejected)
+        found = dict.fromkeys((self.names[row] for row in self.excluded.tolist()), unresolvable(FILTERED_OUT))
+        for row in self.failed_rows.tolist() if self.search is not None else ():
+            found[self.names[row]] = self.status(row)
+        for name, texts in self.extender_reasons.items():
+            found[name] = Status(Code.UNSCHEDULABLE, tuple(texts), EXTENDER)
+        return found
+
+    def status(self, row: int) -> Status:
+        """The status of a row that some filter turns down, whether the search came to it or not."""
+        verdict = self._search.verdict
+        reasons, culprits = verdict.reasons(row), verdict.culprits(row)
+        code = Code.UNSCHEDULABLE if all(reason.resolvable for reason in reasons) else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+        return Status(code, tuple(reason.text for reason in reasons), culprits[0] if culprits else "")
 
     @property
     def _search(self) -> Search:

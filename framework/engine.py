@@ -14,7 +14,7 @@ import numpy as np
 
 from ..api.objects import Pod
 from ..core.batch import Rows
-from ..core.decision import Decision, Details
+from ..core.decision import Decision
 from ..core.engine import NO_NODES, Engine
 from ..core.extender import Extender, filter_by_extenders
 from ..core.score import ScoreError
@@ -22,40 +22,18 @@ from ..exceptions import CacheError, ExtenderError
 from .binding import BindingSteps
 from .cache import FrameworkCache, FrameworkNominations, FrameworkSnapshot, NodeOrder
 from .config import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, read_configuration
+from .decision import FrameworkDecision, FrameworkDetails
 from .diagnosis import Diagnosis
-from .plugin import FrameworkCycle, Handle
+from .plugin import FrameworkCycle, Handle, Plugin
 from .postfilter import run_post_filter
 from .prefilter import run_pre_filter
 from .profile import Profile, Registry, build_profiles
 from .registry import DEFAULT_REGISTRY
-from .releases import V1_27
+from .releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 from .score import prioritize
 from .search import search
 from .shortcut import Shortcut
-from .status import Status
-
-
-@attrs.define(eq=False)
-class FrameworkDetails(Details):
-    """The arrays behind a decision of the framework."""
-
-    diagnosis: Diagnosis | None = None
-
-    @property
-    def failed(self) -> dict[str, list[str]]:
-        return {} if self.diagnosis is None else self.diagnosis.failed()
-
-
-@attrs.define(eq=False)
-class FrameworkDecision(Decision):
-    """A decision, and which plugins it is to be put down to where the pod fits nowhere."""
-
-    plugins: frozenset[str] = frozenset()
-    """The plugins that turned nodes, or the pod, down."""
-    is_gated: bool = False
-    """The pod was not tried at all, as a PreEnqueue plugin holds it back."""
-    nominated: str | None = None
-    """What becomes of the pod's nomination: a node, "" for none any more, None: as before."""
+from .status import Status, error
 
 
 @attrs.define(eq=False)
@@ -75,6 +53,8 @@ class FrameworkEngine(Engine):
     shortcuts: dict[str, Shortcut] = attrs.field(init=False)
     """By profile, with what is remembered of earlier cycles."""
     _blamed: dict[str, frozenset[str]] = attrs.field(init=False, factory=dict)
+    _binding_cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
+    """Pod -> the cycle that it was reserved in, until it is bound."""
 
     @classmethod
     def of(
@@ -91,7 +71,7 @@ class FrameworkEngine(Engine):
         """
         config = read_configuration() if config is None else config
         handle = Handle(gates=config.gates, environ=os.environ, has_extenders=bool(config.extenders or extenders))
-        profiles = build_profiles(config, V1_27, registry, handle)
+        profiles = build_profiles(config, FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK], registry, handle)
         first = next(iter(profiles.values())).algorithm
         # Upstream: ignorable extenders are called last.
         ordered = sorted(extenders, key=lambda extender: extender.is_ignorable)
@@ -129,7 +109,15 @@ class FrameworkEngine(Engine):
         if host is None:
             return self._cycle(cycle, profile, details)
         self._blamed.pop(pod.key, None)
-        return FrameworkDecision(pod, host)
+        return FrameworkDecision(pod, host, nominated="")
+
+    @property
+    def turn(self) -> Any:
+        return self.start, self.picks, dict(self._blamed)
+
+    @turn.setter
+    def turn(self, turn: Any) -> None:
+        self.start, self.picks, self._blamed = turn
 
     @staticmethod
     def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
@@ -202,7 +190,7 @@ class FrameworkEngine(Engine):
             ties = np.flatnonzero(kept.ranking.totals == kept.ranking.totals.max())
             which, moves = self.pick_host(len(ties), self.picks)
             best, self.picks = int(ties[which]), self.picks + moves
-        decision.host = kept.names[int(rows[best])]
+        decision.host, decision.nominated = kept.names[int(rows[best])], ""
         self._blamed.pop(cycle.pod.key, None)
 
     def _explain(self, cycle: FrameworkCycle, profile: Profile, diagnosis: Diagnosis, decision: FrameworkDecision) -> None:
@@ -220,29 +208,53 @@ class FrameworkEngine(Engine):
     # --- what follows from a decision -------------------------------------------------------------------------------
 
     def assume(self, pod: Pod, host: str) -> str | None:
-        bound = pod.bound_to(host)
-        return self._reserve(pod, bound) or self._bind(pod, bound)
+        bound, (profile, cycle) = pod.bound_to(host), self._of_latest(pod)
+        refused = self._reserve(pod, bound, profile, cycle) or self._bind(bound, host, profile, cycle, profile.at("preBind"))
+        return None if refused is None else refused.message
 
-    def reserve(self, pod: Pod, host: str) -> str | None:
-        """The end of the scheduling cycle: assume, Reserve, Permit; answers the error where one of them refuses."""
-        return self._reserve(pod, pod.bound_to(host))
+    def reserve(self, pod: Pod, host: str) -> Status | None:
+        """The end of the scheduling cycle: assume, Reserve, Permit; answers why one of them refuses, which is then undone."""
+        profile, cycle = self._of_latest(pod)
+        refused = self._reserve(pod, pod.bound_to(host), profile, cycle)
+        if refused is None:
+            self._binding_cycles[pod.key] = cycle
+        return refused
 
-    def bind(self, pod: Pod, host: str) -> str | None:
-        """The binding cycle: PreBind, Bind, PostBind; answers the error where one of them refuses."""
-        return self._bind(pod, pod.bound_to(host))
+    def pre_bind(self, pod: Pod, host: str, until: type[Plugin]) -> Status | None:
+        """The binding cycle up to PreBind of *until*, which takes its time; answers why a plugin refuses, which is then undone."""
+        profile, cycle = self._of_binding(pod)
+        refused = self.binding.pre_bind(pod.bound_to(host), host, profile, cycle, profile.before("preBind", until))
+        if refused is None:
+            self._binding_cycles[pod.key] = cycle
+        return refused
 
-    def _reserve(self, pod: Pod, bound: Pod) -> str | None:
+    def bind(self, pod: Pod, host: str, since: type[Plugin] | None = None) -> Status | None:
+        """The binding cycle: PreBind (from that of *since* on), Bind, PostBind; answers as :meth:`pre_bind` does."""
+        profile, cycle = self._of_binding(pod)
+        done = len(profile.before("preBind", since)) if since is not None else 0
+        return self._bind(pod.bound_to(host), host, profile, cycle, profile.at("preBind")[done:])
+
+    def give_back(self, pod: Pod, host: str) -> None:
+        """The binding cycle ends without a binding: Unreserve, and the pod is forgotten."""
+        self.binding.undo(pod.bound_to(host), host, *self._of_binding(pod))
+
+    def _bind(self, bound: Pod, host: str, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[Plugin]) -> Status | None:
+        steps = self.binding
+        return steps.pre_bind(bound, host, profile, cycle, plugins) or steps.bind(bound, host, profile, cycle)
+
+    def _reserve(self, pod: Pod, bound: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         try:
             self.cache.assume(bound, self._template_of(pod))
-        except CacheError as error:
-            return str(error)
+        except CacheError as failure:
+            return error(str(failure))
         self.nominations.remove(pod)
-        profile, cycle = self._of_latest(pod)
         return self.binding.reserve(bound, bound.spec.node_name, profile, cycle)
 
-    def _bind(self, pod: Pod, bound: Pod) -> str | None:
-        profile, cycle = self._of_latest(pod)
-        return self.binding.bind(bound, bound.spec.node_name, profile, cycle)
+    def _of_binding(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
+        """The profile of a reserved pod, and its cycle with all that plugins keep there."""
+        profile = self.profile_of(pod)
+        assert profile is not None
+        return profile, self._binding_cycles.pop(pod.key, None) or self.begin(pod)
 
     def _of_latest(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
         profile = self.profile_of(pod)

@@ -96,6 +96,14 @@ def queue_for(engine: FrameworkEngine, clock: Clock, nominations: Nominations | 
     )  # fmt: skip
 
 
+def forgotten(queue: FrameworkQueue, excluded: Pod | None = None) -> None:
+    """A pod that had a node reserved is given up: all but *excluded* are tried again as if a pod on a node had gone.
+
+    Upstream: handleBindingCycleError in pkg/scheduler/schedule_one.go.
+    """
+    queue.move_all(ASSIGNED_POD_DELETE, None if excluded is None else lambda pod: pod.uid != excluded.uid)
+
+
 def _held_by(engine: FrameworkEngine, pod: Pod) -> str | None:
     """The PreEnqueue plugin that holds *pod* back."""
     profile = engine.profile_of(pod)

@@ -68,6 +68,11 @@ class Profile:
         """The plugins of an extension point."""
         return self.points[point]
 
+    def before(self, point: str, kind: type[Plugin]) -> tuple[Plugin, ...]:
+        """The plugins of an extension point that stand before that of class *kind*; none where it is not there."""
+        plugins = self.at(point)
+        return next((plugins[:i] for i, plugin in enumerate(plugins) if isinstance(plugin, kind)), ())
+
     def plugins(self) -> dict[str, Plugin]:
         """Every plugin that joins some point, by name."""
         return {plugin.name: plugin for plugins in self.points.values() for plugin in plugins}

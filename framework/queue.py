@@ -19,7 +19,8 @@ from ..core.priorityqueue import BACKOFF_FLUSH, UNSCHEDULABLE_FLUSH, is_updated
 from ..core.queued import Pending
 from ..exceptions import CacheError
 from .events import ASSIGNED_POD_ADD, ASSIGNED_POD_UPDATE, UNSCHEDULABLE_TIMEOUT, ClusterEvent
-from .queued import QueuedPod, wants
+from .parked import ParkedPods
+from .queued import QueuedPod
 
 MAX_PARKED = 300.0
 """A pod that was not tried for longer than these seconds is moved, whatever turned it down."""
@@ -47,10 +48,11 @@ class FrameworkQueue:
     _move_cycle: int = -1
     _active: Heap[QueuedPod] = attrs.field(init=False)
     _waiting: Heap[QueuedPod] = attrs.field(init=False)
-    _parked: dict[str, QueuedPod] = attrs.field(factory=dict)
-    """Pods that fit nowhere for now, and those that are held back."""
+    _parked: ParkedPods = attrs.field(factory=ParkedPods)
     _tried: dict[str, QueuedPod] = attrs.field(factory=dict)
     """Pods that were taken out and may come back."""
+    _helped: dict[ClusterEvent, frozenset[str]] = attrs.field(factory=dict)
+    """Event -> the plugins that wait for such a one."""
     _backoff_timer: Timer = attrs.field(init=False)
     _parked_timer: Timer = attrs.field(init=False)
 
@@ -67,7 +69,7 @@ class FrameworkQueue:
 
     def pods(self) -> list[Pod]:
         """All pods: the active ones in the order of the heap, those that back off, then those that are parked."""
-        return [item.pod for item in (*self._active, *self._waiting, *self._parked_by_key())]
+        return [item.pod for item in (*self._active, *self._waiting, *_by_key(self._parked))]
 
     def is_gated(self, pod: Pod) -> bool:
         """Whether *pod* is held back by a PreEnqueue plugin."""
@@ -79,7 +81,7 @@ class FrameworkQueue:
     def add(self, pod: Pod) -> None:
         self.tick()
         if self._activate(QueuedPod(pod, self.clock.now)):
-            self._parked.pop(pod.key, None)
+            self._parked.drop(pod.key)
             self._waiting.remove(pod.key)
             self.nominations.add(pod)
 
@@ -89,7 +91,7 @@ class FrameworkQueue:
         item.is_gated = holder is not None
         if holder is not None:
             item.plugins |= {holder}
-            self._parked[item.pod.key] = item
+            self._parked.put(item)
             return False
         self._active.put(item.pod.key, item)
         return True
@@ -99,7 +101,7 @@ class FrameworkQueue:
         self.tick()
         item = self._parked.get(pod.key) or self._waiting.get(pod.key)
         if item is not None and self._active.get(pod.key) is None and self._activate(item):
-            self._parked.pop(pod.key, None)
+            self._parked.drop(pod.key)
             self._waiting.remove(pod.key)
             self.nominations.add(item.pod)
 
@@ -111,7 +113,7 @@ class FrameworkQueue:
         if self._move_cycle >= cycle:
             self._waiting.put(pod.key, item)
         else:
-            self._parked[pod.key] = item
+            self._parked.put(item)
         self.nominations.add(pod)
 
     def _refuse_known(self, pod: Pod) -> None:
@@ -150,9 +152,9 @@ class FrameworkQueue:
         key = item.pod.key
         if self._is_waiting(item):
             self._waiting.put(key, item)
-            del self._parked[key]
+            self._parked.drop(key)
         elif self._activate(item):
-            del self._parked[key]
+            self._parked.drop(key)
 
     def delete(self, pod: Pod) -> None:
         self.tick()
@@ -160,39 +162,36 @@ class FrameworkQueue:
         self._tried.pop(pod.key, None)
         if self._active.remove(pod.key) is None:
             self._waiting.remove(pod.key)
-            self._parked.pop(pod.key, None)
+            self._parked.drop(pod.key)
 
     # --- moves ------------------------------------------------------------------------------------------------------
 
     def move_all(self, event: ClusterEvent = UNSCHEDULABLE_TIMEOUT, passes: Callable[[Pod], bool] | None = None) -> None:
         """Something happened: those that *passes* accepts are tried again, if what turned them down waits for such an event."""
         self.tick()
-        self._move([item for item in self._parked_by_key() if passes is None or passes(item.pod)], event)
+        self._move(self._parked, event, passes)
 
     def assigned_pod_added(self, pod: Pod) -> None:
         self.tick()
-        self._move(self._wanting(pod), ASSIGNED_POD_ADD)
+        self._move(self._parked.that_want(pod, self.namespaces), ASSIGNED_POD_ADD)
 
     def assigned_pod_updated(self, pod: Pod) -> None:
         self.tick()
-        self._move(self._wanting(pod), ASSIGNED_POD_UPDATE)
+        self._move(self._parked.that_want(pod, self.namespaces), ASSIGNED_POD_UPDATE)
 
-    def _wanting(self, pod: Pod) -> list[QueuedPod]:
-        return [item for item in self._parked_by_key() if wants(item.pod, pod, self.namespaces)]
-
-    def _parked_by_key(self) -> list[QueuedPod]:
-        # Upstream: the order is that of a map.
-        return [self._parked[key] for key in sorted(self._parked)]
-
-    def _move(self, items: Iterable[QueuedPod], event: ClusterEvent) -> None:
-        for item in items:
-            if not item.plugins or self._may_help(item.plugins, event):
-                self._leave_parking(item)
+    def _move(self, items: Iterable[QueuedPod], event: ClusterEvent, passes: Callable[[Pod], bool] | None = None) -> None:
+        chosen = (item for item in items if not item.plugins or self._may_help(item.plugins, event))
+        for item in _by_key(item for item in chosen if passes is None or passes(item.pod)):
+            self._leave_parking(item)
         # Upstream: a pod that is being tried will not be parked now, even where nothing was moved.
         self._move_cycle = self.cycle
 
     def _may_help(self, plugins: frozenset[str], event: ClusterEvent) -> bool:
-        return event.is_wildcard or any(name in plugins and registered.matches(event) for name, registered in self.registrations)
+        if event.is_wildcard:
+            return True
+        if event not in self._helped:
+            self._helped[event] = frozenset(name for name, registered in self.registrations if registered.matches(event))
+        return not plugins.isdisjoint(self._helped[event])
 
     # --- time -------------------------------------------------------------------------------------------------------
 
@@ -200,6 +199,10 @@ class FrameworkQueue:
         now = self.clock.now
         while (due := self.next_due()) is not None and due <= now:
             self._flush(due)
+        held = self._parked.oldest(held=True)
+        if held is not None and self._parked_timer.next(held + MAX_PARKED, after=True) <= now:
+            # Upstream: a pod that is held back is moved over and over again, where it is, and counts as a move.
+            self._move_cycle = self.cycle
         self._backoff_timer.spent = self._parked_timer.spent = now
 
     def next_due(self) -> float | None:
@@ -211,7 +214,7 @@ class FrameworkQueue:
         return inf if head is None else self._backoff_timer.next(self._ends(head))
 
     def _parked_due(self) -> float:
-        oldest = min((item.timestamp for item in self._parked.values()), default=None)
+        oldest = self._parked.oldest()
         return inf if oldest is None else self._parked_timer.next(oldest + MAX_PARKED, after=True)
 
     def _flush(self, due: float) -> None:
@@ -219,7 +222,7 @@ class FrameworkQueue:
             self._flush_waiting(due)
             self._backoff_timer.spent = due
         else:
-            self._move([item for item in self._parked_by_key() if due - item.timestamp > MAX_PARKED], UNSCHEDULABLE_TIMEOUT)
+            self._move([item for item in self._parked if due - item.timestamp > MAX_PARKED], UNSCHEDULABLE_TIMEOUT)
             self._parked_timer.spent = due
 
     def _flush_waiting(self, now: float) -> None:
@@ -235,6 +238,11 @@ class FrameworkQueue:
 
     def _is_waiting(self, item: QueuedPod) -> bool:
         return not item.is_gated and self._ends(item) > self.clock.now
+
+
+def _by_key(items: Iterable[QueuedPod]) -> list[QueuedPod]:
+    # Upstream: the order is that of a map.
+    return sorted(items, key=lambda item: item.pod.key)
 
 
 def registrations(plugins: Mapping[str, object], defaults: Sequence[ClusterEvent]) -> list[tuple[str, ClusterEvent]]:

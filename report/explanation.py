@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..simulation.explain import Explanation, NodeReport, Score, Shortage
+from ..simulation.explain import Explanation, NodeReport, PluginReport, Score, Shortage
 from .simulation import NOWHERE, amount
 from .text import format_table
 
@@ -20,10 +20,12 @@ def _tables(explanation: Explanation) -> Iterator[str]:
     scored = [node for node in explanation.nodes if node.scores]
     if scored:
         note = "" if explanation.was_scored else "\nthe only node that fits: taken without scoring"
-        yield _score_table(scored) + "\n(each priority: raw -> reduced x weight)" + note
+        told = "plugin: raw -> normalized" if isinstance(scored[0], PluginReport) else "priority: raw -> reduced"
+        yield _score_table(scored) + f"\n(each {told} x weight)" + note
     others = [node for node in explanation.nodes if not node.scores]
     if others:
-        yield format_table(["node", "predicate", "reasons", "short of"], map(_reason_row, others))
+        by = ["plugin", "code"] if isinstance(others[0], PluginReport) else ["predicate"]
+        yield format_table(["node", *by, "reasons", "short of"], map(_reason_row, others))
     plan = explanation.decision.preemption
     if plan is not None and plan.node is not None:
         yield f"would preempt on {plan.node}: {', '.join(victim.key for victim in plan.victims) or 'nobody'}"
@@ -45,7 +47,8 @@ def _reason_row(node: NodeReport) -> list[object]:
         reasons = "fits" if node.visited else "fits, but the search had enough nodes before it came here"
     elif not node.visited:
         reasons += " (not reached by the search)"
-    return [node.name, ", ".join(node.predicates), reasons, "; ".join(map(_short, node.shortages))]
+    by = [", ".join(node.predicates), *([node.code] if isinstance(node, PluginReport) else [])]
+    return [node.name, *by, reasons, "; ".join(map(_short, node.shortages))]
 
 
 def _short(short: Shortage) -> str:

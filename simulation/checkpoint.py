@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 
+from ..core.batch import Batch
 from ..core.census import Census
 from ..core.columns import Column
 from ..core.memory import Memory
@@ -27,9 +28,10 @@ from ..core.template import Template
 from ..exceptions import KubeclassicError
 
 MAGIC = "kubeclassic checkpoint"
-FORMAT = 1
+FORMAT = 2
 """Moves with every change of what a checkpoint holds or means."""
 ANEW: Mapping[type, tuple[str, ...]] = {
+    Batch: ("table", "rows"),
     Template: tuple(field.name for field in attrs.fields(Template) if field.name != "memo"),
     Memory: ("table", "limit"),
     Standings: ("memory", "limit"),

@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..api.objects import Pod
-from ..core.batch import Batch
+from ..core.batch import Batch, Rows
 from ..core.decision import Decision
+from ..core.run import standing_still
 from ..core.score import ScoreError, prioritize
-from ..core.search import Search, search
+from ..core.search import Search, judge_twice, search
 from ..exceptions import CacheError, KubeclassicError, UnknownNameError, did_you_mean
+from ..framework.engine import FrameworkEngine
+from ..framework.prefilter import run_pre_filter
+from ..framework.score import prioritize as prioritize_by_plugins
 from .replay import Replay
 
 Ints = NDArray[np.int64]
@@ -29,7 +33,7 @@ class State:
 
     ``allocatable``, ``requested``: int64[N, R] by *resources*, cpu in millicores, memory in bytes; ``asked``: int64[R], what the pod asks
     for; ``feasible``: bool[N], all predicates pass; ``scores``: int64[N], the weighted sum of priorities, 0 where it does not fit (and
-    everywhere where it fits on one node at most). Without a pod the last three are zero.
+    everywhere where it fits on one node at most). Without a pod the last three are zero. Of a framework they are those of its plugins.
     """
 
     time: float
@@ -141,8 +145,10 @@ class Simulation:
     def _judged(self, pod: Pod, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], Ints]:
         """Where the pod fits, and with what score: bool[N], int64[N]."""
         engine = self.replay.engine
-        cycle = engine.begin(pod)
         table_rows = np.array([engine.table.row_of[name] for name in names], np.intp)
+        if isinstance(engine, FrameworkEngine):
+            return _judged_by_plugins(engine, pod, table_rows)
+        cycle = engine.begin(pod)
         transient = engine.table.transient.copy()
         found: Search = search(cycle, engine.nominations, table_rows, len(table_rows))
         feasible, scores = found.fits.copy(), np.zeros(len(names), np.int64)
@@ -151,3 +157,22 @@ class Simulation:
                 scores[feasible] = prioritize(cycle, table_rows[feasible]).totals
         engine.table.transient[:] = transient
         return feasible, scores
+
+
+def _judged_by_plugins(engine: FrameworkEngine, pod: Pod, rows: Rows) -> tuple[NDArray[np.bool_], Ints]:
+    """Where the pod fits among *rows* by its profile, and with what score."""
+    feasible, scores = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.int64)
+    profile = engine.profile_of(pod)
+    assert profile is not None
+    with standing_still(engine, pod):
+        cycle = engine.begin(pod)
+        outcome = run_pre_filter(cycle, profile)
+        if outcome.status is not None:
+            return feasible, scores
+        feasible = judge_twice(cycle, Batch(cycle.table), engine.nominations, check_all=False).fits[rows]
+        if outcome.node_names is not None:
+            feasible &= np.array([cycle.table.names[row] in outcome.node_names for row in rows.tolist()], np.bool_)
+        if np.count_nonzero(feasible) > 1:
+            with suppress(ScoreError):
+                scores[feasible] = prioritize_by_plugins(cycle, profile, rows[feasible]).totals
+    return feasible, scores

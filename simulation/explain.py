@@ -14,10 +14,15 @@ from ..core.decision import Decision, Details
 from ..core.engine import Engine
 from ..core.run import standing_still
 from ..core.score import Ranking, ScoreError, prioritize
-from ..core.verdict import Judgement
+from ..core.verdict import Judgement, Verdict
+from ..framework.decision import FrameworkDetails
+from ..framework.engine import FrameworkEngine
+from ..framework.score import prioritize as prioritize_by_plugins
 from .simulate import Simulation
 
 INSUFFICIENT = "Insufficient "
+TOO_MANY = "Too many pods"
+"""How the framework says that pods are insufficient."""
 
 
 @attrs.frozen
@@ -36,7 +41,7 @@ class Shortage:
 
 @attrs.frozen
 class Score:
-    """What one priority gives a node: ``raw`` as counted, ``reduced`` to 0 to 10, and the weight that it counts with."""
+    """What a priority or plugin gives a node: ``raw`` as counted, ``reduced`` to 0 to 10 or 100, and the weight that it counts with."""
 
     raw: int
     reduced: int
@@ -61,7 +66,7 @@ class NodeReport:
     reasons: tuple[str, ...] = ()
     shortages: tuple[Shortage, ...] = ()
     scores: dict[str, Score] = attrs.field(factory=dict)
-    """By priority; empty where the node was not scored."""
+    """By priority or plugin; empty where the node was not scored."""
     total: int | None = None
 
     def record(self) -> dict[str, Any]:
@@ -76,6 +81,19 @@ class NodeReport:
             "scores": {name: {**attrs.asdict(score), "total": score.total} for name, score in self.scores.items()},
             "total": self.total,
         }
+
+
+@attrs.frozen
+class PluginReport(NodeReport):
+    """The same from a framework: ``predicates`` are plugins, and what they answer has a code."""
+
+    code: str | None = None
+    """That of the status which turned the node down, in upstream's words."""
+
+    def record(self) -> dict[str, Any]:
+        """As plain data, with ``plugins`` and ``code`` for ``predicates``."""
+        found = {"plugins" if name == "predicates" else name: value for name, value in super().record().items()}
+        return {**found, "code": self.code}
 
 
 @attrs.frozen
@@ -107,18 +125,23 @@ def explain(engine: Engine, pod: Pod) -> Explanation:
     """What *engine* would decide for *pod* now, and why; visiting order and round robin do not move."""
     with standing_still(engine, pod):
         decision = engine.schedule(pod)
-    if decision.details is None or decision.details.search is None:
+    if decision.details is None:
         return Explanation(decision, (), was_scored=False)
-    return _Explaining(engine, pod, decision.details).explanation(decision)
+    if isinstance(engine, FrameworkEngine) and isinstance(decision.details, FrameworkDetails):
+        return _ExplainingPlugins(engine, pod, decision.details).explanation(decision)
+    return _Explaining(engine.begin(pod), decision.details).explanation(decision)
 
 
 class _Explaining:
-    def __init__(self, engine: Engine, pod: Pod, details: Details) -> None:
-        assert details.search is not None
-        self.engine, self.details, self.search = engine, details, details.search
-        self.cycle: Cycle = engine.begin(pod)
-        self.visited = frozenset(self.search.visited.tolist())
-        self.weights = {priority.name: weight for priority, weight in engine.algorithm.priorities}
+    def __init__(self, cycle: Cycle, details: Details) -> None:
+        self.details, self.search, self.cycle = details, details.search, cycle
+        self.visited = [] if self.search is None else self.search.visited.tolist()
+        self.weights = {priority.name: weight for priority, weight in cycle.algorithm.priorities}
+
+    @property
+    def verdict(self) -> Verdict:
+        assert self.search is not None
+        return self.search.verdict
 
     def explanation(self, decision: Decision) -> Explanation:
         ranking = self.details.ranking
@@ -128,22 +151,25 @@ class _Explaining:
 
     def _order(self) -> list[int]:
         """Every node once, those visited first, in visiting order."""
-        table = self.engine.table
+        table = self.cycle.table
         everyone = [row for row in table.row_of.values() if table.has_node[row]]
-        return list(dict.fromkeys([*self.search.visited.tolist(), *everyone]))
+        return list(dict.fromkeys([*self.visited, *everyone]))
 
     def _shown_only(self) -> Ranking | None:
         if not len(self.details.feasible_rows):
             return None
         try:
-            return prioritize(self.cycle, self.details.feasible_rows)
+            return self._rank(self.details.feasible_rows)
         except ScoreError:
             return None
+
+    def _rank(self, rows: Rows) -> Ranking:
+        return prioritize(self.cycle, rows)
 
     def _scored(self, rows: Rows, ranking: Ranking | None) -> dict[int, NodeReport]:
         """The nodes that fit, best first."""
         if ranking is None:
-            return {row: NodeReport(self.details.names[row], fits=True, visited=True) for row in rows.tolist()}
+            return {row: self._report(row) for row in rows.tolist()}
         best_first = sorted(range(len(rows)), key=lambda at: -int(ranking.totals[at]))
         return {int(rows[at]): self._with_scores(int(rows[at]), at, ranking) for at in best_first}
 
@@ -151,14 +177,17 @@ class _Explaining:
         scores = {
             name: Score(int(ranking.raw[name][at]), int(reduced[at]), self.weights[name]) for name, reduced in ranking.by_priority.items()
         }
-        return NodeReport(self.details.names[row], fits=True, visited=True, scores=scores, total=int(ranking.totals[at]))
+        return self._report(row, scores=scores, total=int(ranking.totals[at]))
+
+    def _report(self, row: int, **fields: Any) -> NodeReport:
+        return NodeReport(self.details.names[row], **{"fits": True, "visited": True, **fields})
 
     def _unscored(self, row: int) -> NodeReport:
-        verdict, name = self.search.verdict, self.details.names[row]
-        texts = self.details.extender_reasons.get(name, [])
+        verdict = self.verdict
+        texts = self.details.extender_reasons.get(self.details.names[row], [])
         reasons = (*(reason.text for reason in verdict.reasons(row)), *texts)
-        return NodeReport(
-            name,
+        return self._report(
+            row,
             fits=bool(verdict.fits[row]) and not texts,
             visited=row in self.visited,
             predicates=tuple(verdict.culprits(row)),
@@ -167,9 +196,13 @@ class _Explaining:
         )
 
     def _shortages(self, row: int, reasons: tuple[str, ...]) -> Iterator[Shortage]:
+        texts = (f"{INSUFFICIENT}pods" if text == TOO_MANY else text for text in reasons)
+        short = dict.fromkeys(text.removeprefix(INSUFFICIENT) for text in texts if text.startswith(INSUFFICIENT))
+        if not short:
+            return
         judgement, at = self._judged(row)
         nodes, template = judgement.nodes, self.cycle.template
-        for name in dict.fromkeys(text.removeprefix(INSUFFICIENT) for text in reasons if text.startswith(INSUFFICIENT)):
+        for name in short:
             if name == "pods":
                 yield Shortage(name, 1, int(nodes.max_pods[at] - nodes.pod_count[at]))
             else:
@@ -177,8 +210,40 @@ class _Explaining:
 
     def _judged(self, row: int) -> tuple[Judgement, int]:
         """The pass that turned the row down: with the pods nominated there, or as it is."""
-        verdict = self.search.verdict
+        verdict = self.verdict
         place, crowded = verdict.place.get(row), verdict.with_nominated
         if crowded is not None and place is not None and not crowded.fits[place]:
             return crowded, place
         return verdict.plain, row
+
+
+class _ExplainingPlugins(_Explaining):
+    def __init__(self, engine: FrameworkEngine, pod: Pod, details: FrameworkDetails) -> None:
+        cycle, profile = engine.begin(pod), engine.profile_of(pod)
+        super().__init__(cycle, details)
+        assert profile is not None
+        assert details.diagnosis is not None
+        self.profile, self.plugin_cycle, self.diagnosis = profile, cycle, details.diagnosis
+        self.statuses = self.diagnosis.statuses()
+
+    def _order(self) -> list[int]:
+        everyone = self.diagnosis.order.tolist()
+        return list(dict.fromkeys([*self.visited, *everyone]))
+
+    def _rank(self, rows: Rows) -> Ranking:
+        return prioritize_by_plugins(self.plugin_cycle, self.profile, rows)
+
+    def _report(self, row: int, **fields: Any) -> NodeReport:
+        return PluginReport(self.details.names[row], **{"fits": True, "visited": True, **fields})
+
+    def _unscored(self, row: int) -> NodeReport:
+        status = self.statuses.get(self.details.names[row])
+        is_visited = status is not None
+        if status is None and not self.verdict.fits[row]:
+            status = self.diagnosis.status(row)
+        if status is None:
+            return self._report(row, visited=row in self.visited)
+        return self._report(
+            row, fits=False, visited=is_visited, predicates=(status.plugin,) if status.plugin else (), reasons=status.reasons,
+            shortages=tuple(self._shortages(row, status.reasons)), code=status.code.value,
+        )  # fmt: skip

@@ -11,6 +11,7 @@ import attrs
 from ..api.objects import Condition, Pod
 from ..core.volumes import VolumeError
 from ..exceptions import CacheError
+from .bindingcycle import Failure
 from .engines import scheduler_names
 from .life import Life, Lifetime
 from .times import plain
@@ -44,6 +45,7 @@ class Lives:
         self.all[pod.key] = life
         self.seen.setdefault(pod.key, 0)
         world.enter(pod)
+        self.volumes.make_claims(pod)
         if lifetime.leaves_at is not None:
             world.agenda.put(max(lifetime.leaves_at, world.now), partial(self._time_is_up, life))
         if pod.spec.node_name:
@@ -55,7 +57,7 @@ class Lives:
             asked = world.ledger.vector(template.requests)
             world.ledger.wait(pod.key, asked)
             world.fragmentation.see(asked)
-            world.journal.note("Arrived", pod=pod.key)
+            world.journal.note("Arrived", pod=pod.key, gated=world.is_gated(pod.key) or None)
 
     def _is_ours(self, pod: Pod) -> bool:
         return (pod.spec.scheduler_name or "default-scheduler") in scheduler_names(self.world.engine, self.world.scheduler_name)
@@ -69,11 +71,11 @@ class Lives:
 
     # --- after a decision -------------------------------------------------------------------------------------------
 
-    def place(self, pod: Pod, host: str) -> str | None:
+    def place(self, pod: Pod, host: str) -> Failure | None:
         """The scheduler takes *pod* as bound to *host*; answers what it fails with, if it does."""
-        error = self.world.engine.assume(pod, host)
-        if error is not None:
-            return error
+        failure = self.world.binding.reserve(pod, host)
+        if failure is not None:
+            return failure
         world, life = self.world, self.all[pod.key]
         life.node, life.scheduled = host, world.now
         world.changes += 1
@@ -93,10 +95,7 @@ class Lives:
         life, world = self.all[pod.key], self.world
         condition = Condition(type="PodScheduled", status="False", reason=reason, message=error)
         current = world.pod(pod.key) or pod
-        marked = current
-        if condition not in current.status.conditions:
-            others = tuple(other for other in current.status.conditions if other.type != condition.type)
-            marked = world.written(attrs.evolve(current, status=attrs.evolve(current.status, conditions=(*others, condition))))
+        marked = current if condition in current.status.conditions else world.written(_with_condition(current, condition))
         with suppress(CacheError):  # upstream: one that entered the queue meanwhile is only told of in the log
             world.queue.add_unschedulable(marked, cycle)
         if marked is not current:
@@ -112,17 +111,25 @@ class Lives:
             changed = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
             self.world.put(self.world.written(changed))
 
+    def drop_nomination(self, pod: Pod) -> None:
+        """No room is made for a pod any more."""
+        self.world.engine.nominations.remove(pod)
+        self.nominate(pod, "")
+
     # --- binding ----------------------------------------------------------------------------------------------------
 
     def _bind(self, life: Life) -> None:
         pod = self.world.pod(life.key)
         if not self._is_there(life) or pod is None:
             return
+        if (failure := self.world.binding.begin(pod, life.node)) is not None:
+            self._unbind(life, pod, failure)
+            return
         if not self._claims_bound(pod):
             try:
                 written = self.world.engine.binder.bind(pod.bound_to(life.node))
             except VolumeError as error:
-                self._unbind(life, pod, str(error))
+                self._give_up(life, pod, str(error))
                 return
             for item in written:
                 self.volumes.put(self.world.written(item))
@@ -130,7 +137,7 @@ class Lives:
         self._bind_when_ready(life, self.world.after(BIND_TIMEOUT))
 
     def _claims_bound(self, pod: Pod) -> bool:
-        return not self.world.engine.binder.enabled or all(map(self.volumes.is_bound, self._claims(pod)))
+        return not self.world.binding.waits_for_claims(pod) or all(map(self.volumes.is_bound, self._claims(pod)))
 
     def _claims(self, pod: Pod) -> tuple[str, ...]:
         return self.world.engine.templates.entry(pod).template.claims
@@ -143,26 +150,45 @@ class Lives:
         if self._claims_bound(pod):
             self._bound(life, pod)
         elif self.world.now >= deadline or not any(map(self.volumes.is_coming, self._claims(pod))):
-            self._unbind(life, pod, "timed out waiting for the condition")
+            self._give_up(life, pod, "timed out waiting for the condition")
         else:
             self.world.agenda.put(min(self.world.after(1.0), deadline), partial(self._bind_when_ready, life, deadline))
 
     def _bound(self, life: Life, pod: Pod) -> None:
         world = self.world
+        if (failure := world.binding.bind(pod, life.node)) is not None:
+            self._unbind(life, pod, failure)
+            return
         bound = world.written(pod.bound_to(life.node))
         world.engine.cache.finish_binding(bound, world.now)
         world.put(bound)
         world.journal.note("Bound", pod=life.key, node=life.node)
         world.agenda.put(world.after(world.delays.startup), partial(self._run, life))
 
-    def _unbind(self, life: Life, pod: Pod, error: str) -> None:
-        world, host = self.world, life.node
-        world.engine.cache.forget(pod.bound_to(host))
+    def _give_up(self, life: Life, pod: Pod, error: str) -> None:
+        """The volumes of a pod do not come."""
+        self.world.binding.give_back(pod, life.node)
+        self._unbind(life, pod, self.world.binding.failure(error))
+
+    def _unbind(self, life: Life, pod: Pod, failure: Failure) -> None:
+        """A binding failed, and what the scheduler did for it is undone: the pod waits again."""
+        world = self.world
         life.node = ""
         world.changes += 1
         world.ledger.wait(life.key, life.asked)
         life.attempts += 1
-        self.fail(pod, world.queue.cycle, error, world.engine.algorithm.release.binding_failed_reason)
+        fails_again = failure.text == life.message
+        # Upstream: a pod that is turned down is parked; one for which something went wrong is moved with all others, and so backs off.
+        if not failure.is_rejection:
+            world.binding.moves(pod, but_itself=False)
+        self.fail(pod, world.queue.cycle, failure.text, failure.reason)
+        if world.binding.ends_nominations:
+            self.drop_nomination(pod)
+        if failure.is_rejection:
+            world.binding.moves(pod, but_itself=True)
+        if fails_again:
+            # Nothing else would end the replay if that went on for ever.
+            life.tried_at = world.changes
 
     # --- running ----------------------------------------------------------------------------------------------------
 
@@ -203,6 +229,15 @@ class Lives:
         if self.recreate and owner is not None and owner.kind != "DaemonSet":
             self._come_again(life)
 
+    def mark_disrupted(self, life: Life, preemptor: Pod) -> None:
+        """Say in the status of a victim, with gate PodDisruptionConditions, for whom it has to leave."""
+        pod = self.world.pod(life.key)
+        if life.leaving or pod is None or not pod.spec.node_name or not self.world.engine.algorithm.enabled("PodDisruptionConditions"):
+            return
+        message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
+        condition = Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message)
+        self.world.put(self.world.written(_with_condition(pod, condition)))
+
     def delete(self, life: Life) -> None:
         """A user deletes a pod."""
         if not life.leaving:
@@ -232,9 +267,13 @@ class Lives:
         if pod is None:
             return
         state = cache.state(pod)
-        if state is not None and state.assumed and not pod.spec.node_name:
-            cache.forget(pod.bound_to(life.node))
+        is_reserved = state is not None and state.assumed and not pod.spec.node_name
+        if is_reserved:
+            self.world.binding.give_back(pod, life.node)
         self.world.delete(pod)
+        self.volumes.drop_claims(pod)
+        if is_reserved:
+            self.world.binding.moves(pod, but_itself=False)
 
     def _come_again(self, life: Life) -> None:
         root = life.original
@@ -244,3 +283,9 @@ class Lives:
         spec = attrs.evolve(root.spec, node_name="")
         status = attrs.evolve(root.status, phase="", nominated_node_name="", start_time=None, conditions=())
         self.arrive(attrs.evolve(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
+
+
+def _with_condition(pod: Pod, condition: Condition) -> Pod:
+    """*pod* with *condition* in the place of one of its type."""
+    others = tuple(other for other in pod.status.conditions if other.type != condition.type)
+    return attrs.evolve(pod, status=attrs.evolve(pod.status, conditions=(*others, condition)))

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from .anchors import anchors_of, plugin_states, restore_plugins
 from .checkpoint import Checkpoint, Header, load, save
 from .journal import Record
 from .outputs import GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
@@ -51,6 +52,7 @@ class Recording:
             checkpoint.check(self.header)
             state = checkpoint.state(self._anchors())
             self.replay, self._series, self._rows = state["replay"], state["series"], state["rows"]
+            restore_plugins(self.replay.engine, state["plugins"])
         marks = {} if checkpoint is None else checkpoint.header.files
         for name, path in self._growing().items():
             mark = marks.get(name)
@@ -123,14 +125,13 @@ class Recording:
         marks = {name: file.mark() for name, file in self._files.items()}
         files = {name: (mark.offset, mark.checksum) for name, mark in marks.items()}
         header = attrs.evolve(self.header, steps=self.replay.steps, time=self.replay.now, files=files)
-        state = {"replay": self.replay, "series": self._series, "rows": self._rows}
+        plugins = plugin_states(self.replay.engine)
+        state = {"replay": self.replay, "series": self._series, "rows": self._rows, "plugins": plugins}
         save(self.places.checkpoint, header, state, self._anchors())
 
     def _anchors(self) -> Mapping[str, Any]:
         """What a checkpoint names and does not hold: it follows from inputs and options, or belongs to this process."""
-        replay = self.replay
-        algorithm = replay.engine.algorithm
-        return {"recording": self, "inputs": replay.inputs, "algorithm": algorithm, "release": algorithm.release, "gates": algorithm.gates}
+        return {"recording": self, "inputs": self.replay.inputs, **anchors_of(self.replay.engine)}
 
 
 def found(places: Places) -> Checkpoint | None:

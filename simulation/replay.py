@@ -9,9 +9,11 @@ import attrs
 
 from ..api.objects import Node, Pod
 from ..core.decision import Decision
-from ..core.engine import Engine
+from ..core.engine import NO_NODES, Engine
 from ..core.preempt import Preemption
 from ..exceptions import ManifestError
+from ..framework.decision import FrameworkDecision
+from .bindingcycle import UNSCHEDULABLE
 from .inputs import Inputs
 from .life import Life
 from .lives import Lives
@@ -20,8 +22,6 @@ from .program import Program
 from .traces import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
 from .volumecontroller import VolumeController
 from .world import Delays, World
-
-UNSCHEDULABLE = "Unschedulable"
 
 
 def _ignore(replay: Replay) -> None:
@@ -136,6 +136,8 @@ class Replay:
         self.at_instant(self)
         self.world.tally.pass_time(time - self.now, self.world.ledger)
         self.world.clock.now = time
+        # What is due has its time also while the scheduler is busy.
+        self.world.queue.tick()
 
     def settle(self) -> None:
         """Let the time pass that is left when nothing is left to do; :meth:`run` does so at its end."""
@@ -161,7 +163,8 @@ class Replay:
 
     def _has_hope(self) -> bool:
         """Whether some waiting pod was not tried yet on the cluster as it is: if nothing else happens, its next try is the last."""
-        return any(life.waits and life.tried_at != self.world.changes for life in self.lives.all.values())
+        untried = (life for life in self.lives.all.values() if life.waits and life.tried_at != self.world.changes)
+        return any(not self.world.is_gated(life.key) for life in untried)
 
     # --- from outside -----------------------------------------------------------------------------------------------
 
@@ -172,7 +175,7 @@ class Replay:
             self._apply_to_node(event, event.item)
         elif event.verb == DELETE:
             self.volumes.delete(event.item)
-        else:
+        elif not self.volumes.made_claim(event.item):
             self.volumes.put(event.item)
             self.volumes.reconcile()
 
@@ -231,7 +234,12 @@ class Replay:
         return decision
 
     def _is_hopeless(self, decision: Decision) -> bool:
-        """Whether the same decision would follow from the same cluster, without anything else but a turn of the visiting order."""
+        """Whether the same decision would follow from the same cluster, without anything else but a turn of the visiting order.
+
+        The framework's queue tries so few pods again that it is not asked.
+        """
+        if isinstance(decision, FrameworkDecision):
+            return False
         plan, algorithm = decision.preemption, self.engine.algorithm
         if not decision.is_fit_error or (plan is not None and (plan.node is not None or plan.error)):
             return False
@@ -247,16 +255,22 @@ class Replay:
         life, cycle = self.lives.all[pod.key], world.queue.cycle
         life.attempts += 1
         world.tally.attempts += 1
-        reason = UNSCHEDULABLE
-        if decision.host is not None:
-            decision.error = self.lives.place(pod, decision.host)
-            reason = self.engine.algorithm.release.binding_failed_reason
+        reason = self._reason(decision)
+        if decision.host is not None and (failure := self.lives.place(pod, decision.host)) is not None:
+            decision.error, reason = failure.text, failure.reason
         if decision.error is not None:
             world.tally.failed_attempts += 1
             self.lives.fail(pod, cycle, decision.error, reason)
             life.tried_at = world.changes
+            if decision.nominated == "":
+                self.lives.drop_nomination(pod)
             if decision.preemption is not None:
                 self._preempt(pod, decision.preemption)
+
+    def _reason(self, decision: Decision) -> str:
+        """The reason of the condition of a pod that has no node after *decision*."""
+        went_wrong = isinstance(decision, FrameworkDecision) and not decision.is_fit_error and decision.error != NO_NODES
+        return self.engine.algorithm.release.binding_failed_reason if went_wrong else UNSCHEDULABLE
 
     def _preempt(self, pod: Pod, plan: Preemption) -> None:
         if plan.node is not None:
@@ -275,4 +289,5 @@ class Replay:
         for victim in plan.victims:
             life = self.lives.all.get(victim.key)
             if life is not None:
+                self.lives.mark_disrupted(life, pod)
                 self.lives.evict(life, "Preempted", by=pod.key)

@@ -11,8 +11,9 @@ from ..core.decision import Decision, Details
 from ..core.engine import Engine
 from ..core.rule import Algorithm
 from ..core.run import Run
+from ..framework.decision import FrameworkDetails
 from ..framework.diagnosis import FILTERED_OUT
-from ..framework.engine import FrameworkDetails, FrameworkEngine
+from ..framework.engine import FrameworkEngine
 from ..framework.plugin import MAX_NODE_SCORE
 from .simulate import Simulation
 

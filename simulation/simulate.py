@@ -10,7 +10,7 @@ from ..api.objects import Pod
 from ..core.decision import Decision
 from ..core.engine import Engine
 from ..core.run import Run
-from ..framework.engine import FrameworkDecision
+from ..framework.decision import FrameworkDecision
 from .order import in_order
 from .scenario import Scenario
 

@@ -10,15 +10,22 @@ from functools import partial
 
 import attrs
 
+from ..api.admission import admit
 from ..api.labels import SelectorError, selector_matches
 from ..api.objects import (
+    ClaimTemplate,
     KubeObject,
     Map,
+    ObjectMeta,
     ObjectReference,
+    OwnerReference,
     PersistentVolume,
     PersistentVolumeClaim,
+    Pod,
     StorageClass,
+    Volume,
 )
+from ..core.claims import claim_name, is_made_for_pod, not_owned
 from ..core.provisioning import NO_PROVISIONER
 from ..core.volumematch import claim_class, is_bound_to, requested_size, size, volume_class
 from ..core.volumes import BOUND_BY_CONTROLLER
@@ -38,6 +45,8 @@ class VolumeController:
     """Claims without a volume."""
     _making: dict[str, None] = attrs.field(factory=dict)
     """Claims whose volume is being made."""
+    _for_pods: dict[str, None] = attrs.field(factory=dict)
+    """Claims that were made for pods."""
     _made: dict[str, str] = attrs.field(factory=dict)
     """Volumes that were made -> the claim that each was made for."""
 
@@ -64,6 +73,37 @@ class VolumeController:
                 self.world.delete(volume)
             else:
                 self.put(self.world.written(attrs.evolve(volume, phase="Released")))
+
+    def make_claims(self, pod: Pod) -> None:
+        """Make the claims of *pod*'s generic ephemeral volumes, where the release knows such; one that is there already stays.
+
+        Upstream: pkg/controller/volume/ephemeral/controller.go.
+        """
+        claims = self.world.engine.listings.claims
+        new = [claim for claim in self._own_claims(pod) if claims.get(claim.key) is None]
+        for claim in admit(new, self.world.engine.listings.classes).objects:
+            self._for_pods[claim.key] = None
+            self.put(claim)
+        if new:
+            self.reconcile()
+
+    def drop_claims(self, pod: Pod) -> None:
+        """A pod is gone, and with it the claims that were made for it."""
+        for claim in self._own_claims(pod):
+            known = self.world.engine.listings.claims.get(claim.key)
+            if known is not None and not_owned(pod, known) is None:
+                self._for_pods.pop(claim.key, None)
+                self.delete(known)
+
+    def made_claim(self, item: KubeObject) -> bool:
+        """Whether *item* is a claim that was made here for a pod."""
+        return isinstance(item, PersistentVolumeClaim) and item.key in self._for_pods
+
+    def _own_claims(self, pod: Pod) -> list[PersistentVolumeClaim]:
+        """The claims of the pod's generic ephemeral volumes, as they are made."""
+        if not self.world.engine.algorithm.release.volumes.ephemeral_claims:
+            return []
+        return [_claim_of(pod, volume) for volume in pod.spec.volumes if is_made_for_pod(volume)]
 
     def is_bound(self, key: str) -> bool:
         """Whether the claim *key* has its volume."""
@@ -136,6 +176,17 @@ class VolumeController:
         self.put(volume)
         self.world.journal.note("VolumeProvisioned", volume=volume.name, claim=key, node=name or None)
         self._bind(claim, volume)
+
+
+def _claim_of(pod: Pod, volume: Volume) -> PersistentVolumeClaim:
+    """The claim that is made for a generic ephemeral volume of *pod*."""
+    template = volume.ephemeral or ClaimTemplate()
+    owner = OwnerReference(api_version="v1", kind=Pod.kind, name=pod.name, uid=pod.uid, controller=True)
+    metadata = ObjectMeta(
+        name=claim_name(pod, volume, ephemeral=True) or "", namespace=pod.namespace, owner_references=(owner,),
+        labels=template.labels, annotations=template.annotations,
+    )  # fmt: skip
+    return PersistentVolumeClaim(metadata=metadata, spec=template.spec)
 
 
 def _satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:

@@ -14,7 +14,9 @@ from ..core.clock import Clock
 from ..core.engine import Engine
 from ..core.events import EventRouter
 from ..core.queue import SchedulingQueue
+from ..framework.queue import FrameworkQueue
 from .agenda import Agenda
+from .bindingcycle import BindingCycle, binding_cycle
 from .engines import queue_and_router
 from .journal import Journal
 from .ledger import Fragmentation, Ledger
@@ -60,6 +62,7 @@ class World:
     tally: Tally = attrs.field(factory=Tally)
     queue: SchedulingQueue = attrs.field(init=False)
     router: EventRouter = attrs.field(init=False)
+    binding: BindingCycle = attrs.field(init=False)
     journal: Journal = attrs.field(init=False)
     ledger: Ledger = attrs.field(init=False)
     fragmentation: Fragmentation = attrs.field(init=False)
@@ -71,6 +74,7 @@ class World:
 
     def __attrs_post_init__(self) -> None:
         self.queue, self.router = queue_and_router(self.engine, self.clock, self.scheduler_name)
+        self.binding = binding_cycle(self.engine, self.queue)
         self.journal = Journal(self.clock)
         self.ledger = Ledger(self.resources)
         self.draw = random.Random(self.seed)
@@ -125,6 +129,11 @@ class World:
     def node(self, name: str) -> Node | None:
         """The node called *name*, or None."""
         return self.engine.cache.node(name)
+
+    def is_gated(self, key: str) -> bool:
+        """Whether a pod is held back from being tried at all."""
+        pod = self.pod(key)
+        return pod is not None and isinstance(self.queue, FrameworkQueue) and self.queue.is_gated(pod)
 
     def pod(self, key: str) -> Pod | None:
         """The pod called ``namespace/name`` as the API has it, None for one that is gone."""

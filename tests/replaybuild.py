@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kubeclassic.algorithmprovider import resolve
-from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.engine import Engine
+from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.inputs import Inputs, read_inputs
 from kubeclassic.simulation.life import EVER, Lifetime
 from kubeclassic.simulation.replay import Replay
@@ -21,7 +20,7 @@ Json = dict[str, Any]
 
 def engine(release: str = "1.16", **options: Any) -> Engine:
     """A new scheduler that looks at every node."""
-    return Engine(resolve(RELEASES[release], **{"percentage": 100, **options}))
+    return engine_for(release, {"percentageOfNodesToScore": 100}, options)
 
 
 def there(*items: KubeObject) -> list[Event]:

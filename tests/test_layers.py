@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from kubeclassic.framework.releases import ALL_RELEASES
+
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = "algorithmprovider/releases.py"
+TABLES = ("algorithmprovider/releases.py", "framework/releases.py")
+"""Where the releases are: those of predicates and priorities, and those of the framework."""
 
 ALLOWED = {
     "api": {"api", "exceptions"},
@@ -26,10 +29,11 @@ ALLOWED["live"] = ALLOWED["simulation"] | {"live"}
 ALLOWED["cli"] = ALLOWED["report"] | ALLOWED["live"] | {"cli"}
 ALLOWED["exceptions.py"] = {"exceptions"}
 ALLOWED["__main__.py"] = {"cli"}
-ALLOWED["__init__.py"] = ALLOWED["algorithmprovider"]
+ALLOWED["__init__.py"] = ALLOWED["framework"]
 
-VERSIONS = {f"1.{minor}" for minor in range(12, 17)} | {f"v1.{minor}" for minor in range(12, 17)}
-CONSTANTS = {f"V1_{minor}" for minor in range(12, 17)}
+MINORS = (*range(12, 17), 27)
+VERSIONS = {f"{prefix}1.{minor}" for prefix in ("", "v") for minor in MINORS}
+CONSTANTS = {f"V1_{minor}" for minor in MINORS}
 MAX_LINES, MAX_BODY = 400, 60
 
 
@@ -80,14 +84,14 @@ class TestEachFile:
         assert not strays, f"{relative(path)} imports what is above it: {strays}"
 
     def test_no_release_literal(self, path: Path) -> None:
-        """No code but the release table names a release."""
-        if relative(path) != TABLE:
+        """No code but the release tables names a release."""
+        if relative(path) not in TABLES:
             found = literals(path)
             assert not found, f"{relative(path)}: release literals in lines {found}"
 
     def test_no_comparison_on_a_release(self, path: Path) -> None:
-        """No code but the release table compares a release or its version."""
-        if relative(path) != TABLE:
+        """No code but the release tables compares a release or its version."""
+        if relative(path) not in TABLES:
             found = [node.lineno for node in ast.walk(tree(path)) if isinstance(node, ast.Compare) and compares_release(node)]
             assert not found, f"{relative(path)}: comparisons in lines {found}"
 
@@ -151,6 +155,11 @@ class TestTheWhole:
         files = (path for path in (ROOT / "tests").rglob("test_*.py"))
         silent = [f"{relative(path)}: {node.name}" for path in files for node in functions(path) if is_silent_test(node)]
         assert not silent
+
+    def test_every_release_is_known_here(self) -> None:
+        """The names that no code may use are those of all releases that there are."""
+        assert set(ALL_RELEASES) <= VERSIONS
+        assert len(MINORS) == len(ALL_RELEASES)
 
     def test_every_part_is_known_here(self) -> None:
         """Each package of the project has its place in the order of imports."""

@@ -49,13 +49,14 @@ def test_the_python_examples_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     monkeypatch.chdir(ROOT)
     program = "\n".join(re.findall(r"^```python\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL))
     exec(compile(program, "README.md", "exec"), {"__name__": "readme"})
-    first, failed, totals, *others, explained = capsys.readouterr().out.splitlines()
+    first, failed, totals, *others, explained, plugin = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"database-\w\d \d+", first)
     assert failed == """["node(s) had taints that the pod didn't tolerate"]"""
     assert re.fullmatch(r"\[\d+( \d+)+\]", totals)
     assert len(others) == 21
     assert sum("0/11 nodes are available: " in line for line in others) == 1
     assert "'database-b1': ['node(s) were in a zone that is worked on']" in explained
+    assert plugin == "NodeResourcesFit"
 
 
 def test_links_lead_somewhere() -> None:

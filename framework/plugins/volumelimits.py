@@ -25,7 +25,7 @@ class _VolumeLimits(Plugin):
 
     def filter_key(self, pod: Template) -> Hashable:
         # Claims that are made for a pod alone depend on which pod it is.
-        return pod if any(volume.ephemeral for volume in pod.spec.volumes) else (pod.namespace, pod.spec.volumes)
+        return pod if any(volume.ephemeral is not None for volume in pod.spec.volumes) else (pod.namespace, pod.spec.volumes)
 
 
 class _DiskLimits(_VolumeLimits):

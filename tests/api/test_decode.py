@@ -81,7 +81,15 @@ class TestPod:
             ({"persistentVolumeClaim": {"claimName": "c"}}, o.Volume(name="v", persistent_volume_claim="c")),
             ({"persistentVolumeClaim": {}}, o.Volume(name="v", persistent_volume_claim="")),
             ({"persistentVolumeClaim": None, "emptyDir": {}}, o.Volume(name="v")),
-            ({"ephemeral": {"volumeClaimTemplate": {}}}, o.Volume(name="v", ephemeral=True)),
+            ({"ephemeral": {"volumeClaimTemplate": {}}}, o.Volume(name="v", ephemeral=o.ClaimTemplate())),
+            ({"ephemeral": {}}, o.Volume(name="v", ephemeral=o.ClaimTemplate())),
+            (
+                {"ephemeral": {"volumeClaimTemplate": {"metadata": {"labels": {"a": "b"}}, "spec": {"storageClassName": "fast"}}}},
+                o.Volume(
+                    name="v",
+                    ephemeral=o.ClaimTemplate(labels=o.Map(a="b"), spec=o.PersistentVolumeClaimSpec(storage_class_name="fast")),
+                ),
+            ),
             (
                 {"gcePersistentDisk": {"pdName": "d", "readOnly": True}},
                 o.Volume(name="v", gce_persistent_disk=o.GCEPersistentDisk(pd_name="d", read_only=True)),

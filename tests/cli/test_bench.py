@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from kubeclassic.cli import run
+from kubeclassic.framework.config import KIND
+from kubeclassic.framework.defaults import GROUP
+from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.simulation.benchcases import FORMS, Shape
 from kubeclassic.simulation.conform import read_items, read_lines
 from tests.build import obj
@@ -100,23 +104,90 @@ class TestRefusals:
             (["CASE", "--check", "CASE"], "got no hosts of 1.16"),
             (["CASE", "--memory", "much"], "got 'much', wanted a number"),
             (["CASE", "--memory", "-1"], "wanted 0 bytes or more"),
-            (["CASE", "--release", "1.2"], "wanted one of"),
+            (["CASE", "--release", "1.2"], 'release: got "1.2", wanted 1.12, 1.13, 1.14, 1.15, 1.16, 1.27'),
+            (["CASE", "--profile", "PROFILE", "--release", "1.16"], "which release 1.16 has not, wanted --release 1.27"),
+            (["CASE", "--profile", "PROFILE", "--scheduler-profile", "p.yaml"], "--profile: got PROFILE beside --scheduler-profile p.yaml"),
+            (["CASE", "--profile", "f.html", "--flame-graph", "g.html"], "--profile: got f.html beside --flame-graph g.html, wanted one"),
+            (["CASE", "--profile", "absent.yaml"], "absent.yaml: no such file or directory"),
+            (["CASE", "--scheduler-profile", "CASE"], "small.jsonl: Object 'Kind' is missing"),
         ],
     )
     def test_bad_input_is_told_in_one_line(
         self, arguments: list[str], says: str, case: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         """Exit status 2, and a line that says what was wanted."""
-        assert run(["bench", *(argument.replace("CASE", str(case)) for argument in arguments)]) == 2
+        profile = profile_file(case.parent / "profile.yaml")
+        places = {"CASE": str(case), "PROFILE": str(profile)}
+        assert run(["bench", *(places.get(argument, argument) for argument in arguments)]) == 2
         error = capsys.readouterr().err
-        assert says in error
+        assert says.replace("PROFILE", str(profile)) in error
         assert error.count("\n") == 1
 
-    def test_a_profile_needs_a_profiler(self, case: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        """Without pyinstrument --profile says how to get it, before anything is timed."""
+    @pytest.mark.parametrize("arguments", [["--profile", "flame.html"], ["--profile", "flame.json"], ["--flame-graph", "flame.yaml"]])
+    def test_a_flame_graph_needs_a_profiler(
+        self, arguments: list[str], case: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Without pyinstrument --flame-graph, or --profile in its place, says how to get it, before anything is timed."""
         monkeypatch.setitem(sys.modules, "pyinstrument", None)
-        assert run(["bench", str(case), "--profile", "flame.html"]) == 2
+        assert run(["bench", str(case), *arguments]) == 2
         assert "pip install 'kubeclassic[bench]'" in capsys.readouterr().err
+
+
+class TestProfiles:
+    def test_the_release_that_runs_them(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """--release may be that of the framework, on a case of another release too."""
+        found = bench(capsys, str(case), "--repeat", "1", "--release", DEFAULT_FRAMEWORK)
+        assert (found["release"], found["scheduled"]) == (DEFAULT_FRAMEWORK, 9)
+
+    def test_gates_that_there_are_no_more(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Gates of the case that the release does not know are left out, and said to be."""
+        spread = written(Shape(kind="spread", nodes=6, existing=6, pods=9), tmp_path / "spread.jsonl")
+        assert run(["bench", str(spread), "--repeat", "1", "--release", DEFAULT_FRAMEWORK]) == 0
+        told = capsys.readouterr()
+        assert told.err == f"left out, as release {DEFAULT_FRAMEWORK} has no such gates: EvenPodsSpread\n"
+        assert json.loads(told.out)["scheduled"] == 9
+
+    @pytest.mark.parametrize("option", ["--profile", "--scheduler-profile"])
+    @pytest.mark.parametrize("name", ["p.yaml", "p.yml", "p.json"])
+    def test_a_profile_decides(self, option: str, name: str, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A profile in YAML or JSON is what is timed, under --profile as well, and it changes the hosts."""
+        hosts, profile = tmp_path / "hosts.json", profile_file(tmp_path / name)
+        bench(capsys, str(case), "--repeat", "1", "--release", DEFAULT_FRAMEWORK, "--output", str(hosts))
+        found = bench(capsys, str(case), "--repeat", "1", option, str(profile), "--check", str(hosts), status=1)
+        assert (found["release"], found["scheduled"]) == (DEFAULT_FRAMEWORK, 9)
+
+    @pytest.mark.parametrize("content", [None, "{}", '{"kind": "Node", "metadata": {"name": "a"}}', "no JSON"])
+    def test_other_json_is_where_a_flame_graph_goes(
+        self, content: str | None, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """JSON that holds no configuration, or is not there, is for speedscope."""
+        path = tmp_path / "flame.json"
+        if content is not None:
+            path.write_text(content)
+        monkeypatch.setitem(sys.modules, "pyinstrument", profiler())
+        monkeypatch.setitem(sys.modules, "pyinstrument.renderers", profiler())
+        bench(capsys, str(case), "--repeat", "1", "--profile", str(path))
+        assert path.read_text() == "speedscope of a run"
+        bench(capsys, str(case), "--repeat", "1", "--flame-graph", str(tmp_path / "flame.html"), "--profile", str(profile_file(path)))
+        assert (tmp_path / "flame.html").read_text() == "page of a run"
+
+
+def profile_file(path: Path) -> Path:
+    """A profile that fills nodes up, as YAML or, being that, as JSON."""
+    args = {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}
+    plugins = {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}}
+    profiles = [{"plugins": plugins, "pluginConfig": [{"name": "NodeResourcesFit", "args": args}]}]
+    path.write_text(json.dumps({"apiVersion": f"{GROUP}/v1", "kind": KIND, "profiles": profiles}))
+    return path
+
+
+def profiler() -> ModuleType:
+    """What stands in for pyinstrument and its renderers."""
+    module = ModuleType("pyinstrument")
+    fields = {"start": lambda self: None, "stop": lambda self: None, "output": lambda self, renderer: f"{renderer} of a run"}
+    module.Profiler = lambda interval: type("Profiler", (), fields)()  # type: ignore[attr-defined]  # a module made by hand
+    module.SpeedscopeRenderer, module.HTMLRenderer = (lambda: "speedscope"), (lambda: "page")  # type: ignore[attr-defined]  # as above
+    return module
 
 
 class TestShapes:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli import cli, run
+from kubeclassic.simulation.engines import ALL_RELEASES
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"
 POD = "kind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c, resources: {requests: {cpu: %s, memory: 1Gi}}}]}\n---\n"
@@ -134,7 +135,7 @@ class TestOptions:
         assert hosts(capsys, "cluster.yaml", "--pods", "limited.yaml")["default/big"] is None
         assert hosts(capsys, "cluster.yaml", "--pods", "limited.yaml", "--no-defaults")["default/big"] is not None
 
-    @pytest.mark.parametrize("release", ["1.12", "1.13", "1.14", "1.15", "1.16", "v1.14.3"])
+    @pytest.mark.parametrize("release", [*ALL_RELEASES, "v1.14.3", f"v{ALL_RELEASES[-1]}.14"])
     def test_releases(self, folder: Path, capsys: pytest.CaptureFixture[str], release: str) -> None:
         """Every release schedules, by any of its names."""
         assert hosts(capsys, "cluster.yaml", "--release", release) == {"default/web": "a"}

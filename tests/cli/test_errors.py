@@ -11,6 +11,7 @@ from kubeclassic.cli import run
 
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n"
 POD = "kind: Pod\nmetadata: {name: web}\n"
+PROFILE = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 TAINTED = "kind: Node\nmetadata: {name: worker-7}\nspec: {taints: [{key: a, effect: NoSched}]}\n"
 
 FILES = {
@@ -31,6 +32,12 @@ FILES = {
     "wide.csv": "sn,cpu_milli,memory_mib,gpu,model\na,1,1,0,,,x\n",
     "ok.csv": "sn,cpu_milli,memory_mib\na,1000,4096\n",
     "policy.json": '{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsNothing"}]}',
+    "profile.yaml": PROFILE,
+    "older.yaml": PROFILE.replace("/v1", "/v1alpha1"),
+    "field.yaml": f"{PROFILE}profils: []\n",
+    "plugin.yaml": f"{PROFILE}profiles: [{{plugins: {{filter: {{enabled: [{{name: Nope}}]}}}}}}]\n",
+    "names.yaml": f"{PROFILE}profiles: [{{schedulerName: a}}, {{schedulerName: a}}]\n",
+    "two.yaml": f"{PROFILE}---\n{PROFILE}",
 }
 
 SIMULATE = [
@@ -51,7 +58,7 @@ SIMULATE = [
     ("twice.yaml", "twice.yaml, document 2 (Node a): metadata.name: got a again, wanted each node once"),
     ("template.yaml", "Deployment web: spec.template: got nothing, wanted a pod template"),
     ("number-free.yaml", "cluster: got no Node, wanted one at least"),
-    ("good.yaml --release 1.17", 'release: got "1.17", wanted 1.12, 1.13, 1.14, 1.15, 1.16'),
+    ("good.yaml --release 1.17", 'release: got "1.17", wanted 1.12, 1.13, 1.14, 1.15, 1.16, 1.27'),
     ("good.yaml --provider DefaultProvidor", 'plugin "DefaultProvidor" has not been registered; did you mean "DefaultProvider"?'),
     ("good.yaml --feature-gates EvenPodSpread=true", 'unrecognized feature gate: EvenPodSpread; did you mean "EvenPodsSpread"?'),
     ("good.yaml --feature-gates EvenPodsSpread", "missing bool value for EvenPodsSpread"),
@@ -75,6 +82,50 @@ SIMULATE = [
     ("good.yaml --pods nothere.yaml", "nothere.yaml: no such file or directory"),
     ("good.yaml --output nothere/out.json", "nothere/out.json: cannot be written: no such file or directory"),
 ]
+
+NOT_OLDER = "profile.yaml, which release 1.16 has not, wanted --release 1.27"
+NOT_NEWER = "which release 1.27 has not, wanted"
+MIGRATED = "--profile FILE, which `kubeclassic policy migrate` makes of a Policy"
+PROFILES = [
+    ("--profile profile.yaml --release 1.16", f"--profile: got {NOT_OLDER}"),
+    ("--profile profile.yaml --release v1.16.3", f"--profile: got {NOT_OLDER}"),
+    ("--release 1.27 --policy policy.json", f"--policy: got policy.json, {NOT_NEWER} {MIGRATED}"),
+    ("--profile profile.yaml --policy policy.json", f"--policy: got policy.json, {NOT_NEWER} {MIGRATED}"),
+    ("--release 1.27 --policy-configmap p", f"--policy-configmap: got p, {NOT_NEWER} {MIGRATED}"),
+    ("--release 1.27 --provider DefaultProvider", f"--provider: got DefaultProvider, {NOT_NEWER} --profile FILE"),
+    (
+        "--release 1.27 --hard-pod-affinity-symmetric-weight 5",
+        f"--hard-pod-affinity-symmetric-weight: got 5, {NOT_NEWER} hardPodAffinityWeight of InterPodAffinity in a profile",
+    ),
+    ("--release 1.27 --scheduler-name mine", f"--scheduler-name: got mine, {NOT_NEWER} schedulerName of a profile"),
+    ("--release 1.27 --equivalence-cache", "--equivalence-cache: 1.27 has none"),
+    ("--profile profile.yaml --config older.yaml", "--config: got older.yaml beside --profile profile.yaml, wanted one of them"),
+    ("--release 1.27 --feature-gates EvenPodsSpread=true", "unrecognized feature gate: EvenPodsSpread"),
+    ("--profile profile.yaml --feature-gates EvenPodsSpread=true", "unrecognized feature gate: EvenPodsSpread"),
+    ("--release 1.27 --percentage-of-nodes-to-score 101", "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
+    ("--profile nothere.yaml", "nothere.yaml: no such file or directory"),
+    ("--profile two.yaml", "two.yaml: got 2 documents, wanted one KubeSchedulerConfiguration"),
+    ("--profile field.yaml", 'field.yaml: strict decoding error: unknown field "profils"'),
+    ("--profile names.yaml", "names.yaml: profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName"),
+    (
+        "--profile plugin.yaml",
+        "plugin.yaml: initializing profiles: creating profile for scheduler name default-scheduler: "
+        'FilterPlugin "Nope" does not exist',
+    ),
+    (
+        "--release 1.27 --config older.yaml",
+        'older.yaml: no kind "KubeSchedulerConfiguration" is registered for version "kubescheduler.config.k8s.io/v1alpha1" in scheme '
+        '"k8s.io/kubernetes/pkg/scheduler"',
+    ),
+    ("--release 1.27 --rules mine", '--rules: got "mine", wanted MODULE:PLUGIN'),
+    ("--release 1.27 --rules json:nothing", '--rules: got "json:nothing", which is no plugin'),
+    ("--release 1.27 --rules json:decoder", '--rules: got "json:decoder", wanted the class of a plugin, or a list of such'),
+    (
+        "--release 1.27 --rules kubeclassic.framework.plugins.nodename:NodeName",
+        "a plugin named NodeName already exists",
+    ),
+]
+"""Options of one kind of release that the other has not, and profiles that are refused."""
 
 OTHERS = [
     ("explain good.yaml db", 'pod: got "db", wanted a pod without a node'),
@@ -111,6 +162,15 @@ def refusal(arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
 def test_simulate_refuses(folder: Path, capsys: pytest.CaptureFixture[str], arguments: str, wanted: str) -> None:
     """Each bad input to ``simulate`` gives exactly its one line and exit status 2."""
     assert refusal(f"simulate {arguments}", capsys) == f"kubeclassic: {wanted}\n"
+
+
+@pytest.mark.parametrize(("arguments", "wanted"), PROFILES)
+@pytest.mark.parametrize("command", ["simulate good.yaml", "explain good.yaml web", "replay good.yaml"])
+def test_what_the_other_releases_have_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], command: str, arguments: str, wanted: str
+) -> None:
+    """Each command that schedules refuses profiles for older releases, older options for profiles, and bad profiles, in the same line."""
+    assert refusal(f"{command} {arguments}", capsys) == f"kubeclassic: {wanted}\n"
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), OTHERS)

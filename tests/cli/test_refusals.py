@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES
-from kubeclassic.cli import run, setup
+from kubeclassic.cli import run, userrules
 
 Json = dict[str, Any]
 HEAVY = 922337203685477580
@@ -267,7 +267,7 @@ class TestPolicies:
     ) -> None:
         """A registered name without a function, which no Policy can bring about, is refused, from 1.14 on with a small first letter."""
         rules: dict[str, Any] = {kind: {name: rule for name, rule in getattr(CATALOGUE, kind).items() if name != missing}}
-        monkeypatch.setattr(setup, "CATALOGUE", attrs.evolve(CATALOGUE, **rules))
+        monkeypatch.setattr(userrules, "CATALOGUE", attrs.evolve(CATALOGUE, **rules))
         write("policy.json", {})
         first = "I" if release in OLD else "i"
         lines = told("simulate", "cluster.yaml", "--policy", "policy.json", "--release", release)

@@ -17,8 +17,10 @@ import pytest
 
 from kubeclassic import cli
 from kubeclassic.cli import run
+from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from tests.replaybuild import BUSY
 
+TWO = ["1.15", DEFAULT_FRAMEWORK]
 PACKAGE = Path(cli.__file__).resolve().parent.parent
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 2, pods: 9}}\n"
 POD = """---
@@ -98,11 +100,11 @@ class TestResults:
         assert all(word in told for word in ("PATHS, in any mixture", "Exit status 0", "--checkpoint", "kubeclassic replay scenario.yaml"))
 
 
-def command(name: str, *options: str, events: bool = True) -> list[str]:
-    """A replay of the busy scenario in its own process."""
-    output = ["--output", f"{name}.jsonl", "--series", f"{name}.csv", "--checkpoint", f"{name}.state"] if events else []
+def command(name: str, *options: str) -> list[str]:
+    """A replay of the busy scenario in its own process, by the first of two releases unless told otherwise."""
+    output = ["--output", f"{name}.jsonl", "--series", f"{name}.csv", "--checkpoint", f"{name}.state"]
     program = "import sys, tests_path; from kubeclassic.cli import main; main(sys.argv[1:])"
-    return [sys.executable, "-c", program, "replay", "busy.yaml", "--release", "1.15", "--seed", "4", *output, *options]
+    return [sys.executable, "-c", program, "replay", "busy.yaml", "--release", TWO[0], "--seed", "4", *output, *options]
 
 
 @pytest.fixture
@@ -127,15 +129,17 @@ def finish(folder: Path, environment: dict[str, str], name: str, *options: str) 
 
 
 class TestStoppingAndGoingOn:
-    def test_killed_at_any_moment(self, folder: Path, busy: dict[str, str]) -> None:
+    @pytest.mark.parametrize("release", TWO)
+    def test_killed_at_any_moment(self, folder: Path, busy: dict[str, str], release: str) -> None:
         """Killed again and again, while a checkpoint is written too, and resumed: the bytes of a run that was left alone."""
-        wanted = finish(folder, dict(busy, PYTHONHASHSEED="1"), "whole")
+        options = ["--release", release, "--binding-delay", "1"]
+        wanted = finish(folder, dict(busy, PYTHONHASHSEED="1"), "whole", *options)
         draw = random.Random(7)
         part = folder / "killed.state.part"
         for number in range(5):
             part.unlink(missing_ok=True)
             process = subprocess.Popen(
-                command("killed", "--checkpoint-every", "40", "--resume"),
+                command("killed", *options, "--checkpoint-every", "40", "--resume"),
                 env=dict(busy, PYTHONHASHSEED=str(number)),
                 cwd=folder,
                 stderr=subprocess.DEVNULL,
@@ -143,7 +147,7 @@ class TestStoppingAndGoingOn:
             self._wait(process, part if number % 2 else None, draw.uniform(0.9, 1.4))
             process.send_signal(signal.SIGKILL)
             process.wait()
-        assert finish(folder, busy, "killed", "--checkpoint-every", "40", "--resume") == wanted
+        assert finish(folder, busy, "killed", *options, "--checkpoint-every", "40", "--resume") == wanted
 
     @staticmethod
     def _wait(process: subprocess.Popen[bytes], part: Path | None, seconds: float) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.decision import Decision
 from kubeclassic.core.feed import Feed
 from kubeclassic.framework.config import KIND, KubeSchedulerConfiguration, read_configuration
+from kubeclassic.framework.decision import FrameworkDecision
 from kubeclassic.framework.defaults import GROUP
-from kubeclassic.framework.engine import FrameworkDecision, FrameworkEngine
+from kubeclassic.framework.engine import FrameworkEngine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.profile import Profile
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
@@ -30,10 +31,10 @@ def configuration(*profiles: Json, gates: Mapping[str, bool] | None = None, **mo
 
 def scheduler(
     *objects: KubeObject, profile: Json | None = None, gates: Mapping[str, bool] | None = None,
-    plugins: tuple[type[Plugin], ...] = (), percentage: int = 100, **options: Any,
+    profiles: Sequence[Json] = (), plugins: tuple[type[Plugin], ...] = (), percentage: int = 100, **options: Any,
 ) -> FrameworkEngine:  # fmt: skip
-    """A scheduler with one *profile*, a user's *plugins* in its registry, that was told of *objects*."""
-    config = configuration(profile or {}, gates=gates, percentageOfNodesToScore=percentage)
+    """A scheduler with one *profile* and more *profiles*, a user's *plugins* in its registry, that was told of *objects*."""
+    config = configuration(profile or {}, *profiles, gates=gates, percentageOfNodesToScore=percentage)
     registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
     made = FrameworkEngine.of(config, registry=registry, **options)
     feed = Feed(made)

@@ -9,6 +9,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.feed import Feed
+from kubeclassic.core.run import Run
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.search import NOBODY_LEFT
 from kubeclassic.framework.status import Status, error, unschedulable
@@ -192,6 +193,38 @@ class TestScores:
         for details in (True, False):
             found = scheduler(node("a"), node("b"), profile=profile).schedule(pod("p"), details=details)
             assert found.error == f'running Score plugins: plugin "TaintToleration" failed with: {text}'
+
+
+class TestNominations:
+    """What a run makes of the nomination of a pod that has no node."""
+
+    @staticmethod
+    def after(engine: Any, *objects: Any) -> str:
+        """Where a pod is nominated to after one cycle in which it was nominated to node a."""
+        run = Run(engine)
+        for item in objects:
+            run.put(item)
+        new = pod("p", requests={"cpu": "2"}, priority=5, status={"nominatedNodeName": "a"})
+        run.put(new)
+        assert run.cycle(new).host is None
+        return str(engine.nominations.node_of(new))
+
+    def test_it_stays_where_room_is_being_made(self) -> None:
+        """A pod that may not preempt while its victim leaves keeps it."""
+        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+        gone, status = {"deletionTimestamp": "2026-01-01T00:00:00Z"}, {"conditions": [condition]}
+        leaving = pod("low", on="a", requests={"cpu": "2"}, metadata=gone, status=status)
+        assert self.after(scheduler(), node("a", cpu="2"), leaving) == "a"
+
+    def test_it_ends_where_nothing_helps(self) -> None:
+        """A pod for which no one could leave loses it."""
+        assert self.after(scheduler(), node("a", cpu="1")) == ""
+
+    def test_it_ends_with_an_error(self) -> None:
+        """So does one whose cycle fails for another reason, or that is turned down after it got a node."""
+        assert self.after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a")) == ""
+        made = type("Steps", (Steps,), {"refuses": "permit"})
+        assert self.after(scheduler(plugins=(made,), profile={"plugins": {"permit": enabled("Steps")}}), node("a")) == ""
 
 
 class Steps(Plugin):

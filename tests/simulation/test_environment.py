@@ -9,11 +9,14 @@ import pytest
 
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.simulation import gymenv
+from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.environment import Simulation, StepError
 from kubeclassic.simulation.replay import Replay
 from tests.build import node, obj, pod
 from tests.replaybuild import at, played, replay, there
 
+both = pytest.mark.parametrize("release", ALL_RELEASES[-2:])
+"""A release of predicates and priorities, and one of the framework."""
 NODES = there(node("a", cpu="2"), node("b", cpu="8"), node("c", cpu="1"))
 
 
@@ -22,15 +25,17 @@ def asking(name: str, cpu: str, **more: Any) -> Any:
     return pod(name, requests={"cpu": cpu}, **more)
 
 
-def three() -> Replay:
-    """Three pods on three nodes."""
-    return replay(*NODES, at(1, asking("one", "2")), at(2, asking("two", "2")), at(3, asking("three", "9")), at(4, asking("four", "1")))
+def three(release: str = ALL_RELEASES[-2]) -> Replay:
+    """Four pods, of which three fit, on three nodes."""
+    pods = [at(1, asking("one", "2")), at(2, asking("two", "2")), at(3, asking("three", "9")), at(4, asking("four", "1"))]
+    return replay(*NODES, *pods, release=release)
 
 
 class TestStepping:
-    def test_the_state_as_arrays(self) -> None:
+    @both
+    def test_the_state_as_arrays(self, release: str) -> None:
         """The state has a row for each node by name, what is asked for, where it fits, and the scores there."""
-        simulation = Simulation(three())
+        simulation = Simulation(three(release))
         state = simulation.state
         assert (state.time, state.names, state.resources) == (1, ("a", "b", "c"), ("cpu", "memory", "pods"))
         assert state.allocatable[:, 0].tolist() == [2000, 8000, 1000]
@@ -38,19 +43,32 @@ class TestStepping:
         assert state.feasible.tolist() == [True, True, False]
         assert state.scores[1] > state.scores[0] > state.scores[2] == 0
 
-    def test_steps_are_what_a_replay_does(self) -> None:
+    @both
+    def test_steps_are_what_a_replay_does(self, release: str) -> None:
         """Stepping to the end gives the same events as playing, though the state was looked at each time."""
-        made, found = three(), []
+        made, found = three(release), []
         made.world.journal.sink = found.append
         simulation = Simulation(made)
         while not simulation.is_over:
             assert simulation.state.pod is simulation.pod
             simulation.step()
-        assert found == played(three())
+        assert found == played(three(release))
 
-    def test_overruling(self) -> None:
+    def test_the_nodes_that_plugins_name(self) -> None:
+        """Where PreFilter names nodes, the pod fits on no other; where it turns the pod down, on none."""
+        term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
+        required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+        using = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
+        pods = [at(1, asking("one", "1", affinity={"nodeAffinity": required})), at(2, asking("two", "1", volumes=using))]
+        simulation = Simulation(replay(*NODES, *pods, release=ALL_RELEASES[-1]))
+        assert simulation.state.feasible.tolist() == [True, False, False]
+        simulation.step()
+        assert not simulation.state.feasible.any()
+
+    @both
+    def test_overruling(self, release: str) -> None:
         """A pod goes where it is told to, and those after it find the cluster so."""
-        simulation = Simulation(three())
+        simulation = Simulation(three(release))
         assert simulation.schedule_on("a").host == "a"
         assert simulation.state.requested[:, 0].tolist() == [2000, 0, 0]
         assert simulation.step().host == "b"
@@ -72,7 +90,7 @@ class TestStepping:
         with pytest.raises(StepError, match="the simulation is over"):
             simulation.step()
 
-    @pytest.mark.parametrize("release", ["1.12", "1.16"])
+    @pytest.mark.parametrize("release", [ALL_RELEASES[0], *ALL_RELEASES[-2:]])
     def test_volumes_follow(self, release: str) -> None:
         """A pod that is told where to go gets its volumes made there."""
         late = {

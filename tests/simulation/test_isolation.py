@@ -8,18 +8,19 @@ from typing import Any
 
 from kubeclassic.core.run import Run
 from kubeclassic.simulation.conform import build, differences, play, read_lines
+from kubeclassic.simulation.engines import ALL_RELEASES
 from tests.conftest import ROOT
 
 Json = dict[str, Any]
 FEW = ROOT / "tests" / "conformance"
-FAMILIES = ("policy", "provider", "mixed", "preemption", "nodeconditions")
+FAMILIES = ("policy", "provider", "mixed", "preemption", "nodeconditions", "profile")
 
 
 def cases() -> list[tuple[Json, Json]]:
-    """(case, answer) of some families of every release of predicates and priorities."""
+    """(case, answer) of some families of every release that has them."""
     found = []
-    for release in ("1.12", "1.13", "1.14", "1.15", "1.16"):
-        for family in FAMILIES:
+    for release in ALL_RELEASES:
+        for family in (name for name in FAMILIES if (FEW / release / f"{name}.cases.jsonl.gz").exists()):
             pairs = (read_lines(FEW / release / f"{family}.{what}.jsonl.gz") for what in ("cases", "answers"))
             found += [(case, answer) for case, answer in zip(*pairs, strict=True) if "error" not in answer][:4]
     return found

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.algorithmprovider import RELEASES, resolve
-from kubeclassic.core.engine import Engine
 from kubeclassic.exceptions import ManifestError
+from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
 from kubeclassic.simulation.openb import Manifest, manifests
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from kubeclassic.simulation.simulate import Simulation
@@ -116,10 +115,10 @@ def trace(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Scenario:
     return read_scenario(path)
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", ALL_RELEASES)
 def test_every_host_is_the_original_s(trace: Scenario, shared: Path, release: str) -> None:
     """Each of the 8,152 pods of the trace goes where the original scheduler of the release put it."""
-    engine = Engine(resolve(RELEASES[release], percentage=100))
+    engine = engine_for(release, {"percentageOfNodesToScore": 100})
     hosts = {decision.pod.name: decision.host for decision in Simulation(trace, engine).decisions()}
     wanted = json.loads(gzip.decompress((shared / "conformance" / "openb" / "hosts.json.gz").read_bytes()))
     assert len(hosts) == 8152

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.algorithmprovider import RELEASES, resolve
+from kubeclassic.api.objects import Pod
+from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.order import in_order
 from tests.build import pod
+from tests.replaybuild import engine
 
 PODS = [pod(name, priority=priority) for name, priority in (("a", 0), ("b", 5), ("c", 0), ("d", 5), ("e", 0))]
+BY_HEAP, BY_TIME = ALL_RELEASES[:2], ALL_RELEASES[2:]
+"""The releases whose queue knows no times, and the others."""
 
 
-def names(order: str, release: str, **gates: bool) -> str:
-    """The names of :data:`PODS` in an order of a release."""
-    return "".join(item.name for item in in_order(PODS, order, resolve(RELEASES[release], gates=gates)))
+def names(order: str, release: str, *pods: Pod, **gates: bool) -> str:
+    """The names of *pods*, else of :data:`PODS`, in an order of a release."""
+    return "".join(item.name for item in in_order(pods or PODS, order, engine(release, gates=gates)))
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", ALL_RELEASES)
 class TestAnyRelease:
     def test_input(self, release: str) -> None:
         """As they came."""
@@ -26,21 +30,31 @@ class TestAnyRelease:
         """The higher priority first, equal ones as they came."""
         assert names("priority", release) == "bdace"
 
+    def test_nothing_is_left_behind(self, release: str) -> None:
+        """Asking for an order nominates nobody, and can be done again."""
+        made = engine(release)
+        pods = [pod("p", status={"nominatedNodeName": "a"}), pod("q")]
+        assert in_order(pods, "queue", made) == in_order(pods, "queue", made)
+        assert not made.nominations
+
 
 class TestQueue:
-    @pytest.mark.parametrize("release", ["1.14", "1.15", "1.16"])
+    @pytest.mark.parametrize("release", BY_TIME)
     def test_by_time(self, release: str) -> None:
         """Equal priorities come out by the time at which they entered the queue."""
         assert names("queue", release) == "bdace"
 
-    @pytest.mark.parametrize("release", ["1.12", "1.13"])
+    @pytest.mark.parametrize("release", BY_HEAP)
     def test_equal_priorities_are_not_first_in_first_out(self, release: str) -> None:
         """# Upstream: pods of equal priority come out as a binary heap holds them: first, last, ..., second."""
-        equal = [pod(name) for name in "12345"]
-        popped = in_order(equal, "queue", resolve(RELEASES[release]))
-        assert "".join(item.name for item in popped) == "15432"
+        assert names("queue", release, *(pod(name) for name in "12345")) == "15432"
 
     @pytest.mark.parametrize("release", ["1.12", "1.13", "1.14"])
     def test_without_pod_priority(self, release: str) -> None:
         """With gate PodPriority off the queue is first in, first out."""
         assert names("queue", release, PodPriority=False) == "abcde"
+
+    def test_those_that_are_held_back_come_last(self) -> None:
+        """A pod with scheduling gates comes after all others, whatever its priority."""
+        held = pod("h", priority=9, schedulingGates=[{"name": "quota"}])
+        assert names("queue", ALL_RELEASES[-1], held, *PODS) == "bdaceh"

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import ManifestError
+from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.replay import Replay
 from kubeclassic.simulation.traces import DELETE, DRAIN, FAIL, RECOVER, UPDATE
+from kubeclassic.simulation.world import Delays
 from tests.build import node, obj, pod
 from tests.replaybuild import BUSY, at, engine, of_file, played, replay, there, told
 
-ALL = ["1.12", "1.13", "1.14", "1.15", "1.16"]
+ALL = list(ALL_RELEASES)
 
 
 def small(name: str = "a", cpu: str = "2", **more: Any) -> Any:
@@ -49,6 +51,13 @@ class TestRunning:
         made = replay(*there(small(cpu="9")), *(at(0, asking(f"pod-{i}")) for i in range(4)), cycle=1)
         assert [time for time, _ in told(played(made), "Scheduled")] == [0, 1, 2, 3]
         assert made.world.tally.wait_record() == {"mean": 1.5, "p50": 1.5, "p90": 2.7, "p95": 2.85, "p99": 2.97, "max": 3}
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_waits_end_while_the_scheduler_is_busy(self, release: str, tmp_path: Path) -> None:
+        """A pod whose wait ends in the middle of a cycle is tried after it."""
+        made = Replay(of_file(tmp_path, BUSY), engine(release), Delays(cycle=0.7), until=400)
+        assert told(played(made), "Scheduled")
+        assert made.now == 400
 
     def test_bound_pods_finish_too(self) -> None:
         """A pod that is on its node from the beginning runs from then on."""

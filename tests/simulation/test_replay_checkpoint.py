@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,70 @@ import pytest
 from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
+from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.status import Status, unschedulable
 from kubeclassic.simulation.checkpoint import CheckpointError, Header, load, save
+from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.inputs import Inputs
 from kubeclassic.simulation.outputs import OutputError
 from kubeclassic.simulation.recording import Places, Recording
 from kubeclassic.simulation.replay import Replay
+from kubeclassic.simulation.world import Delays
+from tests.framework.build import disabled, enabled
+from tests.framework.build import scheduler as framework
 from tests.replaybuild import BUSY, engine, of_file
 
-ALL = ["1.12", "1.13", "1.14", "1.15", "1.16"]
+ALL = list(ALL_RELEASES)
+Maker = Callable[[], Engine]
+NO_DELAYS = Delays()
 HEADER = Header(inputs="digest", options={"--release": "1.15", "--seed": "1"})
+
+
+class Choosy(Plugin):
+    """Turns down every third binding, by a count of its own, and says whose cycle it was."""
+
+    name = "Choosy"
+
+    def __init__(self, args: Any, handle: Any) -> None:
+        super().__init__(args, handle)
+        self.count = 0
+
+    def reserve(self, pod: Any, node_name: str, cycle: Any) -> None:
+        """Leave something in the cycle."""
+        cycle.memo[self.name] = f"{node_name} of {pod.name}"
+
+    def unreserve(self, pod: Any, node_name: str, cycle: Any) -> None:
+        """Nothing to give back."""
+
+    def pre_bind(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
+        """The third one is turned down."""
+        self.count += 1
+        return unschedulable(f"third time: {cycle.memo[self.name]}") if self.count % 3 == 0 else None
+
+
+def choosy() -> Engine:
+    """A scheduler with two profiles and the plugin."""
+    plugins = {"multiPoint": enabled("Choosy"), "preBind": enabled("Choosy")}
+    packer = {"schedulerName": "packer", "plugins": {"score": disabled("PodTopologySpread"), "multiPoint": enabled("Choosy")}}
+    return framework(profile={"schedulerName": "default-scheduler", "plugins": plugins}, profiles=[packer], plugins=(Choosy,))
+
+
+HELD = """
+- opcode: createPods
+  count: 4
+  skipWaitToCompletion: true
+  podTemplate:
+    metadata: {name: packed}
+    spec: {schedulerName: packer, containers: [{name: c, resources: {requests: {cpu: 100m}}}]}
+- opcode: createPods
+  count: 2
+  skipWaitToCompletion: true
+  podTemplate:
+    metadata: {name: held}
+    spec: {schedulingGates: [{name: quota}], containers: [{name: c}]}
+- {opcode: sleep, duration: 700s}
+"""
+"""More for a scenario: pods of another profile, and some that are held back."""
 
 
 def places(folder: Path, name: str) -> Places:
@@ -29,19 +85,19 @@ def places(folder: Path, name: str) -> Places:
     )
 
 
-def scheduler(release: str, **options: Any) -> Engine:
+def scheduler(release: str | Maker, **options: Any) -> Engine:
     """A new scheduler that draws lots."""
-    made = engine(release, **options)
+    made = engine(release, **options) if isinstance(release, str) else release()
     made.pick_host = TIE_BREAKS["random"](made.algorithm.release, 3)
     return made
 
 
-def recording(inputs: Inputs, where: Places, release: str = "1.15", **options: Any) -> Recording:
+def recording(inputs: Inputs, where: Places, release: str | Maker = "1.15", delays: Delays = NO_DELAYS, **options: Any) -> Recording:
     """A recording that has not begun."""
-    return Recording(Replay(inputs, scheduler(release, **options), seed=1), where, HEADER)
+    return Recording(Replay(inputs, scheduler(release, **options), delays, seed=1), where, HEADER)
 
 
-def unbroken(inputs: Inputs, where: Places, release: str, **options: Any) -> list[bytes]:
+def unbroken(inputs: Inputs, where: Places, release: str | Maker, **options: Any) -> list[bytes]:
     """The results of a run from beginning to end, and how many steps it took."""
     made = recording(inputs, where, release, **options)
     made.begin()
@@ -58,7 +114,7 @@ def results(where: Places) -> list[bytes]:
     return [where.events.read_bytes(), where.series.read_bytes()]
 
 
-def broken(inputs: Inputs, where: Places, release: str, every: int, **options: Any) -> list[bytes]:
+def broken(inputs: Inputs, where: Places, release: str | Maker, every: int, **options: Any) -> list[bytes]:
     """The results of a run that is dropped every so many steps, some after its last checkpoint, and resumed by a new one."""
     while True:
         made = recording(inputs, where, release, **options)
@@ -92,11 +148,22 @@ class TestResuming:
         wanted = unbroken(inputs, places(tmp_path, "one"), release, **options)
         assert broken(inputs, places(tmp_path, "other"), release, 47, **options) == wanted
 
-    def test_every_single_step(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("release", ALL[-2:])
+    def test_every_single_step(self, tmp_path: Path, release: str) -> None:
         """A checkpoint may be made after any step."""
         inputs = of_file(tmp_path, BUSY.replace("count: 25", "count: 3"))
-        wanted = unbroken(inputs, places(tmp_path, "one"), "1.16")
-        assert broken(inputs, places(tmp_path, "other"), "1.16", every=0) == wanted
+        wanted = unbroken(inputs, places(tmp_path, "one"), release)
+        assert broken(inputs, places(tmp_path, "other"), release, every=0) == wanted
+
+    @pytest.mark.parametrize("every", [7, 61])
+    def test_profiles_and_plugins(self, tmp_path: Path, every: int) -> None:
+        """Several profiles, pods that are held back or being bound, and what a user's plugin keeps, in itself and in a cycle, are kept."""
+        text = BUSY.replace("count: 25", "count: 5") + HELD
+        inputs, delays = of_file(tmp_path, text), Delays(cycle=0.25, binding=2.0, provisioning=3.0, termination=4.0)
+        wanted = unbroken(inputs, places(tmp_path, "one"), choosy, delays=delays)
+        assert b"third time" in wanted[0]
+        assert b'"gated":true' in wanted[0]
+        assert broken(inputs, places(tmp_path, "other"), choosy, every, delays=delays) == wanted
 
     def test_two_runs_are_alike(self, tmp_path: Path) -> None:
         """Two runs of the same inputs, options and seed write the same bytes."""
@@ -159,7 +226,7 @@ class TestRefusals:
             (b"\x80\x05\x95", "no checkpoint of kubeclassic"),
             (
                 b'{"what": "kubeclassic checkpoint", "format": 0}\n',
-                "a checkpoint of format 0, wanted 1: made by another version of kubeclassic",
+                "a checkpoint of format 0, wanted 2: made by another version of kubeclassic",
             ),
         ],
     )

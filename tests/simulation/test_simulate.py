@@ -50,7 +50,8 @@ class TestDecisions:
         assert run.outcomes["default/low"].error == "evicted to make room for default/high"
         assert run.outcomes["default/high"].host == "a"
         assert summarise(run).record() | {"resources": []} == {
-            "nodes": 1, "pods": 2, "placed": 1, "unschedulable": 0, "evicted": 1, "cycles": 3, "passedOver": {}, "resources": [],
+            "nodes": 1, "pods": 2, "placed": 1, "unschedulable": 0, "gated": 0, "evicted": 1, "cycles": 3, "passedOver": {},
+            "resources": [],
         }  # fmt: skip
 
     def test_a_nomination_of_before_holds(self) -> None:

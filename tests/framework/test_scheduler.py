@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from kubeclassic import CATALOGUE, Batch, Cluster, Cycle, Decision, Failures, Pod, Reads, Reason, Scheduler, Template, predicate, priority
+from kubeclassic import (
+    CATALOGUE,
+    Batch,
+    Cluster,
+    Cycle,
+    Decision,
+    Failures,
+    Plugin,
+    Pod,
+    Reads,
+    Reason,
+    Scheduler,
+    Template,
+    each_node,
+    predicate,
+    priority,
+    unresolvable,
+)
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.algorithmprovider.scheduler import GivenPolicy
 from kubeclassic.api.cluster import Given
 from kubeclassic.exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
+from kubeclassic.framework.decision import FrameworkDecision
+from kubeclassic.framework.plugins.nodename import NodeName
+from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
+from kubeclassic.framework.scheduler import GivenPolicy
+from kubeclassic.framework.status import Code, Status
 from kubeclassic.simulation.scenario import read_scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.build import node, pod
+from tests.framework.build import configuration, document
 
+NEW = DEFAULT_FRAMEWORK
 NO_CPU = "0/1 nodes are available: 1 Insufficient cpu."
 
 
@@ -101,7 +125,7 @@ class TestSchedule:
 
 
 class TestRun:
-    @pytest.mark.parametrize("release", RELEASES)
+    @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_as_simulate_does(self, release: str, root: Path) -> None:
         """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the same."""
         scenario = read_scenario(root / "examples" / "cluster")
@@ -151,10 +175,11 @@ class TestRun:
 
 
 class TestExplain:
-    @pytest.mark.parametrize("release", RELEASES)
+    @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_nothing_moves(self, release: str) -> None:
         """An explanation is the decision to come, however often it is asked for."""
-        ours = scheduler(*(node(name) for name in "abc"), *(pod(name) for name in "pqrst"), release=release)
+        nodes = [node(f"n{number}") for number in range(130)]
+        ours = scheduler(*nodes, *(pod(name) for name in "pqrst"), release=release, percentage_of_nodes_to_score=5)
         for name in "pqrst":
             asked = [ours.explain(name).record(details=True) for _ in range(3)]
             assert asked == [ours.schedule(name).record(details=True)] * 3
@@ -164,7 +189,7 @@ class TestExplain:
         ours = scheduler(node("a", cpu="2"), pod("low", on="a", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5))
         assert [ours.explain("high").record() for _ in range(2)] == [ours.schedule("high").record()] * 2
 
-    @pytest.mark.parametrize("release", ["1.12", "1.16"])
+    @pytest.mark.parametrize("release", ["1.12", "1.16", DEFAULT_FRAMEWORK])
     def test_volumes_stay_free(self, release: str, root: Path) -> None:
         """Explaining a pod with volumes decides nothing about them."""
         cluster = Cluster.load(root / "examples" / "cluster")
@@ -232,6 +257,96 @@ def last_name(pod: Template, nodes: Batch, i: int, cycle: Cycle) -> int:
     return ord(nodes.name(i))
 
 
+class OnlyLast(Plugin):
+    """A plugin of one's own: it turns down every node but the last in the alphabet, and counts whom it reserved."""
+
+    name = "OnlyLast"
+    reserved: ClassVar[list[str]] = []
+
+    @each_node
+    def filter(self, pod: Pod, node: Any, cycle: Any) -> Status | None:
+        """One node."""
+        return None if node.name == "c" else unresolvable("node(s) were not last")
+
+    def reserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+        """Note it."""
+        self.reserved.append(f"{pod.name} on {node_name}")
+
+    def unreserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+        """Nothing to take back."""
+
+
+class TestProfiles:
+    """Releases with the framework."""
+
+    NODES = (node("a", cpu="8"), node("b"), node("c", cpu="2"))
+    PACKING: ClassVar[Any] = {
+        "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
+        "pluginConfig": [
+            {"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}}
+        ],
+    }
+
+    def test_the_default_profile(self) -> None:
+        """The release alone runs it; details have plugins, and statuses with their codes."""
+        decision = scheduler(*self.NODES, pod("p", requests={"cpu": 3}), release=NEW).schedule("p")
+        assert (decision.host, decision.failed) == ("a", {"c": ["Insufficient cpu"]})
+        assert isinstance(decision, FrameworkDecision)
+        assert decision.statuses["c"] == Status(Code.UNSCHEDULABLE, ("Insufficient cpu",), "NodeResourcesFit")
+        assert set(decision.priorities) >= {"NodeResourcesFit", "TaintToleration"}
+
+    def test_a_profile(self, tmp_path: Path) -> None:
+        """It may be a file, its JSON form or read already, and without a release it is that of profiles."""
+        form = document(self.PACKING)
+        (tmp_path / "packing.json").write_text(json.dumps(form))
+        for profile in (form, tmp_path / "packing.json", str(tmp_path / "packing.json"), configuration(self.PACKING)):
+            ours = scheduler(*self.NODES, pod("p", requests={"cpu": 1}), profile=profile)
+            assert ours.algorithm.release.version == NEW
+            assert ours.schedule("p").host == "c"
+
+    def test_several(self) -> None:
+        """Pods of every profile wait for it, and each is decided by its own; those of another scheduler do not."""
+        profiles = document({"schedulerName": "default-scheduler"}, {"schedulerName": "packer", **self.PACKING})
+        pods = [pod(name, requests={"cpu": 1}, schedulerName=asks) for name, asks in (("p", ""), ("q", "packer"), ("r", "other"))]
+        ours = scheduler(*self.NODES, *pods, profile=profiles)
+        assert ours.profiles.keys() == {"default-scheduler", "packer"}
+        assert [item.name for item in ours.waiting] == ["p", "q"]
+        assert hosts(ours.run()) == ["a", "c"]
+
+    def test_gates_percentage_and_preemption(self) -> None:
+        """Each counts."""
+        held = pod("p", schedulingGates=[{"name": "quota"}])
+        assert scheduler(*self.NODES, held, release=NEW).schedule("p").error == "waiting for scheduling gates: [quota]"
+        assert scheduler(*self.NODES, held, release=NEW, gates="PodSchedulingReadiness=false").schedule("p").host == "a"
+        many = scheduler(*(node(f"n{i}") for i in range(150)), pod("p"), release=NEW, percentage_of_nodes_to_score=80)
+        assert len(many.schedule("p").feasible) == 120
+        full = [node("a", cpu="1"), pod("low", on="a", requests={"cpu": 1}), pod("high", requests={"cpu": 1}, priority=5)]
+        assert scheduler(*full, release=NEW, preemption=False).schedule("high").preemption is None
+        found = scheduler(*full, release=NEW).schedule("high").preemption
+        assert found is not None
+        assert found.node == "a"
+
+    def test_who_is_preempted(self) -> None:
+        """Who made others leave is tried once more."""
+        ours = scheduler(node("a", cpu="2"), pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5), release=NEW)
+        assert hosts(ours.run()) == ["a", None, "a"]
+
+    def test_plugins_of_ones_own(self) -> None:
+        """They join the default profile at every point that they have; with a profile, where that says."""
+        OnlyLast.reserved.clear()
+        decision = scheduler(*self.NODES, pod("p"), release=NEW, plugins=[OnlyLast]).schedule("p")
+        assert (decision.host, decision.failed["a"]) == ("c", ["node(s) were not last"])
+        assert OnlyLast.reserved == ["p on c"]
+        profile = document({"plugins": {"reserve": {"enabled": [{"name": "OnlyLast"}]}}})
+        assert scheduler(*self.NODES, pod("q"), profile=profile, plugins=[OnlyLast]).schedule("q").host == "a"
+        assert OnlyLast.reserved == ["p on c", "q on a"]
+
+    def test_tie_break(self) -> None:
+        """Among equals the choice can be another than the first."""
+        ours = scheduler(*map(node, "abc"), pod("p"), release=NEW, tie_break=lambda ties, times: (ties - 1, False))
+        assert ours.schedule("p").host == "c"
+
+
 class TestConfiguration:
     NODES = (node("a"), node("b", labels={"work": "yes"}), node("c"))
 
@@ -288,19 +403,46 @@ class TestConfiguration:
     @pytest.mark.parametrize(
         ("options", "kind", "message"),
         [
-            ({"release": "1.4"}, UnknownNameError, 'release: got "1.4", wanted 1.12, 1.13, 1.14, 1.15, 1.16'),
+            ({"release": "1.4"}, UnknownNameError, 'release: got "1.4", wanted 1.12, 1.13, 1.14, 1.15, 1.16, 1.27'),
             ({"provider": "DefaultProvidor"}, UnknownNameError, 'plugin "DefaultProvidor" has not been registered; did you mean'),
             ({"gates": {"EvenPodSpread": True}}, UnknownNameError, 'unrecognized feature gate: EvenPodSpread; did you mean "EvenPods'),
             ({"gates": "EvenPodsSpread"}, PolicyError, "missing bool value for EvenPodsSpread"),
             ({"policy": "nope.json"}, PolicyError, "invalid policy: nope.json: no such file or directory"),
             ({"tie_break": "lots"}, UnknownNameError, 'tie_break: got "lots", wanted release, round-robin, first, random'),
             ({"hard_pod_affinity_weight": 101}, PolicyError, "invalid hardPodAffinitySymmetricWeight: 101, must be in the range 1-100"),
+            ({"hard_pod_affinity_weight": 0}, PolicyError, "invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100"),
         ],
     )
     def test_refusals(self, options: dict[str, Any], kind: type[KubeclassicError], message: str) -> None:
         """What does not exist or is out of range is refused in one line, with near names."""
         with pytest.raises(kind) as caught:
             scheduler(**options)
+        assert str(caught.value).startswith(message)
+
+    @pytest.mark.parametrize(
+        ("options", "kind", "message"),
+        [
+            ({"policy": {}}, UnknownNameError, f"policy: got one, which release {NEW} has not, wanted profile or plugins of release {NEW}"),
+            ({"provider": "DefaultProvider"}, UnknownNameError, "provider: got one, which"),
+            ({"hard_pod_affinity_weight": 5}, UnknownNameError, "hard_pod_affinity_weight: got one, which"),
+            ({"equivalence_cache": True}, UnknownNameError, "equivalence_cache: got one, which"),
+            ({"scheduler_name": "mine"}, UnknownNameError, "scheduler_name: got one, which"),
+            ({"catalogue": CATALOGUE.with_(last_name)}, UnknownNameError, "catalogue: got one, which"),
+            ({"release": "1.16", "profile": {}}, UnknownNameError, f'profile: got one, which release 1.16 has not, wanted release "{NEW}"'),
+            ({"release": "1.16", "plugins": [Plugin]}, UnknownNameError, "plugins: got one, which release 1.16 has not"),
+            ({"gates": {"EvenPodsSpread": True}}, PolicyError, "unrecognized feature gate: EvenPodsSpread"),
+            ({"profile": {}}, PolicyError, "Object 'Kind' is missing"),
+            ({"profile": "nope.yaml"}, PolicyError, "nope.yaml: no such file or directory"),
+            ({"profile": configuration(), "gates": {"AllAlpha": True}}, PolicyError, "gates: got some beside a configuration"),
+            ({"percentage_of_nodes_to_score": 101}, PolicyError, "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-"),
+            ({"plugins": [Plugin]}, PolicyError, "plugin Plugin: name: got nothing, wanted a name of its own"),
+            ({"plugins": [NodeName]}, PolicyError, "a plugin named NodeName already exists"),
+        ],
+    )
+    def test_refusals_of_the_framework(self, options: dict[str, Any], kind: type[KubeclassicError], message: str) -> None:
+        """What one kind of releases has and the other has not is refused in one line, and so are bad profiles and plugins."""
+        with pytest.raises(kind) as caught:
+            scheduler(**{"release": NEW, **options})
         assert str(caught.value).startswith(message)
 
     def test_a_cluster_of_broken_files(self, tmp_path: Path) -> None:

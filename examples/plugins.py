@@ -1,0 +1,39 @@
+"""Plugins of one's own: ``kubeclassic simulate examples/cluster --release 1.27 --rules examples.plugins:PLUGINS``."""
+
+from collections.abc import Hashable
+from typing import Any
+
+from kubeclassic import Batch, Failures, Plugin, Pod, Reads, Reason, Template, each_node
+
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+AT_WORK = {"north-1b"}
+ZONE_AT_WORK = Reason("node(s) were in a zone that is worked on", resolvable=False)
+
+
+class ZoneAtWork(Plugin):
+    """Turn down nodes in a zone that is worked on: the question is asked once a zone and answered for all nodes at once."""
+
+    name = "ZoneAtWork"
+    filter_reads = Reads.NODE
+
+    def filter_key(self, pod: Template) -> Hashable:
+        """The answer is the same for all pods."""
+        return None
+
+    def filter(self, pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
+        """Every node at once."""
+        return Failures.where(ZONE_AT_WORK, nodes.label(ZONE).where(lambda zone: zone in AT_WORK))
+
+
+class FewerPods(Plugin):
+    """Prefer nodes with fewer pods: asked node by node, which is slow and easy."""
+
+    name = "FewerPods"
+
+    @each_node
+    def score(self, pod: Pod, node: Any, cycle: Any) -> int:
+        """One node, 0 to 100."""
+        return max(0, 100 - 10 * len(node.pods))
+
+
+PLUGINS = [ZoneAtWork, FewerPods]

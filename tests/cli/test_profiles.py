@@ -1,0 +1,314 @@
+"""``--release 1.27`` and ``--profile`` on the commands that schedule: profiles, gates, statuses, and a user's own plugins."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
+
+HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+PACKING = "pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu}]}}}]"
+ONLY_FIT = "plugins: {score: {disabled: [{name: '*'}], enabled: [{name: NodeResourcesFit}]}}"
+NODE = (
+    "kind: Node\nmetadata: {name: &name %s, labels: {kubernetes.io/hostname: *name}}\nspec: {taints: [%s]}\n"
+    "status: {allocatable: {cpu: %s, memory: 8Gi, pods: 200}}\n---\n"
+)
+POD = "kind: Pod\nmetadata: {name: %s}\nspec: {%s, containers: [{name: c, resources: {requests: {cpu: %s, memory: 1Gi}}}]}\n---\n"
+PLUGINS = '''
+from kubeclassic import Plugin, each_node, unschedulable
+
+class NotOnA(Plugin):
+    """Turn down node a."""
+
+    name = "NotOnA"
+
+    @each_node
+    def filter(self, pod, node, cycle):
+        return unschedulable("node(s) were called a") if node.name == "a" else None
+
+class LikesB(Plugin):
+    """Prefer node b."""
+
+    name = "LikesB"
+
+    @each_node
+    def score(self, pod, node, cycle):
+        return 100 if node.name == "b" else 0
+
+BOTH = [NotOnA, LikesB]
+'''
+
+
+def pod(name: str, cpu: str = "1", **spec: Any) -> str:
+    """A manifest of a pod."""
+    return POD % (name, ", ".join(f"{key}: {json.dumps(value)}" for key, value in ({"priority": 0} | spec).items()), cpu)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a cluster: a roomy node a, a smaller one b, a tainted one c, and a pod that waits."""
+    nodes = NODE % ("a", "", 8) + NODE % ("b", "", 4) + NODE % ("c", "{key: k, value: v, effect: NoSchedule}", 4)
+    (tmp_path / "cluster.yaml").write_text(nodes + pod("web"))
+    (tmp_path / "packing.yaml").write_text(f"{HEADER}profiles: [{{{ONLY_FIT}, {PACKING}}}]\n")
+    two = f"- {{schedulerName: default-scheduler, {ONLY_FIT}}}\n- {{schedulerName: packer, {ONLY_FIT}, {PACKING}}}\n"
+    (tmp_path / "two.yaml").write_text(f"{HEADER}profiles:\n{two}")
+    (tmp_path / "my_plugins.py").write_text(PLUGINS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "my_plugins", raising=False)
+    return tmp_path
+
+
+def cycles(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, dict[str, Any]]:
+    """Pod -> what ``simulate -o jsonl`` with *arguments* says of its last cycle."""
+    capsys.readouterr()
+    assert run(["simulate", "cluster.yaml", *arguments, "-o", "jsonl"]) in (0, 1)
+    return {cycle["pod"].partition("/")[2]: cycle for cycle in map(json.loads, capsys.readouterr().out.splitlines())}
+
+
+def hosts(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str | None]:
+    """Pod -> its host."""
+    return {name: cycle["host"] for name, cycle in cycles(capsys, *arguments).items()}
+
+
+def explained(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> dict[str, Any]:
+    """What ``explain -o json`` says."""
+    capsys.readouterr()
+    assert run(["explain", "cluster.yaml", name, *arguments, "-o", "json"]) in (0, 1)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+NEW = ["--release", DEFAULT_FRAMEWORK]
+
+
+class TestWhichProfile:
+    @pytest.mark.parametrize("release", [DEFAULT_FRAMEWORK, f"v{DEFAULT_FRAMEWORK}.14"])
+    def test_without_one(self, folder: Path, capsys: pytest.CaptureFixture[str], release: str) -> None:
+        """The release alone runs the default profile, which prefers the emptier node."""
+        assert hosts(capsys, "--release", release) == {"web": "a"}
+
+    @pytest.mark.parametrize("options", [["--profile"], [*NEW, "--profile"], [*NEW, "--config"]])
+    def test_one(self, folder: Path, capsys: pytest.CaptureFixture[str], options: list[str]) -> None:
+        """A profile decides, be the release named or not, by kube-scheduler's own flag too."""
+        assert hosts(capsys, *options, "packing.yaml") == {"web": "b"}
+
+    def test_in_json(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """It may be JSON as well as YAML."""
+        version, kind = "kubescheduler.config.k8s.io/v1", "KubeSchedulerConfiguration"
+        args = {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}
+        plugins = {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}}
+        profile = {"plugins": plugins, "pluginConfig": [{"name": "NodeResourcesFit", "args": args}]}
+        (folder / "packing.json").write_text(json.dumps({"apiVersion": version, "kind": kind, "profiles": [profile]}))
+        assert hosts(capsys, "--profile", "packing.json") == {"web": "b"}
+
+    def test_several(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Each pod is decided by the profile that it names; one of another scheduler is left alone, which the summary says."""
+        more = pod("spread", schedulerName="default-scheduler") + pod("packed", schedulerName="packer") + pod("alien", schedulerName="x")
+        (folder / "more.yaml").write_text(more)
+        for order in ("input", "priority", "queue"):
+            found = hosts(capsys, "--profile", "two.yaml", "--pods", "more.yaml", "--order", order)
+            assert found.keys() == {"web", "spread", "packed"}
+            assert all(found.values())
+        run(["simulate", "cluster.yaml", "--pods", "more.yaml", "--profile", "two.yaml"])
+        assert "passed over: 1 for another scheduler\n" in capsys.readouterr().err
+
+    def test_several_differ(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The very same pod goes elsewhere under another schedulerName."""
+        for name, host in (("default-scheduler", "a"), ("packer", "b")):
+            (folder / "one.yaml").write_text(pod("one", schedulerName=name))
+            (folder / "cluster.yaml").write_text((folder / "cluster.yaml").read_text().partition("kind: Pod")[0])
+            assert hosts(capsys, "--pods", "one.yaml", "--profile", "two.yaml") == {"one": host}
+            assert explained(capsys, "one", "--pods", "one.yaml", "--profile", "two.yaml")["host"] == host
+
+    def test_percentage(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """percentageOfNodesToScore is the profile's, unless the flag says otherwise."""
+        (folder / "cluster.yaml").write_text("".join(NODE % (f"n{i}", "", 4) for i in range(150)) + pod("web"))
+        (folder / "few.yaml").write_text(f"{HEADER}percentageOfNodesToScore: 100\nprofiles: [{{percentageOfNodesToScore: 1}}]\n")
+        for options, looked_for in (([], 100), (["--percentage-of-nodes-to-score", "80"], 120)):
+            (found,) = cycles(capsys, "--profile", "few.yaml", "--details", *options).values()
+            assert len(found["feasible"]) == looked_for
+
+    @pytest.mark.parametrize(("gate", "host"), [("true", None), ("false", "a")])
+    def test_feature_gates(self, folder: Path, capsys: pytest.CaptureFixture[str], gate: str, host: str | None) -> None:
+        """Gates are those of the release: without PodSchedulingReadiness nobody is held back."""
+        (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}]))
+        found = hosts(capsys, *NEW, "--pods", "more.yaml", "--feature-gates", f"PodSchedulingReadiness={gate}")
+        assert found["held"] == host
+
+
+class TestDecisions:
+    def test_a_pod_that_is_held_back(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A pod with scheduling gates is not tried, whatever the order, which its record and the summary say."""
+        (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}, {"name": "audit"}]))
+        for order in ("input", "priority", "queue"):
+            found = cycles(capsys, *NEW, "--pods", "more.yaml", "--order", order)
+            assert found["held"]["error"] == "waiting for scheduling gates: [quota audit]"
+            assert found["web"]["host"] == "a"
+        assert run(["simulate", "cluster.yaml", "--pods", "more.yaml", *NEW, "-o", "json"]) == 1
+        told = capsys.readouterr()
+        assert {key: json.loads(told.out)["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "cycles")} == {
+            "pods": 2, "placed": 1, "unschedulable": 0, "gated": 1, "cycles": 1,
+        }  # fmt: skip
+        assert "1 of 2 pods placed on 3 nodes, 0 unschedulable, 1 held back and not tried\n" in told.err
+
+    def test_statuses_and_messages(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Details name the plugin and the code that turned each node down, and what PostFilter says of it."""
+        (folder / "more.yaml").write_text(pod("huge", "64"))
+        found = cycles(capsys, *NEW, "--pods", "more.yaml", "--details")["huge"]
+        small = {"plugin": "NodeResourcesFit", "code": "Unschedulable"}
+        assert found["statuses"] == {"a": small, "b": small, "c": {"plugin": "TaintToleration", "code": "UnschedulableAndUnresolvable"}}
+        assert found["plugins"] == ["NodeResourcesFit", "TaintToleration"]
+        helps = "0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod."
+        assert found["postFilter"] == f"preemption: {helps}"
+        counts = "1 node(s) had untolerated taint {k: v}, 2 Insufficient cpu"
+        assert found["error"] == f"0/3 nodes are available: {counts}. preemption: {helps}."
+
+    def test_scores(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Scores are 0 to 100 by plugin, and totals weigh them."""
+        found = cycles(capsys, *NEW, "--details")["web"]
+        assert found["priorities"]["TaintToleration"] == {"a": 100, "b": 100}
+        assert found["priorities"]["NodeResourcesFit"] == {"a": 87, "b": 81}
+        weights = {"TaintToleration": 3, "NodeAffinity": 2, "PodTopologySpread": 2, "InterPodAffinity": 2}
+        totals = {node: sum(weights.get(name, 1) * by[node] for name, by in found["priorities"].items()) for node in "ab"}
+        assert found["scores"] == totals
+
+    def test_without_details(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Without details a record has the host, the error, the plugins to blame and the preemption alone."""
+        assert cycles(capsys, *NEW)["web"] == {"pod": "default/web", "host": "a", "error": None, "preemption": None, "plugins": []}
+
+    @pytest.mark.parametrize(("options", "host"), [([], "b"), (["--disable-preemption"], None)])
+    def test_preemption(self, folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], host: str | None) -> None:
+        """A pod of higher priority makes others leave, and gets the node; not where that is switched off."""
+        nodes = NODE % ("b", "", 4)
+        (folder / "cluster.yaml").write_text(nodes + pod("low", "3") + pod("high", "2", priority=5))
+        found = hosts(capsys, *NEW, *options)
+        assert found == {"low": "b", "high": host}
+        assert run(["simulate", "cluster.yaml", *NEW, *options]) == 1
+        assert ("evicted to make room for default/high" in capsys.readouterr().out) is (host is not None)
+
+    def test_volumes(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A pod with a local volume goes to its node, and the nodes outside PreFilter's set are told apart."""
+        (folder / "volumes.yaml").write_text(VOLUMES + pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]))
+        found = cycles(capsys, *NEW, "--pods", "volumes.yaml", "--details")["db"]
+        outside = {"plugin": None, "code": "UnschedulableAndUnresolvable"}
+        assert (found["host"], found["statuses"]) == ("b", {"a": outside, "c": outside})
+        assert found["failed"]["a"] == ["node is filtered out by the prefilter result"]
+
+    @pytest.mark.parametrize("form", ["table", "wide", "json", "jsonl", "yaml", "name"])
+    @pytest.mark.parametrize("details", [[], ["--details"]])
+    def test_every_form(self, folder: Path, capsys: pytest.CaptureFixture[str], form: str, details: list[str]) -> None:
+        """Each form tells where the pods went."""
+        assert run(["simulate", "cluster.yaml", *NEW, "-o", form, *details]) == 0
+        out = capsys.readouterr().out
+        assert "default/web" in out
+        assert "a" in out.split() or '"a"' in out
+
+    def test_what_runs(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """--verbose tells each profile's plugins by extension point, with the weights of scores."""
+        run(["simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose"])
+        told = capsys.readouterr().err
+        assert f"release {DEFAULT_FRAMEWORK}, 3 nodes, 1 pods wait\n" in told
+        assert told.count("  score: NodeResourcesFit x 1\n") == 2
+        assert "profile packer\n" in told
+        assert "  bind: DefaultBinder\n" in told
+
+
+VOLUMES = """
+kind: StorageClass
+metadata: {name: local}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+---
+kind: PersistentVolume
+metadata: {name: disk-b}
+spec:
+  storageClassName: local
+  capacity: {storage: 2Gi}
+  accessModes: [ReadWriteOnce]
+  claimRef: {namespace: default, name: data}
+  nodeAffinity:
+    required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [b]}]}]}
+status: {phase: Bound}
+---
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: default, annotations: {pv.kubernetes.io/bind-completed: "yes"}}
+spec: {storageClassName: local, volumeName: disk-b, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+status: {phase: Bound}
+---
+"""
+
+
+class TestExplain:
+    def test_plugins_and_codes(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Each node has the plugin that turned it down, the code, the reasons and what is short; or its scores by plugin."""
+        (folder / "more.yaml").write_text(pod("big", "5"))
+        found = {node["node"]: node for node in explained(capsys, "big", *NEW, "--pods", "more.yaml")["nodes"]}
+        assert found["b"] | {"scores": {}} == {
+            "node": "b", "fits": False, "visited": True, "plugins": ["NodeResourcesFit"], "code": "Unschedulable",
+            "reasons": ["Insufficient cpu"], "shortages": [{"resource": "cpu", "asked": 5000, "free": 4000, "missing": 1000}],
+            "scores": {}, "total": None,
+        }  # fmt: skip
+        assert (found["c"]["plugins"], found["c"]["code"]) == (["TaintToleration"], "UnschedulableAndUnresolvable")
+        assert (found["a"]["fits"], found["a"]["plugins"], found["a"]["code"]) == (True, [], None)
+        assert found["a"]["scores"]["TaintToleration"] == {"raw": 0, "reduced": 100, "weight": 3, "total": 300}
+
+    def test_too_many_pods(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A node that is full of pods is short of one, in the framework's words too."""
+        (folder / "cluster.yaml").write_text((NODE % ("a", "", 8)).replace("200", "1") + pod("one") + pod("two"))
+        (found,) = explained(capsys, "two", *NEW)["nodes"]
+        assert (found["reasons"], found["shortages"][0]["missing"]) == (["Too many pods"], 1)
+
+    def test_the_whole_pod_is_turned_down(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """What PreFilter says stands against every node."""
+        (folder / "more.yaml").write_text(pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]))
+        found = explained(capsys, "db", *NEW, "--pods", "more.yaml", "--no-defaults")
+        assert [(node["node"], node["plugins"], node["reasons"]) for node in found["nodes"]] == [
+            (name, ["VolumeRestrictions"], ['persistentvolumeclaim "gone" not found']) for name in "abc"
+        ]
+
+    def test_a_pod_that_is_held_back(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """No node has a part in it."""
+        (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}]))
+        found = explained(capsys, "held", *NEW, "--pods", "more.yaml")
+        assert (found["error"], found["nodes"]) == ("waiting for scheduling gates: [quota]", [])
+
+    def test_table(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The tables have plugins and codes for heads."""
+        assert run(["explain", "cluster.yaml", "web", *NEW]) == 0
+        told = capsys.readouterr().out
+        assert "(each plugin: raw -> normalized x weight)" in told
+        assert [line.split() for line in told.splitlines() if line.startswith("NODE")][1] == [
+            "NODE", "PLUGIN", "CODE", "REASONS", "SHORT", "OF",
+        ]  # fmt: skip
+
+
+class TestPluginsOfOnesOwn:
+    @pytest.mark.parametrize(("place", "host"), [("NotOnA", "b"), ("BOTH", "b")])
+    def test_without_a_profile_they_run(self, folder: Path, capsys: pytest.CaptureFixture[str], place: str, host: str) -> None:
+        """A class, or a list of them, joins the default profile at every point that it has."""
+        found = cycles(capsys, *NEW, "--rules", f"my_plugins:{place}", "--details")["web"]
+        assert (found["host"], found["failed"]["a"]) == (host, ["node(s) were called a"])
+        assert found["statuses"]["a"] == {"plugin": "NotOnA", "code": "Unschedulable"}
+
+    def test_a_profile_says_where_they_run(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """With a profile only what it names runs, with the weight that it gives."""
+        text = f"{HEADER}profiles: [{{plugins: {{score: {{enabled: [{{name: LikesB, weight: 9}}]}}}}}}]\n"
+        (folder / "likes.yaml").write_text(text)
+        found = cycles(capsys, "--profile", "likes.yaml", "--rules", "my_plugins:BOTH", "--details")["web"]
+        assert (found["host"], found["priorities"]["LikesB"]) == ("b", {"a": 0, "b": 100})
+        assert "NotOnA" not in {status["plugin"] for status in found["statuses"].values()}
+
+    @pytest.mark.parametrize("command", ["explain", "replay"])
+    def test_in_the_other_commands(self, folder: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+        """They have their say in explanations and replays too."""
+        arguments = [command, "cluster.yaml", *(["web"] if command == "explain" else []), *NEW, "--rules", "my_plugins:NotOnA"]
+        assert run(arguments) == 0
+        out = capsys.readouterr().out
+        assert "default/web: b" in out if command == "explain" else '"pod":"default/web","node":"b"' in out
