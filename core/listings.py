@@ -27,10 +27,18 @@ Kind = TypeVar("Kind", bound=KubeObject)
 
 
 @attrs.define(eq=False)
+class Tick:
+    """A number that moves with every change of several listings."""
+
+    count: int = 0
+
+
+@attrs.define(eq=False)
 class Listing(Generic[Kind]):
-    """The objects of one kind by key (``namespace/name``, or ``name``); *version* moves with every change."""
+    """The objects of one kind by key (``namespace/name``, or ``name``); *version* moves with every change, and so does *tick*."""
 
     version: int = 0
+    tick: Tick = attrs.field(factory=Tick)
     _objects: dict[str, Kind] = attrs.field(factory=dict)
     _sorted: list[Kind] | None = None
     _by_namespace: dict[str, list[Kind]] = attrs.field(factory=dict)
@@ -67,6 +75,7 @@ class Listing(Generic[Kind]):
 
     def _touch(self) -> None:
         self.version += 1
+        self.tick.count += 1
         self._sorted = None
         self._by_namespace.clear()
 
@@ -87,6 +96,14 @@ class Listings:
     stateful_sets: Listing[StatefulSet] = attrs.field(factory=Listing)
     budgets: Listing[PodDisruptionBudget] = attrs.field(factory=Listing)
     namespaces: Listing[Namespace] = attrs.field(factory=Listing)
+    _volume_tick: Tick = attrs.field(init=False, factory=Tick)
+    _owner_tick: Tick = attrs.field(init=False, factory=Tick)
+
+    def __attrs_post_init__(self) -> None:
+        for listing in (self.volumes, self.claims, self.classes, self.csi_nodes, self.csi_drivers, self.csi_capacities):
+            listing.tick = self._volume_tick
+        for owners in (self.services, self.controllers, self.replica_sets, self.stateful_sets, self.namespaces):
+            owners.tick = self._owner_tick
 
     def of(self, item: KubeObject) -> Listing[KubeObject] | None:
         """The listing for objects of *item*'s kind; None for nodes, pods and priority classes."""
@@ -96,14 +113,12 @@ class Listings:
     @property
     def volumes_version(self) -> int:
         """Moves when anything changes that volume rules read."""
-        versions = (self.volumes, self.claims, self.classes, self.csi_nodes, self.csi_drivers, self.csi_capacities)
-        return sum(listing.version for listing in versions)
+        return self._volume_tick.count
 
     @property
     def owners_version(self) -> int:
         """Moves when a service, a controller or a namespace changes."""
-        owners = self.services.version + self.controllers.version + self.replica_sets.version + self.stateful_sets.version
-        return owners + self.namespaces.version
+        return self._owner_tick.count
 
 
 LISTED = {

@@ -7,13 +7,13 @@ foreseen counts only if exactly that happened to the row; every decision is the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import attrs
 import numpy as np
 
 from .batch import Batch, Ints, Mask, Rows
-from .changes import Event
+from .changes import Event, What
 from .cycle import Cycle
 from .rule import Predicate, Priority, Reads
 from .sums import Sums
@@ -97,6 +97,8 @@ class RowPart:
     def _follow(self, cycle: Cycle, events: list[Event]) -> bool:
         """Put the rows of *events* right: as foreseen, or else by asking again."""
         ahead, size = self.ahead, cycle.template.size
+        if len(events) == 1 and ahead.depths and self._is_foreseen(*events[0], size):
+            return True
         rows = {row for row, _, _ in events}
         self.moved.append(np.fromiter(rows, np.intp, len(rows)))
         if not ahead.depths:
@@ -118,6 +120,18 @@ class RowPart:
             return True
         ahead.missed += all(arrival is not None and arrival.size is size for _, _, arrival in events)
         return self._look_at(cycle, np.fromiter(asked, np.intp, len(asked)))
+
+    def _is_foreseen(self, row: int, what: What, arrival: Template | None, size: Hashable) -> bool:
+        """Whether the only event was one that was foreseen; then its row is put right."""
+        ahead = self.ahead
+        depth = ahead.depths[row]
+        if arrival is None or arrival.size is not size or depth >= ahead.depth:
+            return False
+        self.fits[row], self.totals[row] = ahead.fits[depth, row], ahead.totals[depth, row]
+        ahead.depths[row] = depth + 1
+        ahead.foreseen += 1
+        self.moved.append(np.array((row,), np.intp))
+        return True
 
     def _look_at(self, cycle: Cycle, rows: Rows) -> bool:
         found = self._judge(cycle, Batch(self.table, rows))
@@ -163,16 +177,16 @@ class RowPart:
         ahead.foreseen = ahead.missed = 0
         if pod.spec.node_name or any(rule.reads & self._unforeseeable(pod) for rule in self._rules()):
             return
-        depth = ahead.depth
-        rows = np.argsort(~self.fits, kind="stable")[: MOST // depth]
-        trial = Sums.of(self.table, np.tile(rows, depth))
-        trial.add(pod, np.repeat(np.arange(1, depth + 1), len(rows)))
-        found = self._judge(cycle, trial)
-        if found is None:
-            return
-        shape = depth, len(self.fits)
-        ahead.fits, ahead.totals = np.zeros(shape, np.bool_), np.zeros(shape, np.int64)
-        ahead.fits[:, rows], ahead.totals[:, rows] = (answer.reshape(depth, -1) for answer in found)
+        rows = np.argsort(~self.fits, kind="stable")[: MOST // ahead.depth]
+        trial, shape = Sums.of(self.table, rows), (ahead.depth, len(self.fits))
+        fits, totals = np.zeros(shape, np.bool_), np.zeros(shape, np.int64)
+        for depth in range(ahead.depth):
+            trial.add(pod, np.ones(len(rows), np.int64))
+            found = self._judge(cycle, trial)
+            if found is None:
+                return
+            fits[depth, rows], totals[depth, rows] = found
+        ahead.fits, ahead.totals = fits, totals
         depths = np.full(len(self.fits), DEEPEST)
         depths[rows] = 0
         ahead.depths = depths.tolist()
