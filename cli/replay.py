@@ -16,6 +16,7 @@ import click
 
 from ..report.replay import duration, replay_text
 from ..simulation.checkpoint import Header
+from ..simulation.heap import settled
 from ..simulation.inputs import Choice, Inputs, read_inputs
 from ..simulation.recording import Places, Recording, found
 from ..simulation.replay import Replay
@@ -160,7 +161,7 @@ def _told(value: Any) -> str:
 def _run(recording: Recording) -> None:
     inputs = recording.replay.inputs
     total = len(inputs.events) + len(inputs.operations)
-    with _stopped_by_interrupt(recording), counting(total, "replaying") as show:
+    with _stopped_by_interrupt(recording), settled(), counting(total, "replaying") as show:
         for steps in recording.run():
             if steps % BAR_STEPS == 0:
                 show(recording.replay.position + recording.replay.program.position, duration(recording.replay.now))

@@ -17,6 +17,7 @@ from ..core.engine import Engine
 from ..framework.engine import FrameworkEngine
 from ..framework.profile import Profile
 from ..report.simulation import outcome_table, summary_text, wide_table
+from ..simulation.heap import settled
 from ..simulation.scenario import Scenario
 from ..simulation.simulate import Simulation
 from ..simulation.summary import Summary, summarise
@@ -55,7 +56,7 @@ def simulate(
     engine = setup.engine(configuration, scenario.config_maps)
     tell(scenario, engine, verbose)
     simulation = Simulation(scenario, engine, cluster.order, details or form == "wide")
-    with writing(output) as stream:
+    with writing(output) as stream, settled():
         FORMS[form](Records(simulation, stream, details))
     note(summary_text(summarise(simulation)))
     sys.exit(0 if simulation.all_placed else 1)
