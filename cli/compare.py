@@ -14,6 +14,7 @@ from ..report.compare import comparison_text
 from ..report.compare_html import comparison_html
 from ..simulation.compare import FREE, MODES
 from ..simulation.compare import compare as compare_all
+from ..simulation.newerlabels import with_newer_labels, zones_warning
 from .configurations import Wanted
 from .options import ClusterChoice, cluster_options
 from .output import warn, writing
@@ -21,10 +22,10 @@ from .progress import following
 
 F = TypeVar("F", bound=Callable[..., Any])
 NAMES = "abcdefgh"
-FORMS: dict[str, Callable[[dict[str, Any]], str]] = {
+FORMS: dict[str, Callable[[dict[str, Any], int], str]] = {
     "table": comparison_text,
-    "json": lambda record: json.dumps(record, indent=2),
-    "html": lambda record: comparison_html(record).rstrip("\n"),
+    "json": lambda record, show: json.dumps(record, indent=2),
+    "html": lambda record, show: comparison_html(record).rstrip("\n"),
 }
 
 
@@ -40,10 +41,15 @@ def _configurations(command: F) -> F:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 @_configurations
 @click.option("--mode", type=click.Choice(MODES), default=FREE, show_default=True, help="Each its own way, or all on the state of --a.")
+@click.option("--newer-labels", is_flag=True, help="Give nodes the labels of newer releases beside the old ones, as after an upgrade.")
 @cluster_options
 @click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True)
+@click.option("--show", type=click.IntRange(min=0), default=50, show_default=True, help="List so many decisions that differ.")
 @click.option("--output", metavar="FILE", help="Write the comparison there, whole or not at all, instead of to standard output.")
-def compare(paths: tuple[Path, ...], mode: str, cluster: ClusterChoice, form: str, output: str | None, **texts: str | None) -> None:
+def compare(
+    paths: tuple[Path, ...], mode: str, newer_labels: bool, cluster: ClusterChoice, form: str, show: int, output: str | None,
+    **texts: str | None,
+) -> None:  # fmt: skip
     """Schedule the pods that wait in PATHS under --a, --b and further configurations, and say which land elsewhere, and why.
 
     A configuration is a list of KEY=VALUE, quoted as in a shell, with the keys release, policy, profile, config, provider,
@@ -53,18 +59,27 @@ def compare(paths: tuple[Path, ...], mode: str, cluster: ClusterChoice, form: st
     With --mode free each goes its own way. With --mode locked all decide on the same state each time, where the decisions of --a lead, so
     that every difference is one of judgement.
 
-    Exit status 0: all decide alike, 1: they do not, 2: bad input.
+    A decision is the same; among the best, if it is another node, which --a scores as high as its own; or different. Decisions among the
+    best differ all the same: real schedulers draw lots or take turns among equals, and --tie-break says how it is done here.
+
+    -o html writes a page that stands by itself, with pictures and with both tables of each decision that differs.
+
+    Exit status 0: all decisions are the same, 1: some are not, 2: bad input.
 
     \b
     kubeclassic compare cluster/ --a "release=1.12" --b "release=1.16 policy=p.json" --mode locked
     """
     wanted = [Wanted.parse(name, text) for name, text in texts.items() if text is not None]
     scenario = cluster.read(paths, wanted[0].scheduler_name())
+    engines = {one.name: one.engine(scenario.config_maps) for one in wanted}
     for warning in scenario.warnings:
         warn(warning)
-    engines = {one.name: one.engine(scenario.config_maps) for one in wanted}
+    if newer_labels:
+        scenario = with_newer_labels(scenario)
+    elif any(one.runs_profiles for one in wanted) and (missing := zones_warning(scenario)) is not None:
+        warn(missing)
     told = {one.name: one.text for one in wanted}
     found = compare_all(scenario, engines, mode=mode, order=cluster.order, texts=told, following=following)
     with writing(output) as stream:
-        stream.write(FORMS[form](found.record()) + "\n")
+        stream.write(FORMS[form](found.record(), show) + "\n")
     sys.exit(0 if found.same else 1)

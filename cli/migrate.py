@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,53 @@ import yaml
 from ..algorithmprovider.config import KIND, KubeSchedulerConfiguration, decode_policy, load_configuration, policy_document
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy
-from ..algorithmprovider.providers import resolve
 from ..algorithmprovider.releases import DEFAULT_RELEASE, find_release
 from ..api.documents import read_documents
-from ..core.engine import Engine
-from ..core.release import Release
-from ..framework.config import read_configuration
-from ..framework.engine import FrameworkEngine
+from ..exceptions import UnknownNameError
+from ..framework.deviations import DEVIATIONS, named
 from ..framework.migrate import migrate
-from ..simulation.migration import DIFFERENT, SAME, TIE, LockedRun
+from ..report.compare import comparison_text
+from ..report.compare_html import comparison_html
+from ..report.migration import check_text
+from ..simulation.compare import Comparison
+from ..simulation.migration import Check, agrees
+from ..simulation.newerlabels import with_newer_labels, zones_warning
 from ..simulation.scenario import read_scenario
 from .output import note, warn, writing
 from .progress import following
 
 FILE = click.Path(path_type=Path, allow_dash=True)
+REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {
+    ".html": comparison_html,
+    ".json": lambda record: json.dumps(record, indent=2) + "\n",
+    ".txt": lambda record: comparison_text(record) + "\n",
+}
+
+
+@attrs.frozen(kw_only=True)
+class _Options:
+    """Everything that is asked for besides FILE and the release."""
+
+    gates: str | None
+    output: str | None
+    without: tuple[str, ...]
+    selector_spread: bool
+    newer_labels: bool
+    paths: tuple[Path, ...]
+    more: tuple[Path, ...]
+    report: str | None
+    show: int
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        if not self.paths:
+            if self.more:
+                raise click.UsageError(f"got {self.more[0]} after FILE, wanted --check before it")
+            for name, given in (("--report", self.report is not None), ("--newer-labels", self.newer_labels)):
+                if given:
+                    raise click.UsageError(f"got {name} without --check, wanted both")
+        if self.report is not None and Path(self.report).suffix not in REPORTS:
+            raise UnknownNameError(f'--report: got "{self.report}", wanted a name that ends in {", ".join(REPORTS)}')
 
 
 @click.command("migrate", short_help="The Policy as a KubeSchedulerConfiguration.")
@@ -36,32 +69,43 @@ FILE = click.Path(path_type=Path, allow_dash=True)
 @click.option("--release", default=DEFAULT_RELEASE, show_default=True, help="The release that runs it now.")
 @click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults.")
 @click.option("-o", "--output", metavar="FILE", help="Write the profile there, whole or not at all, instead of to standard output.")
+@click.option(
+    "--without", multiple=True, metavar="NAME",
+    help=f"Do as upstream's own translation of 1.19 to 1.22 did in this point, or in all: {', '.join(DEVIATIONS)}.",
+)  # fmt: skip
+@click.option("--selector-spread", is_flag=True, help="Spread pods by plugin SelectorSpread, which has the old formula.")
 @click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Try both on this cluster; more paths may follow.")
+@click.option("--newer-labels", is_flag=True, help="Check with the node labels of newer releases beside the old ones, as after an upgrade.")
+@click.option("--report", metavar="FILE", help="Write the whole check there: .html, .json or .txt.")
+@click.option("--show", type=click.IntRange(min=0), default=20, show_default=True, help="Tell so many of those that differ.")
 @click.argument("more", type=FILE, nargs=-1)
-def migrate_policy(
-    file: Path, release: str, gates: str | None, output: str | None, paths: tuple[Path, ...], more: tuple[Path, ...]
-) -> None:
+def migrate_policy(file: Path, release: str, **options: Any) -> None:
     """Write what does the work of the Policy in FILE with scheduling plugins, and list on standard error all that has no exact equal.
 
-    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that points to a Policy; - is standard input. With --check every
-    waiting pod is judged twice on the same state, which follows the old release: by it and by the profile. All nodes are looked at.
+    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that points to a Policy; - is standard input.
 
-    Exit status 0: migrated, and under --check both agree; 1: they differ; 2: bad input.
+    With --check every waiting pod is judged twice on the same state, which follows the old release: by it and by the profile, as `compare
+    --mode locked` does. All nodes are looked at. A decision is the same; among the best, if the profile takes another node that the old
+    release scores as high as its own, so that only the lot would have decided; or different.
+
+    Exit status 0: migrated, and under --check no decision is different; 1: some are; 2: bad input.
 
     \b
     kubeclassic policy migrate scheduler.json --release 1.16 -o profile.yaml --check cluster/
     """
-    if more and not paths:
-        raise click.UsageError(f"got {more[0]} after FILE, wanted --check before it")
+    asked = _Options(**options)
+    asked.check()
     before, policy, config = find_release(release), *_read(file)
-    config = attrs.evolve(config, gates={**config.gates, **parse_gates(gates or "")})
-    made = migrate(policy, before, config)
-    agreed = _agree(_Both(policy, before, config, made.document), (*paths, *more)) if paths else True
-    with writing(output) as stream:
+    config = attrs.evolve(config, gates={**config.gates, **parse_gates(asked.gates or "")})
+    made = migrate(policy, before, config, without=named(asked.without), selector_spread=asked.selector_spread)
+    found = _compared(Check(policy, before, config, made.document), asked) if asked.paths else None
+    with writing(asked.output) as stream:
         yaml.safe_dump(made.document, stream, sort_keys=False, allow_unicode=True)
-    for found in made.notes:
-        note(str(found))
-    sys.exit(0 if agreed else 1)
+    for told in made.notes:
+        note(str(told))
+    if found is not None:
+        _tell(found, asked)
+    sys.exit(0 if found is None or agrees(found) else 1)
 
 
 def _read(file: Path) -> tuple[Policy | None, KubeSchedulerConfiguration]:
@@ -73,44 +117,24 @@ def _read(file: Path) -> tuple[Policy | None, KubeSchedulerConfiguration]:
     return decode_policy(policy_document(file)), KubeSchedulerConfiguration()
 
 
-# --- both on one cluster --------------------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class _Both:
-    policy: Policy | None
-    release: Release
-    config: KubeSchedulerConfiguration
-    profile: Mapping[str, Any]
-
-    def old(self) -> Engine:
-        """The old release, looking at all nodes."""
-        config = self.config.with_defaults(self.release)
-        settings: dict[str, Any] = {"provider": config.source.provider} if config.source.provider else {}
-        return Engine(
-            resolve(
-                self.release, gates=config.gates, policy=self.policy, hard_pod_affinity_weight=config.hard_pod_affinity_weight,
-                percentage=100, preemption=not config.disable_preemption, **settings,
-            )
-        )  # fmt: skip
-
-    def new(self) -> FrameworkEngine:
-        """The framework with the profile, looking at all nodes."""
-        return FrameworkEngine.of(read_configuration({**self.profile, "percentageOfNodesToScore": 100}), shortlists=False)
-
-
-def _agree(both: _Both, paths: tuple[Path, ...]) -> bool:
-    """Judge the waiting pods, and tell where the two differ."""
-    scenario = read_scenario(paths, scheduler_name=both.config.scheduler_name)
+def _compared(check: Check, asked: _Options) -> Comparison:
+    """Judge the waiting pods."""
+    scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
     for warning in scenario.warnings:
         warn(warning)
-    if both.policy is not None and both.policy.extenders:
-        warn(f"the Policy's extenders are not called: {len(both.policy.extenders)}")
-    counts: Counter[str] = Counter()
-    locked = LockedRun(scenario, both.old(), both.new())
-    for found in following(locked.judged(), len(scenario.pending)):
-        counts[found.outcome] += 1
-        if found.outcome != SAME:
-            note(f"{found.outcome}: {found.pod}: {found.old or 'nowhere'} before, {found.new or 'nowhere'} with the profile: {found.why}")
-    note(f"{counts.total()} decisions: {counts[SAME]} agree, {counts[TIE]} fall elsewhere among equals, {counts[DIFFERENT]} differ")
-    return not counts[DIFFERENT]
+    if asked.newer_labels:
+        scenario = with_newer_labels(scenario)
+    elif (missing := zones_warning(scenario)) is not None:
+        warn(missing)
+    if check.policy is not None and check.policy.extenders:
+        warn(f"the Policy's extenders are not called: {len(check.policy.extenders)}")
+    return check.on(scenario, following=following)
+
+
+def _tell(found: Comparison, asked: _Options) -> None:
+    record = found.record()
+    note("")
+    note(check_text(record, asked.show))
+    if asked.report is not None:
+        with writing(asked.report) as stream:
+            stream.write(REPORTS[Path(asked.report).suffix](record))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-GENERAL = ("NodeName", "NodeAffinity", "NodePorts", "NodeResourcesFit")
+GENERAL = ("NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity")
 BY_TAINTS = ("NodeUnschedulable", "TaintToleration")
 
 FILTERS: Mapping[str, tuple[str, ...]] = {
@@ -19,6 +19,7 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "GeneralPredicates": GENERAL,
     "HostName": ("NodeName",),
     "PodFitsHostPorts": ("NodePorts",),
+    "PodFitsPorts": ("NodePorts",),
     "MatchNodeSelector": ("NodeAffinity",),
     "PodFitsResources": ("NodeResourcesFit",),
     "NoDiskConflict": ("VolumeRestrictions",),
@@ -45,23 +46,28 @@ SCORES: Mapping[str, str] = {
 }
 """Priority -> the plugin that scores in its place; those that share a plugin, or have none, are not here."""
 
+SELECTOR_SPREAD = "SelectorSpread"
+"""The plugin with the formula of SelectorSpreadPriority."""
+
 PRE_SCORERS = frozenset({
     "InterPodAffinity", "NodeAffinity", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "PodTopologySpread", "TaintToleration",
 })  # fmt: skip
 """The plugins that prepare their scores."""
 
+SCORERS = PRE_SCORERS | {"ImageLocality", "VolumeBinding"}
+"""The plugins that score where they run at all points."""
+
 GONE: Mapping[str, str] = {
     "EqualPriority": "left out: it gave every node the same",
     "NodePreferAvoidPodsPriority": (
-        "left out: nothing reads the annotation scheduler.alpha.kubernetes.io/preferAvoidPods any more;"
-        " taint such nodes with effect PreferNoSchedule"
+        "left out: nothing reads the annotation scheduler.alpha.kubernetes.io/preferAvoidPods since plugin NodePreferAvoidPods was removed"
+        " in 1.23; taint such nodes with effect PreferNoSchedule"
     ),
     "ResourceLimitsPriority": "left out: nothing looks at limits any more",
 }
 """Priority -> why there is nothing in its place."""
 
 _CONDITIONS = "conditions are not looked at: TaintToleration turns down the nodes that the node lifecycle controller has tainted for them"
-_REFUSED = "refuses the predicate, so that a Policy of an older release would not start"
 
 DIFFERENCES: Mapping[str, str] = {
     "CheckNodeCondition": _CONDITIONS,
@@ -93,16 +99,27 @@ DIFFERENCES: Mapping[str, str] = {
 }
 """Rule -> how its plugins decide otherwise."""
 
-UPSTREAM: Mapping[str, str] = {
-    "CheckNodeCondition": _REFUSED,
-    "CheckNodeMemoryPressure": _REFUSED,
-    "CheckNodeDiskPressure": _REFUSED,
-    "CheckNodePIDPressure": _REFUSED,
-    "PodToleratesNodeNoExecuteTaints": _REFUSED,
-    "ResourceLimitsPriority": "refuses the priority, so that a Policy of an older release would not start",
-    "GeneralPredicates": (
-        "asks for resources first; here they come last, as the old predicate told all of its reasons, so that"
-        " a node that no eviction can make fit is no candidate for preemption"
-    ),
+OLDER = frozenset({
+    "CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure", "PodToleratesNodeNoExecuteTaints",
+    "ResourceLimitsPriority",
+})  # fmt: skip
+"""Rules that upstream's own translation no longer knew."""
+
+UPSTREAM_PREDICATES = (
+    "CheckNodeUnschedulable", "GeneralPredicates", "NoDiskConflict", "PodToleratesNodeTaints", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount",
+    "MaxCSIVolumeCountPred", "MaxAzureDiskVolumeCount", "CheckVolumeBinding", "NoVolumeZoneConflict", "EvenPodsSpread",
+    "MatchInterPodAffinity",
+)  # fmt: skip
+"""What upstream's own translation took where a Policy has no predicates, in running order."""
+
+UPSTREAM_PRIORITIES: Mapping[str, int] = {
+    "SelectorSpreadPriority": 1,
+    "InterPodAffinityPriority": 1,
+    "LeastRequestedPriority": 1,
+    "BalancedResourceAllocation": 1,
+    "NodeAffinityPriority": 1,
+    "TaintTolerationPriority": 1,
+    "ImageLocalityPriority": 1,
+    "EvenPodsSpreadPriority": 2,
 }
-"""Rule -> how upstream's own translation treats it otherwise, and why not here."""
+"""What it took where a Policy has no priorities, with weights; NodePreferAvoidPodsPriority apart, which is gone."""

@@ -1,12 +1,12 @@
 """A Policy as a KubeSchedulerConfiguration: a profile that decides as nearly alike as plugins can, and a list of what is not alike.
 
 Upstream: the translation in pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22 is the start;
-each deviation from it is told in a note.
+each deviation from it is named in :mod:`~kubeclassic.framework.deviations`, told in a note, and can be undone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -17,18 +17,18 @@ from ..algorithmprovider.config import KubeSchedulerConfiguration
 from ..algorithmprovider.gates import resolved_gates
 from ..algorithmprovider.policy import Policy, PredicateArgument
 from ..algorithmprovider.providers import Selection, in_running_order, select
-from ..algorithmprovider.registry import DEFAULT_PROVIDER, Registry
+from ..algorithmprovider.registry import DEFAULT_PROVIDER, PROVIDERS, Registry
 from ..api.label_syntax import is_valid_label_key
 from ..core.release import Release
-from .config import KIND
-from .defaults import GROUP
-from .equivalents import DIFFERENCES, FILTERS, PRE_SCORERS, UPSTREAM
+from . import deviations
+from .equivalents import DIFFERENCES, FILTERS, OLDER, UPSTREAM_PREDICATES, UPSTREAM_PRIORITIES
+from .migratedocument import document_of
 from .migrateextenders import extender_documents
 from .migratescores import Scoring
 from .notes import Note
+from .upstreamrefusals import refuse_as_upstream
 from .weights import fitted
 
-ALWAYS = ("DefaultBinder", "SchedulingGates")
 BIND_TIMEOUT = 600
 
 
@@ -40,27 +40,42 @@ class Migration:
     notes: tuple[Note, ...]
 
 
-def migrate(policy: Policy | None, release: Release, config: KubeSchedulerConfiguration | None = None) -> Migration:
+def migrate(
+    policy: Policy | None,
+    release: Release,
+    config: KubeSchedulerConfiguration | None = None,
+    *,
+    without: Collection[str] = (),
+    selector_spread: bool = False,
+) -> Migration:
     """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of version v1.
 
-    *config*: the component configuration that it was started with. Raises :class:`~kubeclassic.exceptions.PolicyError` with
-    upstream's text for what the release refuses.
+    *config*: the component configuration that it was started with. *without*: names of :data:`~.deviations.DEVIATIONS` to be undone.
+    *selector_spread*: pods are spread by plugin SelectorSpread, which has the old formula, instead of PodTopologySpread.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for what the release refuses.
     """
-    config = (config or KubeSchedulerConfiguration()).with_defaults(release)
+    asked = config or KubeSchedulerConfiguration()
+    config = asked.with_defaults(release)
     config.validate()
+    if deviations.OLDER_RULES in without:
+        refuse_as_upstream(policy)
     registry = Registry.of(release, resolved_gates(release, config.gates), CATALOGUE)
     chosen = select(registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight)
-    draft = _Draft(policy or Policy(), config)
-    draft.filter(chosen, release)
-    draft.score(chosen)
+    draft = _Draft(policy, config, asked.percentage, frozenset(without))
+    draft.filter(chosen)
+    draft.score(chosen, selector_spread)
     draft.finish()
     return Migration(draft.document(), tuple(draft.notes))
 
 
 @attrs.define
 class _Draft:
-    policy: Policy
+    written: Policy | None
     config: KubeSchedulerConfiguration
+    """With the release's defaults."""
+    percentage: int
+    """percentageOfNodesToScore as it was asked for; 0 where it was not."""
+    without: frozenset[str]
     filters: dict[str, None] = attrs.field(factory=dict)
     """The plugins that filter, in order."""
     weights: dict[str, int] = attrs.field(factory=dict)
@@ -68,16 +83,26 @@ class _Draft:
     extenders: list[dict[str, Any]] = attrs.field(factory=list)
     notes: list[Note] = attrs.field(factory=list)
 
-    def note(self, subject: str, text: str, upstream: str = "") -> None:
+    @property
+    def policy(self) -> Policy:
+        """The Policy, or one that leaves all to the provider."""
+        return self.written or Policy()
+
+    @property
+    def preempts(self) -> bool:
+        """Whether DefaultPreemption is enabled."""
+        return not self.config.disable_preemption or deviations.PREEMPTION_OFF in self.without
+
+    def note(self, subject: str, text: str, deviation: str = "") -> None:
         """Something that is not quite as it was."""
-        self.notes.append(Note(subject, text, upstream))
+        self.notes.append(Note(subject, text, deviations.DEVIATIONS.get(deviation)))
 
     # --- predicates -------------------------------------------------------------------------------------------------
 
-    def filter(self, chosen: Selection, release: Release) -> None:
+    def filter(self, chosen: Selection) -> None:
         """The plugins in place of the predicates that run, in running order."""
         written = {entry.name: entry.argument for entry in self.policy.predicates or () if entry.argument is not None}
-        running = [rule.name for rule in in_running_order(chosen.predicates, release.ordering)]
+        running = self._running(chosen)
         required: list[dict[str, Any]] = []
         for name in running:
             if name in written:
@@ -85,20 +110,35 @@ class _Draft:
             else:
                 self.filters |= dict.fromkeys(FILTERS[name])
                 if name in DIFFERENCES:
-                    self.note(name, DIFFERENCES[name], UPSTREAM.get(name, ""))
+                    self.note(name, DIFFERENCES[name], deviations.OLDER_RULES if name in OLDER else "")
         if required:
-            self._require(required, running)
-        for name in chosen.predicates:
-            if name not in running:
-                self.note(name, f"left out: {release.version} accepts it but never runs it", "runs it, so pods would find fewer nodes")
+            self._require(required)
+
+    def _running(self, chosen: Selection) -> list[str]:
+        """The names of the predicates that are to run, in order."""
+        release = chosen.registry.release
+        if self.policy.predicates is None:
+            if deviations.OWN_DEFAULTS in self.without:
+                return list(UPSTREAM_PREDICATES)
+            self.note("predicates", f"there is no list: those that {release.version} runs by default", deviations.OWN_DEFAULTS)
+        running = [rule.name for rule in in_running_order(chosen.predicates, release.ordering)]
+        idle = [name for name in chosen.predicates if name not in running]
+        if deviations.NEVER_RUN in self.without:
+            return [*running, *idle]
+        for name in idle:
+            self.note(name, f"left out: {release.version} accepts it but never runs it", deviations.NEVER_RUN)
+        return running
 
     def _custom(self, name: str, argument: PredicateArgument) -> Iterable[dict[str, Any]]:
         if argument.service_affinity is not None:
             labels = ", ".join(argument.service_affinity.labels)
-            text = f"left out: no plugin keeps a service's pods on one value of {labels}; give them required podAffinity on that label"
-            self.note(name, text, "has plugin ServiceAffinity, which was removed in 1.23")
+            text = f"left out, as plugin ServiceAffinity was removed in 1.23: nothing keeps a service's pods on one value of {labels}"
+            self.note(name, f"{text}; give them required podAffinity on that label")
             return
         assert argument.labels_presence is not None
+        if deviations.LABEL_PRESENCE in self.without:
+            self.note(name, "left out, as plugin NodeLabel was removed in 1.23")
+            return
         operator = "Exists" if argument.labels_presence.presence else "DoesNotExist"
         for label in argument.labels_presence.labels:
             if faults := is_valid_label_key(label):
@@ -106,13 +146,13 @@ class _Draft:
             else:
                 yield {"key": label, "operator": operator}
 
-    def _require(self, expressions: list[dict[str, Any]], running: list[str]) -> None:
+    def _require(self, expressions: list[dict[str, Any]]) -> None:
         unique = [expression for i, expression in enumerate(expressions) if expression not in expressions[:i]]
         required = {"nodeSelectorTerms": [{"matchExpressions": unique}]}
         self._affinity()["requiredDuringSchedulingIgnoredDuringExecution"] = required
         labels = ", ".join(f"{expression['key']} {expression['operator']}" for expression in unique)
         text = f"replaced by addedAffinity of plugin NodeAffinity: required {labels}; the reason that users see is another"
-        self.note("labelsPresence", text, "has plugin NodeLabel, which was removed in 1.23")
+        self.note("labelsPresence", text, deviations.LABEL_PRESENCE)
         if "NodeAffinity" not in self.filters:
             self.note("labelsPresence", "NodeAffinity also honours nodeSelector and required node affinity of pods, which nothing did")
             self.filters["NodeAffinity"] = None
@@ -123,12 +163,12 @@ class _Draft:
 
     # --- priorities -------------------------------------------------------------------------------------------------
 
-    def score(self, chosen: Selection) -> None:
+    def score(self, chosen: Selection, selector_spread: bool) -> None:
         """The plugins in place of the priorities, and their weights with those of extenders."""
         written = {entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None}
-        scoring = Scoring(self.notes, chosen.registry.release.ratio_reads_resources)
-        for rule, weight in chosen.priorities:
-            scoring.take(rule.name, weight, written.get(rule.name))
+        scoring = Scoring(self.notes, chosen.registry.release.ratio_reads_resources, self.without, selector_spread)
+        for name, weight in self._priorities(chosen):
+            scoring.take(name, weight, written.get(name))
         scoring.finish()
         if scoring.preferred:
             self._affinity()["preferredDuringSchedulingIgnoredDuringExecution"] = scoring.preferred
@@ -137,6 +177,16 @@ class _Draft:
         if "InterPodAffinity" in scoring.weights and chosen.hard_pod_affinity_weight != 1:
             self.args["InterPodAffinity"] = {"hardPodAffinityWeight": chosen.hard_pod_affinity_weight}
         self._weigh(scoring.weights)
+
+    def _priorities(self, chosen: Selection) -> list[tuple[str, int]]:
+        """The names of the priorities that are to score, and their weights."""
+        if self.policy.priorities is None:
+            if deviations.OWN_DEFAULTS in self.without:
+                instead = PROVIDERS[self.config.source.provider or DEFAULT_PROVIDER] if self.written is None else {}
+                return [(instead.get(name, name), weight) for name, weight in UPSTREAM_PRIORITIES.items()]
+            version = chosen.registry.release.version
+            self.note("priorities", f"there is no list: those that {version} scores by default, with its weights", deviations.OWN_DEFAULTS)
+        return [(rule.name, weight) for rule, weight in chosen.priorities]
 
     def _weigh(self, plugins: Mapping[str, Fraction]) -> None:
         extenders = {f"extender {i}": Fraction(e.weight) for i, e in enumerate(self.policy.extenders) if e.weight > 0}
@@ -153,12 +203,15 @@ class _Draft:
     def finish(self) -> None:
         """What a Policy and a component configuration say besides rules."""
         if self.policy.always_check_all:
-            text = "left out: a node is turned down by its first plugin alone; the same nodes fit, but fewer reasons are told"
-            self.note("alwaysCheckAllPredicates", text, "still runs every filter; the code was removed in 1.24")
-        if self.config.percentage:
-            self.note("percentageOfNodesToScore", f"{self.config.percentage}, as before; without it the size of the cluster decides")
-        if self.config.disable_preemption:
-            self.note("disablePreemption", "plugin DefaultPreemption is not enabled")
+            text = "left out, as its code was removed in 1.24: a node is turned down by its first plugin alone"
+            self.note("alwaysCheckAllPredicates", f"{text}; the same nodes fit, but fewer reasons are told")
+        if self.config.percentage and not self.percentage:
+            text = f"the size of the cluster decides, where nothing was said; the release looked for {self.config.percentage} % by default"
+            self.note("percentageOfNodesToScore", text)
+        if self.config.disable_preemption and not self.preempts:
+            self.note("disablePreemption", "plugin DefaultPreemption is not enabled", deviations.PREEMPTION_OFF)
+        elif self.config.disable_preemption:
+            self.note("disablePreemption", "left out: plugin DefaultPreemption makes room all the same")
         if self.config.gates:
             gates = ", ".join(f"{name}={str(on).lower()}" for name, on in self.config.gates.items())
             self.note("featureGates", f"not part of the file; give those that are still known to --feature-gates: {gates}")
@@ -167,27 +220,7 @@ class _Draft:
 
     def document(self) -> dict[str, Any]:
         """The configuration."""
-        profile: dict[str, Any] = {"schedulerName": self.config.scheduler_name, "plugins": self._plugins()}
-        if self.args:
-            profile["pluginConfig"] = [{"name": name, "args": args} for name, args in sorted(self.args.items())]
-        found: dict[str, Any] = {"apiVersion": f"{GROUP}/v1", "kind": KIND}
-        if self.config.percentage:
-            found["percentageOfNodesToScore"] = self.config.percentage
-        found["profiles"] = [profile]
-        if self.extenders:
-            found["extenders"] = self.extenders
-        return found
-
-    def _plugins(self) -> dict[str, Any]:
-        preemption = () if self.config.disable_preemption else ("DefaultPreemption",)
-        prepared = [name for name in self.weights if name in PRE_SCORERS]
-        return {
-            "multiPoint": _only({"name": name} for name in ("PrioritySort", *self.filters, *preemption, *ALWAYS)),
-            "preScore": _only({"name": name} for name in prepared),
-            "score": _only({"name": name, "weight": weight} for name, weight in self.weights.items()),
-        }
-
-
-def _only(plugins: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """These plugins and no others."""
-    return {"disabled": [{"name": "*"}], "enabled": list(plugins)}
+        return document_of(
+            self.config.scheduler_name, percentage=self.percentage, filters=list(self.filters), weights=self.weights, args=self.args,
+            extenders=self.extenders, preempts=self.preempts,
+        )  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from .deviations import Deviation
+
 
 @attrs.frozen
 class Note:
@@ -12,9 +14,10 @@ class Note:
     subject: str
     """A predicate, a priority, a plugin, or a field of the Policy."""
     text: str
-    upstream: str = ""
-    """How upstream's own translation treats it otherwise; empty where it does the same."""
+    deviation: Deviation | None = None
+    """Where upstream's own translation treats it otherwise."""
 
     def __str__(self) -> str:
-        deviation = f" (upstream's translation {self.upstream})" if self.upstream else ""
-        return f"{self.subject}: {self.text}{deviation}"
+        if self.deviation is None:
+            return f"{self.subject}: {self.text}"
+        return f"{self.subject}: {self.text} ({self.deviation.name}: upstream's translation {self.deviation.upstream})"

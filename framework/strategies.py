@@ -47,11 +47,14 @@ class Strategy:
     """Priorities about other resources, which weighed less."""
 
 
-def merged(usages: Sequence[Usage]) -> Strategy:
-    """*usages*, one at least, as one strategy: lines over the same resources are added up, of different resources the heaviest stay."""
-    groups: dict[tuple[tuple[str, int], ...], list[Usage]] = {}
+def merged(usages: Sequence[Usage], *, adds_up: bool = True) -> Strategy:
+    """*usages*, one at least, as one strategy: lines over the same resources are added up, of different resources the heaviest stay.
+
+    Without *adds_up* the heaviest one stays alone.
+    """
+    groups: dict[object, list[Usage]] = {}
     for usage in usages:
-        groups.setdefault(tuple(sorted(usage.resources.items())), []).append(usage)
+        groups.setdefault(tuple(sorted(usage.resources.items())) if adds_up else usage.name, []).append(usage)
     kept = max(groups.values(), key=lambda group: sum(usage.weight for usage in group))
     dropped = tuple(usage.name for usage in usages if usage not in kept)
     if len(kept) == 1:

@@ -54,12 +54,13 @@ class Judged:
         """Whether the totals of two nodes that fit differ."""
         return self.views[one].total != self.views[other].total
 
-    def leanings(self, one: str, other: str, beside: Judged) -> dict[str, float]:
-        """Subject -> how far its rules lean from node *one* to node *other*: points of the scale, as a share of it, times weight."""
+    def leanings(self, one: str, other: str, beside: Judged) -> dict[str, int]:
+        """Subject -> by how many points, times weight, its rules prefer node *other* to node *one*; both must be scored."""
         before, after = self.views[one].scores, self.views[other].scores
-        found: dict[str, float] = {}
-        for rule, subject in subjects([rule for rule in before if rule in after], beside.views[one].scores).items():
-            found[subject] = found.get(subject, 0.0) + (after[rule].total - before[rule].total) / self.side.scale
+        found: dict[str, int] = {}
+        rules = (rule for rule, _ in self.side.algorithm(self.decision.pod).priorities if rule.name in before and rule.name in after)
+        for rule, subject in subjects(rules, beside.views[one].scores).items():
+            found[subject] = found.get(subject, 0) + after[rule].total - before[rule].total
         return found
 
 
@@ -86,5 +87,17 @@ def _tipped(first: Judged, second: Judged) -> Cause:
     if one == other or not any(judged.prefers(one, other) for judged in (first, second)):
         return Cause(PREEMPTION if one == other else TIE, node=other)
     before, after = first.leanings(one, other, second), second.leanings(one, other, first)
-    gains = {subject: after.get(subject, 0.0) - before.get(subject, 0.0) for subject in {**after, **before}}
-    return Cause(SCORE, max(gains, key=lambda subject: gains[subject], default=None), second.side.name, other)
+    scales = first.side.scale, second.side.scale
+    gains = {subject: after.get(subject, 0) / scales[1] - before.get(subject, 0) / scales[0] for subject in {**after, **before}}
+    rule = max(gains, key=lambda subject: gains[subject], default=None)
+    if rule is None:
+        return Cause(SCORE, None, second.side.name, other)
+    told = _stands(after.get(rule, 0), scales[1], one), _stands(before.get(rule, 0), scales[0], "it")
+    return Cause(SCORE, rule, second.side.name, other, f"puts {other} {told[0]} in {second.side.name}, {told[1]} in {first.side.name}")
+
+
+def _stands(points: int, scale: int, beside: str) -> str:
+    """How a node stands beside another by a rule's points, of *scale* times weight."""
+    if not points:
+        return f"level with {beside}"
+    return f"{abs(points)} of {scale} {'ahead of' if points > 0 else 'behind'} {beside}"

@@ -17,6 +17,7 @@ from .agreement import SAME, Agreement, decided
 from .causes import SCORE, Cause, Judged, find_cause
 from .correlation import Correlation
 from .fragmentation import fragmentation
+from .nodesbyuse import nodes_by_use
 from .scenario import Scenario
 from .sides import Side
 from .simulate import Simulation
@@ -97,8 +98,10 @@ class Comparison:
     def _configuration(self, side: Side) -> dict[str, Any]:
         shares = fragmentation(side.engine, side.simulation.scenario.pending)
         version, text = side.engine.algorithm.release.version, self.texts.get(side.name, "")
-        found = {"name": side.name, "text": text, "release": version}
-        return {**found, "summary": summarise(side.simulation).record(), "fragmentation": shares}
+        hosts = {key: outcome.host for key, outcome in side.simulation.outcomes.items()}
+        found = {"name": side.name, "text": text, "release": version, "summary": summarise(side.simulation).record()}
+        ends = {"fragmentation": shares, "nodesByUse": nodes_by_use(side.engine)}
+        return {**found, **ends, "hosts": hosts, "evicted": dict(side.simulation.evicted)}
 
     def _against(self, side: Side) -> dict[str, Any]:
         """The first side and another one, pod by pod as both end."""
@@ -122,7 +125,8 @@ class Comparison:
         """How often each cause came with each verdict, the most frequent first."""
         pairs = [(d.verdicts[name], d.causes[name]) for d in self.differences if name in d.causes]
         found = Counter((told, c.kind, c.rule, c.side if c.kind != SCORE else None) for told, c in pairs)
-        return [{"verdict": told, "kind": kind, "rule": rule, "side": side, "cycles": n} for (told, kind, rule, side), n in found.most_common()]
+        keys = ("verdict", "kind", "rule", "side")
+        return [dict(zip(keys, cause, strict=True)) | {"cycles": cycles} for cause, cycles in found.most_common()]
 
 
 def _moved(pod: str, hosts: tuple[str | None, str | None]) -> dict[str, Any]:

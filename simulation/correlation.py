@@ -97,9 +97,10 @@ def _by_subject(side: Side, decision: Decision, others: set[str], at: Rows) -> t
     """Subject -> weighted scores of the chosen nodes, and the rules that they come from."""
     ranking = decision.details.ranking if decision.details is not None else None
     assert ranking is not None
-    weights, names = side.weights(decision.pod), dict[str, list[str]]()
-    found: dict[str, Floats] = {}
-    for rule, subject in subjects(list(ranking.by_priority), others).items():
+    names, found = dict[str, list[str]](), dict[str, Floats]()
+    weighed = side.algorithm(decision.pod).priorities
+    weights = {rule.name: weight for rule, weight in weighed}
+    for rule, subject in subjects((rule for rule, _ in weighed if rule.name in ranking.by_priority), others).items():
         names.setdefault(subject, []).append(rule)
         found[subject] = found.get(subject, np.zeros(len(at))) + ranking.by_priority[rule][at] * float(weights[rule])
     found[TOTAL] = ranking.totals[at].astype(np.float64)

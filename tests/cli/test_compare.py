@@ -13,7 +13,7 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.cli.configurations import KEYS, Wanted
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.simulation.causes import KINDS
+from kubeclassic.report.compare_html import comparison_html
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -64,6 +64,19 @@ class TestExitStatus:
         assert error.count("\n") == 1
 
 
+class TestNewerLabels:
+    def test_zones(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Zones by the old label alone are told of where a framework takes part; with --newer-labels its spreading sees zones."""
+        for more, warned in (((), True), (("--newer-labels",), False)):
+            assert run(["compare", CLUSTER, *OTHER, "--mode", "locked", "-o", "json", *more]) == 1
+            out, err = capsys.readouterr()
+            lines = {line["rule"]: line for line in json.loads(out)["against"][0]["correlation"]}
+            assert ("warning: 11 nodes have label " in err) == warned
+            assert (lines["PodTopologySpread"]["correlation"] > 0.9) != warned
+        assert run(["compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.16"]) == 1
+        assert "warning" not in capsys.readouterr().err
+
+
 class TestConfigurations:
     def test_quotes(self) -> None:
         """Values are quoted as in a shell."""
@@ -92,46 +105,152 @@ class TestConfigurations:
         assert len(KEYS) == 8
 
 
-def cells(html: str) -> list[list[str]]:
-    """The rows of all tables."""
-    rows = re.findall(r"<tr>(.*?)</tr>", html, flags=re.DOTALL)
-    return [[unescape(cell) for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, flags=re.DOTALL)] for row in rows]
+def told(html: str) -> dict[str, str]:
+    """Place in ``-o json`` -> what the page says of it; a place that stands twice says the same."""
+    found: dict[str, str] = {}
+    for path, text in re.findall(r'<span data-json="([^"]*)">([^<]*)</span>', html):
+        assert found.setdefault(unescape(path), unescape(text)) == unescape(text)
+    return found
+
+
+def at(record: Any, path: str) -> Any:
+    """What stands at *path* of a record: names and places with dots between, ``length`` for how many."""
+    for step in path.split("."):
+        if step == "length":
+            return len(record)
+        record = record[int(step)] if isinstance(record, list) else record[step.replace("%2E", ".")]
+    return record
+
+
+def as_told(path: str, value: Any) -> str:
+    """A number as the page writes it: counts with commas, shares in percent, correlations to three places."""
+    if path.endswith(".correlation"):
+        return "one side sees all nodes alike" if value is None else f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else f"{100 * value:.1f} %"
+
+
+def data_of(html: str) -> dict[str, Any]:
+    """The data behind the list of pods, with texts in place of their places."""
+    (written,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', html, flags=re.DOTALL)
+    found: dict[str, Any] = json.loads(written)
+    return found
+
+
+HEADLINES = ("pods", "cycles")
+OF_EACH = ("summary.placed", "summary.unschedulable", "summary.evicted")
+OF_AGREEMENT = ("cycles", "same", "amongBest", "different", "equalForBoth", "equalForSecondAlone", "sameFeasible", "sameBest", "bestWithin")
+OF_PODS = ("alike", "elsewhere.length", "firstAlone.length", "secondAlone.length")
+
+
+@pytest.fixture(scope="module", params=["free", "locked"])
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
+    """Three configurations on the example cluster, as a record and as a page."""
+    more = ("--c", "release=1.12 provider=ClusterAutoscalerProvider", "--mode", request.param)
+    files = {form: tmp_path_factory.mktemp("page") / form for form in ("json", "html")}
+    for form, file in files.items():
+        assert run(["compare", CLUSTER, *OTHER, *more, "-o", form, "--output", str(file)]) == 1
+    return json.loads(files["json"].read_text()), files["html"].read_text()
+
+
+class TestPage:
+    """The page of ``-o html`` against ``-o json`` of the same comparison."""
+
+    def test_every_number(self, both: tuple[dict[str, Any], str]) -> None:
+        """Each number of the page is the one that stands at its place in ``-o json``."""
+        record, html = both
+        found = told(html)
+        assert {path: as_told(path, at(record, path)) for path in found} == found
+
+    def test_the_headlines_are_there(self, both: tuple[dict[str, Any], str]) -> None:
+        """Counts of pods and decisions, verdicts, causes, correlations, use, imbalance and fragmentation all stand in the page."""
+        record, html = both
+        wanted = [*HEADLINES, *(f"configurations.{place}.{path}" for place in range(3) for path in OF_EACH)]
+        ending = 1 if record["mode"] == "locked" else 3
+        for place, against in enumerate(record["against"]):
+            wanted += [f"against.{place}.agreement.{path}" for path in OF_AGREEMENT]
+            wanted += [f"against.{place}.{path}" for path in OF_PODS] if ending == 3 else []
+            wanted += [f"against.{place}.causes.{number}.cycles" for number in range(len(against["causes"]))]
+            swaying = [number for number, line in enumerate(against["correlation"]) if any(line["deviations"])]
+            wanted += [f"against.{place}.correlation.{number}.correlation" for number in swaying]
+        for place, configuration in enumerate(record["configurations"][:ending]):
+            for number, usage in enumerate(configuration["summary"]["resources"]):
+                if any(other["summary"]["resources"][number]["requested"] for other in record["configurations"][:ending]):
+                    path = f"configurations.{place}.summary.resources.{number}"
+                    wanted += [f"{path}.use", f"{path}.imbalance.standardDeviation"]
+                    fragments = usage["resource"].replace(".", "%2E")
+                    wanted += [f"configurations.{place}.fragmentation.{fragments}"] if usage["resource"] != "pods" else []
+        assert set(wanted) <= told(html).keys()
+        count = f"{len(record['differences'])} of {record['cycles']} decisions differ"
+        assert f"<h1>{count}</h1>" in html
+
+    def test_the_pictures(self, both: tuple[dict[str, Any], str]) -> None:
+        """Columns say how many nodes are how full, one picture a resource that is asked for."""
+        record, html = both
+        ending = record["configurations"][: 1 if record["mode"] == "locked" else 3]
+        used = [u["resource"] for u in ending[0]["summary"]["resources"] if u["requested"]]
+        wanted = [f"{count:,}" for resource in used for one in ending for count in one["nodesByUse"][resource]]
+        assert re.findall(r"<title>([\d,]+) nodes from \d+ to \d+ %</title>", html) == wanted
+        assert html.count("<svg") == html.count("</svg>") == len(used)
+
+    def test_the_pods(self, both: tuple[dict[str, Any], str]) -> None:
+        """The list has each pod that is decided or ends otherwise, where it ends for each, and both tables of its decisions."""
+        record, html = both
+        data = data_of(html)
+        text = data["strings"]
+        ends = [configuration["hosts"] for configuration in record["configurations"]]
+        differing = {difference["pod"] for difference in record["differences"]}
+        wanted = [pod for pod in ends[0] if pod in differing or len({hosts[pod] for hosts in ends}) > 1]
+        assert [text[pod[0]] for pod in data["pods"]] == wanted
+        for pod, hosts, *_ in data["pods"]:
+            assert [None if text[host].startswith("<none>") else text[host] for host in hosts] == [one[text[pod]] for one in ends]
+        for difference, (cycle, _, why, judged) in zip(record["differences"], data["cycles"], strict=True):
+            assert (cycle, len(why)) == (difference["cycle"], len(difference["causes"]))
+            for side, _, _, _, nodes in judged:
+                theirs = difference["decisions"][data["names"][side]]["nodes"]
+                assert [(text[node], total) for node, _, _, _, total in nodes] == [(node["node"], node["total"]) for node in theirs]
+                for (_, _, place, scores, _), node in zip(nodes, theirs, strict=True):
+                    weighed = [] if place < 0 else zip(data["rules"][place], scores, strict=True)
+                    assert {text[rule]: (score, weight) for (rule, weight), score in weighed} == {
+                        rule: (score["score"], score["weight"]) for rule, score in node["scores"].items()
+                    }
+
+    def test_outcomes_and_causes_can_be_chosen(self, both: tuple[dict[str, Any], str]) -> None:
+        """The filters offer each outcome and each cause that any pod of the list has, and no other."""
+        _, html = both
+        data = data_of(html)
+        for name, field in (("outcome", 2), ("cause", 3)):
+            (select,) = re.findall(rf'<select id="{name}".*?</select>', html)
+            offered = {int(value) for value in re.findall(r'<option value="(\d+)">', select)}
+            assert offered == {place for pod in data["pods"] for place in pod[field]}
 
 
 class TestForms:
-    @pytest.mark.parametrize("mode", ["free", "locked"])
-    def test_html_says_what_json_says(self, mode: str, capsys: pytest.CaptureFixture[str]) -> None:
-        """Each number of ``-o json`` stands in the page: pods, causes, correlations, use and both tables."""
-        more = ("--c", "release=1.12 provider=ClusterAutoscalerProvider", "--mode", mode)
-        found: dict[str, Any] = json.loads(answered(capsys, *OTHER, *more, "-o", "json"))
-        html = answered(capsys, *OTHER, *more, "-o", "html")
-        rows = cells(html)
-        assert f"{found['pods']} pods, {found['cycles']} cycles, {len(found['differences'])} decisions differ" in html
-        for name in ("placed", "unschedulable", "evicted"):
-            assert [name, *(str(c["summary"][name]) for c in found["configurations"])] in rows
-        for usages in zip(*(c["summary"]["resources"] for c in found["configurations"]), strict=True):
-            assert [f"{usages[0]['resource']} use", *(f"{100 * usage['use']:.1f} %" for usage in usages)] in rows
-        for against in found["against"]:
-            for cause in against["causes"]:
-                told = [str(cause["cycles"]), cause["kind"], cause["rule"] or "-", cause["side"] or "-", KINDS[cause["kind"]]]
-                assert told in rows
-            for line in against["correlation"]:
-                value = "-" if line["correlation"] is None else f"{line['correlation']:.3f}"
-                assert any(row[0] == line["rule"] and row[-1] == value for row in rows)
-            assert f">elsewhere: {len(against['elsewhere'])}<" in html
-            assert all([moved["pod"], moved["first"], moved["second"]] in rows for moved in against["elsewhere"])
-        for difference in found["differences"]:
-            assert any(row[:2] == [str(difference["cycle"]), difference["pod"]] for row in rows)
-            for decision in difference["decisions"].values():
-                if decision["nodes"] and decision["nodes"][0]["scores"]:
-                    assert ["total", *("-" if n["total"] is None else str(n["total"]) for n in decision["nodes"])] in rows
-
     def test_html_stands_by_itself(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The page fetches nothing and runs nothing, and what users name is escaped."""
+        """The page names nothing that could be fetched, forbids the browser to fetch, and escapes what users name."""
         html = answered(capsys, "--a", "release=1.16 tie-break='first'", "--b", "release=1.27", "-o", "html")
-        assert not re.search(r"https?:|src=|href=|<script|@import|url\(", html)
-        assert html.count("<svg") == html.count("</svg>") == 2
+        assert not re.search(r"https?:|src=|href=|@import|url\(|fetch\(|XMLHttp|<link", html)
+        assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
         assert "tie-break=&#x27;first&#x27;" in html
+
+    def test_text_in_the_data_cannot_end_it(self, tmp_path: Path) -> None:
+        """A name with a tag in it stays data."""
+        page = comparison_html(_renamed(json.loads(_written(tmp_path)), "general-a1", "</script><b>"))
+        assert "</script><b>" not in page
+        assert "</script><b>" in data_of(page)["strings"]
+
+    def test_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A page without differences says so."""
+        html = answered(capsys, "--a", "release=1.15", "--b", "release=1.15", "-o", "html")
+        assert "<h1>All decisions are the same</h1>" in html
+        assert data_of(html)["pods"] == []
+
+    def test_a_table_is_cut(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A table lists as many differences as asked for, says how many are left, and counts all."""
+        whole, cut = (answered(capsys, *OTHER, "--mode", "locked", "--show", show) for show in ("50", "1"))
+        assert "3 more decisions differ; --show 4 lists them" in cut
+        assert len(cut.splitlines()) == len(whole.splitlines()) - 3 + 2
+        assert "more decisions differ" not in whole
+        assert "  4 among the best: another node, which a scores as high as its own" in cut
 
     def test_totals_are_sums(self, capsys: pytest.CaptureFixture[str]) -> None:
         """In both tables a node's total is the sum of its scores, each times its weight."""
@@ -139,3 +258,15 @@ class TestForms:
         scored = [n for d in found["differences"] for one in d["decisions"].values() for n in one["nodes"] if n["scores"]]
         assert scored
         assert all(node["total"] == sum(score["score"] * score["weight"] for score in node["scores"].values()) for node in scored)
+
+
+def _written(folder: Path) -> str:
+    file = folder / "found.json"
+    assert run(["compare", CLUSTER, *OTHER, "-o", "json", "--output", str(file)]) == 1
+    return file.read_text()
+
+
+def _renamed(found: dict[str, Any], name: str, other: str) -> dict[str, Any]:
+    """The same record with a node called otherwise."""
+    renamed: dict[str, Any] = json.loads(json.dumps(found).replace(name, other))
+    return renamed

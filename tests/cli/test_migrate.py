@@ -12,8 +12,10 @@ from click.testing import CliRunner, Result
 
 from kubeclassic.cli.policy import policy
 from kubeclassic.framework.config import load_configuration, read_configuration
+from kubeclassic.framework.engine import FrameworkEngine
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+README = (EXAMPLES / "policies" / "README.md").read_text(encoding="utf-8")
 Run = Callable[..., Result]
 
 
@@ -66,18 +68,111 @@ class TestMigrate:
         assert "wanted --check before it" in result.stderr
 
 
+class TestDeviations:
+    def test_undone(self, run: Run) -> None:
+        """--without does as upstream's translation did in that point; the note of it names the point."""
+        policy = '{"priorities": [{"name": "BalancedResourceAllocation", "weight": 3}]}'
+        ours, theirs = run("-", stdin=policy), run("-", "--without", "double-balance", stdin=policy)
+        assert "(double-balance: upstream's translation keeps the weight" in ours.stderr
+        assert "double-balance" not in theirs.stderr
+        assert [yaml.safe_load(one.stdout)["profiles"][0]["plugins"]["score"]["enabled"][0]["weight"] for one in (ours, theirs)] == [6, 3]
+
+    def test_an_unknown_name(self, run: Run) -> None:
+        """Another name is refused with those that there are."""
+        result = run("-", "--without", "balance", stdin="{}")
+        assert "wanted all, older-rules, never-run" in str(result.exception)
+
+    def test_selector_spread(self, run: Run) -> None:
+        """--selector-spread keeps the old formula, and says what that plugin is worth."""
+        result = run("-", "--selector-spread", stdin='{"priorities": [{"name": "SelectorSpreadPriority", "weight": 2}]}')
+        assert {"name": "SelectorSpread", "weight": 2} in yaml.safe_load(result.stdout)["profiles"][0]["plugins"]["multiPoint"]["enabled"]
+        assert "do not count on it in later releases" in result.stderr
+
+
 class TestCheck:
     def test_agreement(self, run: Run) -> None:
-        """Where all decisions agree the exit status is 0, and their number is told."""
+        """Where all decisions are the same the exit status is 0, and their number is told."""
         result = run(EXAMPLES / "policies" / "openshift-labels.json", "--check", EXAMPLES / "cluster")
-        assert result.stderr.splitlines()[0] == "22 decisions: 22 agree, 0 fall elsewhere among equals, 0 differ"
+        assert result.stderr.splitlines()[-2:] == [
+            "22 decisions of both: 22 the same",
+            "  the same nodes fit in 22, the same ones are best in 22; however lots fall, profile takes one of policy's best in 22",
+        ]
         assert result.exit_code == 0
 
+    def test_equals_are_no_difference_and_not_the_same(self, run: Run) -> None:
+        """Where the profile takes other nodes of the old release's best the exit status is 0, and their number and causes are told."""
+        result = run(EXAMPLES / "policies" / "kubernetes-defaults-spelled-out.json", "--check", EXAMPLES / "cluster")
+        lines = result.stderr.splitlines()
+        assert result.exit_code == 0
+        assert lines[-3:-1] == [
+            "22 decisions of both: 18 the same",
+            "  4 among the best: another node, which policy scores as high as its own",
+        ]
+        assert [line.split()[:4] for line in lines if "both nodes fit in both" in line] == [["4", "among", "the", "best"]]
+
     def test_differences(self, run: Run) -> None:
-        """Each difference is told with both nodes and the reason; exit status 1, and the profile is there all the same."""
+        """Each difference is told with both nodes and the rule; exit status 1, and the profile is there all the same."""
         result = run(EXAMPLES / "policies" / "bin-packing.yaml", "--check", EXAMPLES / "cluster")
         different = [line for line in result.stderr.splitlines() if line.startswith("different: ")]
         assert result.exit_code == 1
-        assert different
-        assert all(" before, " in line and "NodeResourcesFit" in line for line in different)
+        assert len(different) == 6
+        assert all(" before, " in line and "NodeResourcesFit puts " in line for line in different)
+        assert "  6 different" in result.stderr
         assert yaml.safe_load(result.stdout)["profiles"]
+
+    def test_some_are_shown(self, run: Run) -> None:
+        """--show says how many differences are told one by one, and what is left is counted."""
+        result = run(EXAMPLES / "policies" / "bin-packing.yaml", "--check", EXAMPLES / "cluster", "--show", "2")
+        assert result.stderr.count("different: ") == 2
+        assert "4 more are different" in result.stderr
+
+    @pytest.mark.parametrize("suffix", [".json", ".html", ".txt"])
+    def test_a_report(self, run: Run, tmp_path: Path, suffix: str) -> None:
+        """--report writes the whole comparison, with both tables, in the form of its name."""
+        report = tmp_path / f"check{suffix}"
+        run(EXAMPLES / "policies" / "bin-packing.yaml", "--report", report, "--check", EXAMPLES / "cluster")
+        text = report.read_text()
+        assert "FillNodesUp" in text
+        assert "NodeResourcesFit" in text
+        if suffix == ".json":
+            found = json.loads(text)
+            assert (found["mode"], found["against"][0]["agreement"]["different"]) == ("locked", 6)
+            assert all(decision["nodes"] for one in found["differences"] for decision in one["decisions"].values())
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (("--report", "check.html"), "got --report without --check"),
+            (("--report", "check.pdf", "--check", EXAMPLES / "cluster"), "wanted a name that ends in .html, .json, .txt"),
+            (("--check", EXAMPLES / "nowhere"), "nowhere"),
+        ],
+    )
+    def test_refusals(self, run: Run, arguments: tuple[str, ...], told: str) -> None:
+        """What does not go together is refused, and nothing is written."""
+        result = run(EXAMPLES / "policies" / "openshift-labels.json", *arguments)
+        assert result.exit_code != 0
+        assert told in result.stderr + str(result.exception)
+        assert result.stdout == ""
+
+    def test_newer_labels(self, run: Run) -> None:
+        """Nodes with zones by the old label alone are told of; with --newer-labels the profile sees zones, as after an upgrade."""
+        policy = EXAMPLES / "policies" / "kubernetes-classic.json"
+        before, after = (run(policy, *more, "--check", EXAMPLES / "cluster") for more in ((), ("--newer-labels",)))
+        assert "warning: 11 nodes have label failure-domain.beta.kubernetes.io/zone and not topology.kubernetes.io/zone" in before.stderr
+        assert "warning" not in after.stderr
+        assert (before.exit_code, after.exit_code) == (1, 0)
+
+    @pytest.mark.parametrize("name", sorted(path.name for path in (EXAMPLES / "policies").iterdir() if path.suffix != ".md"))
+    def test_every_example(self, run: Run, name: str, tmp_path: Path) -> None:
+        """Each example becomes a profile that our own 1.27 accepts, and its check on the example cluster is as README beside it says."""
+        older = ("--release", "1.12", "--feature-gates", "TaintNodesByCondition=false") if name == "openshift-3.json" else ()
+        profile, report = tmp_path / "profile.yaml", tmp_path / "check.json"
+        row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |") and " / " in line)
+        for more, told in zip(((), ("--newer-labels",)), row.split("|")[2:4], strict=True):
+            result = run(EXAMPLES / "policies" / name, *older, "-o", profile, "--report", report, *more, "--check", EXAMPLES / "cluster")
+            assert FrameworkEngine.of(load_configuration(profile)).profiles.keys() == {"default-scheduler"}
+            agreement = json.loads(report.read_text())["against"][0]["agreement"]
+            counts = [agreement[key] for key in ("same", "amongBest", "different")]
+            assert told.split(" / ") == [f" {counts[0]}", str(counts[1]), f"{counts[2]} "]
+            assert sum(counts) == agreement["cycles"] == 22
+            assert result.exit_code == (1 if agreement["different"] else 0)

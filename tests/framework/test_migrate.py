@@ -16,6 +16,7 @@ from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config import read_configuration
+from kubeclassic.framework.deviations import DEVIATIONS
 from kubeclassic.framework.engine import FrameworkEngine
 from kubeclassic.framework.migrate import Migration, migrate
 from kubeclassic.framework.migrateextenders import duration_text
@@ -105,7 +106,7 @@ class TestPredicates:
     def test_without_a_list_the_defaults_filter(self) -> None:
         """A Policy without predicates filters by what the default provider has, in the release's order."""
         names = enabled(migrated(), "multiPoint")
-        assert names[:6] == ["PrioritySort", "NodeUnschedulable", "NodeName", "NodeAffinity", "NodePorts", "NodeResourcesFit"]
+        assert names[:6] == ["PrioritySort", "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity"]
         assert names[-4:] == ["InterPodAffinity", "DefaultPreemption", "DefaultBinder", "SchedulingGates"]
         assert "PodTopologySpread" not in names
 
@@ -208,6 +209,148 @@ class TestPriorities:
         assert args(found, "InterPodAffinity") == {"hardPodAffinityWeight": 10}
 
 
+SPREADING = priorities(("EvenPodsSpreadPriority", 1), ("SelectorSpreadPriority", 4))
+RATIO = {"requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}}
+RACKS = {"serviceAntiAffinity": {"label": "rack"}}
+SSD = {"labelPreference": {"label": "ssd", "presence": True}}
+
+
+class TestDeviations:
+    """Each point in which the translation is not upstream's can be undone; tests/simulation/test_deviations.py says that it pays."""
+
+    def undone(self, name: str, release: str = "1.16", config: KubeSchedulerConfiguration | None = None, **policy: Any) -> Migration:
+        """The migration of a Policy as upstream's translation has it in one point."""
+        written = read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
+        found = migrate(written, RELEASES[release], config, without=[name])
+        assert not any(note.deviation is not None and note.deviation.name == name for note in found.notes)
+        accepted(found)
+        return found
+
+    def test_each_is_told(self) -> None:
+        """A note of each point names it, and says what upstream's translation does."""
+        spread, needs = {"serviceAntiAffinity": {"label": "rack"}}, {"labelsPresence": {"labels": ["rack"], "presence": True}}
+        usage = priorities(("LeastRequestedPriority", 1), ("MostRequestedPriority", 2), ("BalancedResourceAllocation", 1))
+        counted = {"requestedToCapacityRatioArguments": {**RATIO["requestedToCapacityRatioArguments"], "resources": [{"name": "cpu"}]}}
+        config = KubeSchedulerConfiguration(disable_preemption=True, gates={"EvenPodsSpread": True})
+        predicates = [{"name": "PodFitsPorts"}, {"name": "CheckNodeLabelPresence", "argument": needs}]
+        found = [
+            migrated("1.16", config, predicates=predicates, priorities=[*usage, *SPREADING, *priorities(Racks=spread, Ssd=SSD)]),
+            migrated("1.12", OFF, priorities=priorities(Fill=counted)),
+        ]
+        notes = [note for one in found for note in one.notes if note.deviation is not None]
+        assert {note.deviation.name for note in notes if note.deviation is not None} == set(DEVIATIONS)
+        assert all(f"({note.deviation.name}: upstream's translation " in str(note) for note in notes if note.deviation is not None)
+
+    def test_refusals(self) -> None:
+        """Without older-rules, Policies are refused in upstream's words: for unknown rules, and for arguments that share a plugin."""
+        refused = {
+            'predicate type not found for "CheckNodeDiskPressure"': {"predicates": [{"name": "CheckNodeDiskPressure"}]},
+            'priority type not found for "RequestedToCapacityRatioPriority"': {
+                "priorities": priorities(("RequestedToCapacityRatioPriority", 1))
+            },
+            'LabelPreference  priority "Two" has a different weight with "One"': {
+                "priorities": [{"name": "One", "weight": 1, "argument": SSD}, {"name": "Two", "weight": 2, "argument": SSD}]
+            },
+            'ServiceAntiAffinity  priority "Two" has a different weight with "One"': {
+                "priorities": [{"name": "One", "weight": 1, "argument": RACKS}, {"name": "Two", "weight": 2, "argument": RACKS}]
+            },
+            'priority "Two" redeclares custom priority "RequestedToCapacityRatio", from: "One"': {
+                "priorities": priorities(One=RATIO, Two=RATIO)
+            },
+        }
+        for text, policy in refused.items():
+            with pytest.raises(PolicyError) as error:
+                migrate(read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES["1.12"], OFF, without=["older-rules"])
+            assert str(error.value) == text
+
+    def test_what_never_ran(self) -> None:
+        """Upstream runs PodFitsPorts, and labels under any name."""
+        entry = {"name": "Region", "argument": {"labelsPresence": {"labels": ["region"], "presence": True}}}
+        found = self.undone("never-run", predicates=[{"name": "PodFitsPorts"}, entry])
+        assert "NodePorts" in enabled(found, "multiPoint")
+        assert "requiredDuringSchedulingIgnoredDuringExecution" in args(found, "NodeAffinity")["addedAffinity"]
+
+    def test_defaults(self) -> None:
+        """Upstream takes its own default lists: constraints filter, and score with weight 2."""
+        found = self.undone("own-defaults")
+        assert "PodTopologySpread" in enabled(found, "multiPoint")
+        assert weights(found)["PodTopologySpread"] == 2
+        packing = KubeSchedulerConfiguration(source=AlgorithmSource(provider="ClusterAutoscalerProvider"))
+        provided = migrate(None, RELEASES["1.16"], packing, without=["own-defaults"])
+        assert args(provided, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
+
+    def test_plugins_that_were_removed(self) -> None:
+        """Where upstream had plugins NodeLabel and ServiceAffinity, nothing is left."""
+        presence = {"name": "CheckNodeLabelPresence", "argument": {"labelsPresence": {"labels": ["rack"], "presence": True}}}
+        spread = {"serviceAntiAffinity": {"label": "rack"}}
+        assert not self.undone("label-presence", predicates=[presence], priorities=[]).document["profiles"][0].get("pluginConfig")
+        assert weights(self.undone("label-preference", priorities=priorities(Ssd=SSD))) == {}
+        assert weights(self.undone("service-anti-affinity", priorities=priorities(Racks=spread))) == {}
+
+    def test_resources(self) -> None:
+        """Upstream counts the resources of a ratio, whatever the old release did."""
+        entries = priorities(Fill={"requestedToCapacityRatioArguments": {**RATIO["requestedToCapacityRatioArguments"], "resources": [GPU]}})
+        found = self.undone("ratio-resources", "1.15", priorities=entries)
+        assert [r["name"] for r in args(found, "NodeResourcesFit")["scoringStrategy"]["resources"]] == ["x/gpu"]
+
+    def test_the_heaviest_strategy(self) -> None:
+        """Of several priorities about use the heaviest is left."""
+        entries = priorities(("LeastRequestedPriority", 2), ("MostRequestedPriority", 3))
+        found = self.undone("one-strategy", priorities=entries)
+        assert args(found, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
+        assert weights(found) == {"NodeResourcesFit": 3}
+        assert "another one weighs more" in told(found, "LeastRequestedPriority")
+
+    def test_weights(self) -> None:
+        """Balance keeps its weight, and constraints' weight counts for all spreading."""
+        assert weights(self.undone("double-balance", priorities=priorities(("BalancedResourceAllocation", 3)))) == {
+            "NodeResourcesBalancedAllocation": 3
+        }
+        gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
+        assert weights(self.undone("heavier-spread", "1.16", gate, priorities=SPREADING)) == {"PodTopologySpread": 1}
+
+    def test_preemption(self) -> None:
+        """Upstream preempts even where the old configuration did not."""
+        found = self.undone("preemption-off", config=KubeSchedulerConfiguration(disable_preemption=True))
+        assert "DefaultPreemption" in enabled(found, "multiPoint")
+
+    @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json"))
+    def test_all_at_once(self, name: str) -> None:
+        """Without any deviation each example is translated to a profile that is accepted; only the one with rules of 1.12 is refused."""
+        old = name == "openshift-3.json"
+        config, release = (OFF, RELEASES["1.12"]) if old else (None, RELEASES["1.16"])
+        if old:
+            with pytest.raises(PolicyError, match=r"^predicate type not found for "):
+                migrate(load_policy(EXAMPLES / name), release, config, without=DEVIATIONS)
+            return
+        found = migrate(load_policy(EXAMPLES / name), release, config, without=DEVIATIONS)
+        accepted(found)
+        assert not any(note.deviation for note in found.notes)
+
+
+GPU = {"name": "x/gpu", "weight": 5}
+
+
+class TestSelectorSpread:
+    def test_the_old_formula(self) -> None:
+        """Plugin SelectorSpread scores under multiPoint with the priority's weight; the other plugins score as without it, and no more."""
+        entries = priorities(("SelectorSpreadPriority", 3), ("NodeAffinityPriority", 2))
+        policy = read_policy({"kind": "Policy", "apiVersion": "v1", "priorities": entries})
+        found = migrate(policy, RELEASES["1.16"], selector_spread=True)
+        (profile,) = accepted(found).profiles.values()
+        assert {rule.name: weight for rule, weight in profile.algorithm.priorities} == {"SelectorSpread": 3, "NodeAffinity": 2}
+        assert "later releases" in told(found, "SelectorSpread")
+
+    def test_beside_constraints(self) -> None:
+        """Constraints and labels to spread over stay with PodTopologySpread, each with its own weight."""
+        gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
+        policy = read_policy({"kind": "Policy", "apiVersion": "v1", "priorities": SPREADING})
+        found = migrate(policy, RELEASES["1.16"], gate, selector_spread=True)
+        (profile,) = accepted(found).profiles.values()
+        assert {rule.name: weight for rule, weight in profile.algorithm.priorities} == {"SelectorSpread": 4, "PodTopologySpread": 1}
+        assert args(found, "PodTopologySpread") == {"defaultingType": "List", "defaultConstraints": []}
+
+
 class TestTheRest:
     def test_extenders_keep_the_scale(self) -> None:
         """Where plugins' weights had to be multiplied or divided, extenders' go along; durations are written out."""
@@ -236,9 +379,11 @@ class TestTheRest:
         assert "DefaultPreemption" not in enabled(found, "multiPoint")
 
     def test_the_release_s_own_percentage(self) -> None:
-        """Half of the nodes, as 1.12 does by default, is written down; later releases leave it to the size of the cluster."""
-        assert migrated("1.12").document["percentageOfNodesToScore"] == 50
-        assert "percentageOfNodesToScore" not in migrated("1.14").document
+        """Where nothing was said the size of the cluster decides; that 1.12 looked for half of the nodes is told."""
+        assert "percentageOfNodesToScore" not in migrated("1.12").document
+        assert "the release looked for 50 % by default" in told(migrated("1.12"), "percentageOfNodesToScore")
+        assert not told(migrated("1.14"), "percentageOfNodesToScore")
+        assert migrated("1.12", KubeSchedulerConfiguration(percentage=50)).document["percentageOfNodesToScore"] == 50
 
     def test_checking_everything_is_gone(self) -> None:
         """alwaysCheckAllPredicates is told of."""
