@@ -201,9 +201,9 @@ class Evaluator:
         return {name: found for name, found in named.items() if found.pods}
 
     def _fits(self, trial: Overlay, at: Rows) -> set[int]:
-        part = trial if len(at) == trial.n else trial.some(at)
-        verdict: Verdict = judge_twice(self.cycle, part, self.nominations, check_all=False)
-        return set(at[np.flatnonzero(verdict.fits)].tolist())
+        # All nodes are judged at once: to copy some of them would mean to follow all that happened to them once more.
+        verdict: Verdict = judge_twice(self.cycle, trial, self.nominations, check_all=False)
+        return set(at[verdict.fits[at]].tolist())
 
     def _reprieve_order(self, entries: list[Entry]) -> tuple[list[Entry], int]:
         """The order in which pods are put back, and how many of the first are protected by a budget."""

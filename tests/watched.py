@@ -53,7 +53,8 @@ def _needing(**names: str) -> dict[str, Reads]:
 
 
 _WRITTEN = {
-    "free": FREE, "node": Reads.NODE, "requests": Reads.REQUESTS, "ports": Reads.PORTS, "pods": Reads.PODS, "counts": Reads.COUNTS, "volumes": Reads.VOLUMES,
+    "free": FREE, "node": Reads.NODE, "requests": Reads.REQUESTS, "ports": Reads.PORTS, "pods": Reads.PODS,
+    "counts": Reads.COUNTS, "volumes": Reads.VOLUMES,
     "domain": Reads.DOMAIN, "cluster": Reads.CLUSTER, "wide": WIDE, "listings": Reads.LISTINGS, "effects": Reads.EFFECTS,
     "counted": COUNTED,
 }  # fmt: skip
