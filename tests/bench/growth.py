@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,7 @@ def draw(results: dict[str, list[Json]], path: Path) -> None:
             kind = series.partition("-")[2] or "basic" if picture != "preemption" else "preempting"
             pane.plot(sizes, [row["pods_per_s"] for row in results[series]], marker="o", label=kind)
         pane.set(xscale="log", yscale="log", xlabel=SERIES[picture][0].partition(" (")[0], ylabel="pods/s of processor time")
-        pane.set_title(SERIES[picture][0].partition("(")[2].rstrip(")"), fontsize=8)
+        pane.set_title(textwrap.fill(SERIES[picture][0].partition("(")[2].rstrip(")"), 44), fontsize=8)
         pane.grid(visible=True, which="both", alpha=0.3)
         pane.legend()
     figure.tight_layout()
