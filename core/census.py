@@ -139,6 +139,8 @@ class Census:
     """Moves when a term appears that no pod had before."""
     watch: list[Counter] | None = None
     """Where to note the counters that are asked for, so that whoever asked can tell later whether they moved."""
+    asked_terms: bool = False
+    """Terms were asked for, of which there may be more later; whoever wants to know sets it back."""
     _asked: Pairs[Counter] = attrs.field(factory=Pairs)
     """The counters that new templates are held against: all but those of terms, which a template names itself."""
     _templates: dict[Template, dict[int, int]] = attrs.field(factory=dict)
@@ -171,6 +173,7 @@ class Census:
         Each comes with the counter of its holders. Not to be changed.
         """
         terms = self._terms[role].about(template)
+        self.asked_terms = True
         if self.watch is not None:
             self.watch.extend(counter for _, counter in terms)
         return terms

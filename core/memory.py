@@ -51,6 +51,8 @@ class Kept:
     stamp: tuple[int, ...] = ()
     watched: list[Counter] = attrs.field(factory=list)
     """The counters that the rule looked at."""
+    hears_terms: bool = True
+    """It asked for terms, of which there may be more later."""
     edits: int = 0
     """How often some rows were asked again."""
     counts: int = 0
@@ -73,7 +75,8 @@ class Kept:
     @property
     def is_of_nodes(self) -> bool:
         """Whether it reads node objects alone."""
-        return not (self.rowwise or self.counted or self.stamped)
+        moves = self.owners or self.volumes or (self.wide and (self.hears_terms or bool(self.watched)))
+        return not (self.rowwise or self.counted or moves)
 
     def codes(self) -> Codes | None:
         """The codes of a predicate's answer, None where it objects to nothing."""
@@ -176,7 +179,7 @@ class Memory:
 
     def _stamp(self, kept: Kept, cycle: Cycle, counts: int) -> tuple[int, int, int]:
         """Numbers that move when something changes that no row tells of; *counts* moves with the counters that the rule looked at."""
-        counted = counts + self.table.census.terms_version if kept.wide else 0
+        counted = counts + (self.table.census.terms_version if kept.hears_terms else 0) if kept.wide else 0
         owners = cycle.listings.owners_version if kept.owners else 0
         return counted, owners, cycle.listings.volumes_version + cycle.binder.version if kept.volumes else 0
 
@@ -190,7 +193,7 @@ class Memory:
 
     def _ask_all(self, kept: Kept, cycle: Cycle, ask: Callable[[Batch], Answer]) -> None:
         census = self.table.census
-        kept.cursor, census.watch = -1, kept.watched
+        kept.cursor, census.watch, census.asked_terms = -1, kept.watched, False
         kept.watched.clear()
         before = kept.answer
         self.held -= _size(before)
@@ -201,7 +204,7 @@ class Memory:
         self.held += _size(kept.answer)
         kept.size = self.table.size
         kept.cursor, kept.node_epoch = self.table.changed.cursor, self.table.changed.node_epoch
-        kept.counts = sum([counter.version for counter in kept.watched])
+        kept.counts, kept.hears_terms = sum([counter.version for counter in kept.watched]), census.asked_terms
         kept.stamp, kept.lent = self._stamp(kept, cycle, kept.counts), False
         if kept.answer is not None or before is not None or not kept.whole:
             kept.whole += 1

@@ -8,7 +8,6 @@ is redone on all rows only where what it must know of all feasible nodes togethe
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -311,17 +310,20 @@ class Standing:
         return found
 
 
-@attrs.define(eq=False, slots=False)
+@attrs.define(eq=False)
 class _Feasible:
     """The rows that fit, worked out when first asked for."""
 
     standing: Standing
+    _nodes: Batch | None = None
 
-    @cached_property
+    @property
     def nodes(self) -> Batch:
         """In ascending order; the whole table where every row fits."""
-        table, fits = self.standing.memory.table, self.standing.fits
-        return Batch.everywhere(table) if self.standing.count == len(fits) else Batch(table, fits.nonzero()[0])
+        if self._nodes is None:
+            table, fits = self.standing.memory.table, self.standing.fits
+            self._nodes = Batch.everywhere(table) if self.standing.count == len(fits) else Batch(table, fits.nonzero()[0])
+        return self._nodes
 
     def of(self, scores: Scores) -> Scores:
         """The scores of ``nodes``, out of those of all rows."""

@@ -91,8 +91,10 @@ class NodeTable:
     """Somebody holds ``names``: copy it before the next change."""
     changed: ChangeLog = attrs.field(factory=ChangeLog)
     census: Census = attrs.field(init=False)
-    _once: tuple[int, dict[Hashable, Any]] = attrs.field(factory=lambda: (-1, {}))
-    """What was worked out of the node objects, and at which node epoch."""
+    _once: dict[Hashable, Any] = attrs.field(factory=dict)
+    """What was worked out of the node objects."""
+    _once_epoch: int = -1
+    """At which node epoch it was."""
     _free: list[int] = attrs.field(factory=list)
     _images_of: dict[int, tuple[str, ...]] = attrs.field(factory=dict)
 
@@ -106,12 +108,11 @@ class NodeTable:
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What *make* works out of the node objects alone, kept by *key* until one of them changes."""
-        if self._once[0] != self.changed.node_epoch or len(self._once[1]) > MOST_KEPT:
-            self._once = self.changed.node_epoch, {}
-        kept = self._once[1]
-        found = kept.get(key)
+        if self._once_epoch != self.changed.node_epoch or len(self._once) > MOST_KEPT:
+            self._once_epoch, self._once = self.changed.node_epoch, {}
+        found = self._once.get(key)
         if found is None:
-            found = kept[key] = make()
+            found = self._once[key] = make()
         return found
 
     # --- rows -------------------------------------------------------------------------------------------------------
