@@ -21,13 +21,13 @@ def blocks(heading: str) -> list[str]:
     return [block.strip("\n") for block in re.findall(r"^```\n(.*?)^```$", found, flags=re.MULTILINE | re.DOTALL)]
 
 
-COMMANDS = [line for block in blocks("Use it") for line in block.splitlines()]
+COMMANDS = [line for heading in ("Use it", "How fast") for block in blocks(heading) for line in block.splitlines()]
 SOME_UNSCHEDULABLE = 1
 
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_runs(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each command under "Use it" runs at the repository's root, with status 1 where the example's unschedulable pod takes part."""
+    """Each command under "Use it" and "How fast" runs at the repository's root, with status 1 where the example's unschedulable pod takes part."""
     monkeypatch.chdir(ROOT)
     program, *arguments = shlex.split(line)
     assert program == "kubeclassic"

@@ -203,3 +203,17 @@ class TestShapes:
             assert (mine.labels, mine.spec, mine.status) == (yours.labels, yours.spec, yours.status)
         bound = [[item["spec"]["nodeName"] for item in case["objects"] if item["kind"] == "Pod"] for case in (made, given)]
         assert bound[0] == bound[1]
+
+
+CASES = (
+    "basic-1000", "basic-5000", "basic-adaptive-5000", "basic-15000", "affinity-5000", "antiaffinity-5000", "spread-5000", "mixed-5000",
+)  # fmt: skip
+
+
+class TestTheOriginalsCases:
+    @pytest.mark.parametrize("name", CASES)
+    def test_the_timed_run_has_the_originals_hosts(self, name: str, shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The run that README quotes decides, pod by pod, what the original decided."""
+        case, hosts = shared / "bench" / f"{name}.jsonl.gz", shared / "bench" / f"{name}.hosts.json.gz"
+        found = bench(capsys, str(case), "--check", str(hosts), "--repeat", "1")
+        assert found["scheduled"] == found["pods"] > 0
