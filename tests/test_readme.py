@@ -27,7 +27,7 @@ SOME_UNSCHEDULABLE = 1
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_runs(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each command under "Use it" and "How fast" runs at the repository's root, with status 1 where the example's unschedulable pod takes part."""
+    """Each command under "Use it" and "How fast" runs at the root, with status 1 where the example's unschedulable pod takes part."""
     monkeypatch.chdir(ROOT)
     program, *arguments = shlex.split(line)
     assert program == "kubeclassic"
