@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import ClassVar, TypeVar
 
 import attrs
@@ -136,11 +137,12 @@ class Pod(KubeObject):
 
 _POD_FIELDS = tuple(field.name for field in attrs.fields(Pod))
 _SPEC_FIELDS = tuple(field.name for field in attrs.fields(PodSpec))
+_READ = {fields: attrgetter(*fields) for fields in (_POD_FIELDS, _SPEC_FIELDS)}
 
 
 def _copied(item: V, fields: tuple[str, ...]) -> V:
     """A shallow copy of a frozen value."""
-    made = object.__new__(type(item))
-    for name in fields:
-        object.__setattr__(made, name, getattr(item, name))
+    made, put = object.__new__(type(item)), object.__setattr__
+    for name, value in zip(fields, _READ[fields](item), strict=True):
+        put(made, name, value)
     return made

@@ -243,6 +243,7 @@ class Batch:
     def set_transient(self, i: int, allocatable: int, requested: int) -> None:
         """Leave volume counts on node *i*; clones share them with the snapshot."""
         self.table.transient[:, self.row(i)] = allocatable, requested
+        self.table.has_transient = True
 
     # --- counted over domains ---------------------------------------------------------------------------------------
 

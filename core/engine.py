@@ -136,7 +136,7 @@ class Engine:
     def _quick(self, cycle: Cycle) -> Decision | None:
         """The decision read off how the table stands for the pod's template; None where a cycle has to be gone through."""
         order = self.order.one_pass(self.table.row_of, self.table.rows_version)
-        if cycle.memory is None or self.cache.order.position()[0] or not self._is_plain(cycle):
+        if cycle.memory is None or not self.order.is_regular or not self._is_plain(cycle):
             return None
         wanted = self.algorithm.release.nodes_to_find(len(order), self.algorithm.percentage)
         standing = self.standings.of(cycle)

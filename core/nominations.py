@@ -38,6 +38,8 @@ class Nominations:
 
     def node_of(self, pod: Pod) -> str:
         """The node that *pod* is nominated to, empty where it is none."""
+        if not self._pods:
+            return ""
         if self.by_uid:
             return self._node_of.get(pod.uid, "")
         name = pod.status.nominated_node_name
@@ -58,6 +60,8 @@ class Nominations:
 
     def remove(self, pod: Pod) -> None:
         """Take back the nomination of *pod*, if it has one."""
+        if not self._pods:
+            return
         name = self._node_of.pop(pod.uid, "") if self.by_uid else pod.status.nominated_node_name
         left = [other for other in self.on(name) if other.uid != pod.uid]
         if left:

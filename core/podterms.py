@@ -73,7 +73,7 @@ class PodsMeant:
         return int(all(found) if self.every else any(found))
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Anybody:
     """A query for all pods."""
 
@@ -85,7 +85,7 @@ class Anybody:
         return 1
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Unreadable:
     """A query for the pods that carry an invalid selector among their terms of a *role*."""
 

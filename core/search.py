@@ -98,6 +98,8 @@ class Order:
     _rest: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     _rounds: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     """A round twice over, so that one from any place on is a part of it."""
+    is_regular: bool = True
+    """Whether the latest pass visits each node once."""
     _latest: tuple[bool, int, Rows] | None = None
     _places: tuple[Rows, Rows] | None = None
 
@@ -112,6 +114,7 @@ class Order:
         in_rest, start = order.position()
         if self._latest is None or self._latest[:2] != (in_rest, start):
             self._latest = (in_rest, start, self._lay_out(in_rest, start, len(order)))
+            self.is_regular = not in_rest or (start == 0 and len(rest) == len(order))
         return self._latest[2]
 
     def places(self) -> Rows:

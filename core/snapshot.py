@@ -27,7 +27,7 @@ class Snapshot:
     def refresh(self) -> None:
         """Bring the table up to date."""
         changes, self.cache.changes = self.cache.changes, {}
-        if self.resets_all_transient:
+        if self.resets_all_transient and self.table.has_transient:
             self.table.transient[:] = 0
         for name, steps in changes.items():
             info = self.cache.infos.get(name)
@@ -56,7 +56,8 @@ class Snapshot:
                 self.table.add_pod(row, entry)
             else:
                 self.table.remove_pod(row, entry)
-        self.table.transient[:, row] = 0
+        if self.table.has_transient:
+            self.table.transient[:, row] = 0
 
     def _follow_or_rebuild(self, name: str, info: NodeInfo, steps: list[Change]) -> None:
         if name not in self._stale:

@@ -85,6 +85,8 @@ class NodeTable:
     """Priority -> pods that have it, on any row."""
     ghosts: set[int] = attrs.field(factory=set)
     """Rows that keep a node which is gone, as its pods remain; no lister finds that node any more."""
+    has_transient: bool = False
+    """Some row may hold such counts."""
     rows_version: int = 0
     """Moves whenever a row gets or loses its name."""
     shared_names: bool = False

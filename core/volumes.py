@@ -136,7 +136,7 @@ class VolumeBinder:
 
         Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
         """
-        if not self.enabled or all(self._is_bound(key) for key in self._claims(pod)):
+        if not pod.spec.volumes or not self.enabled or all(self._is_bound(key) for key in self._claims(pod)):
             return True
         decision = self._decision(pod, node_name)
         made = Decision(
