@@ -28,7 +28,8 @@ from .rule import Algorithm, RuleError
 from .score import ScoreError, prioritize
 from .search import Order, Search, run_effects, search
 from .snapshot import Snapshot
-from .standing import Standing, Standings
+from .standing import Standing
+from .standings import Standings
 from .table import NodeTable
 from .template import Template, Templates
 from .volumes import VolumeBinder, VolumeError, basic_checks

@@ -7,9 +7,7 @@ is redone on all rows only where what it must know of all feasible nodes togethe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from collections.abc import Hashable, Sequence
 
 import attrs
 import numpy as np
@@ -17,12 +15,11 @@ import numpy as np
 from .batch import Batch, Ints, Rows
 from .cycle import Cycle
 from .failures import Mask
-from .memory import Kept, Memory
+from .followed import Preference, Question
+from .memory import Memory
 from .rowpart import RowPart
-from .rule import Predicate, Priority, Reduction, Scores
-from .template import Template
+from .rule import Reduction, Scores
 
-T = TypeVar("T")
 OUT = -(2**62)
 """The total of a row that does not fit."""
 NO_ROWS: Rows = np.zeros(0, np.intp)
@@ -30,48 +27,6 @@ FEW = 6
 """Rows up to which one after the other is faster than all as an array."""
 NOWHERE = (-1, 0)
 """No place in the list of a part's moved rows."""
-
-
-@attrs.define(eq=False)
-class _Question:
-    """A predicate that looks beyond the row, what is remembered of its answer, and which of its answers was last looked at."""
-
-    predicate: Predicate
-    kept: Kept
-    seen: int = 0
-
-
-@attrs.define(eq=False)
-class _Preference:
-    """A priority that looks beyond the row or has a reduce step, and its reduced scores for all rows."""
-
-    priority: Priority
-    weight: int
-    kept: Kept
-    whole: int = 0
-    edits: int = 0
-    """Which of the remembered scores were last looked at."""
-    summary: Any = None
-    reduced: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
-    counts: bool = False
-    """It tells rows apart: else its scores are the same for all, and are left out."""
-    loose: bool = False
-    """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether its scores are as they were, if the same rows fit."""
-        if self.whole != self.kept.whole or self.edits != self.kept.edits:
-            return False
-        return not self.counts or self.priority.reduce is None or isinstance(self.priority.reduce, Reduction)
-
-    def judge(self, window: bool) -> None:
-        """Tell by the raw scores whether it counts; with *window* not all rows that fit are feasible."""
-        self.whole, self.edits = self.kept.whole, self.kept.edits
-        level, reduce = self.kept.level, self.priority.reduce
-        same = level is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and level == 0))
-        self.loose = not same and reduce is not None and window
-        self.counts = not same and not self.loose
 
 
 @attrs.define(eq=False)
@@ -83,10 +38,10 @@ class Standing:
 
     memory: Memory
     part: RowPart
-    questions: list[_Question]
+    questions: list[Question]
     """The predicates that look beyond the row."""
-    preferences: list[_Preference]
-    of_nodes: list[_Question]
+    preferences: list[Preference]
+    of_nodes: list[Question]
     """The predicates that look at node objects alone."""
     order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     """The rows of the coming pass, each once."""
@@ -107,7 +62,7 @@ class Standing:
     _surroundings: Hashable = None
     """What else was as it is now."""
     _is_ranked: bool = False
-    _counting: list[_Preference] = attrs.field(factory=list)
+    _counting: list[Preference] = attrs.field(factory=list)
     """The priorities that tell rows apart."""
     _reads_rows: bool = attrs.field(init=False)
     """Some rule that is not of the part looks at the row's own pods too."""
@@ -157,7 +112,7 @@ class Standing:
         rows = set[int]().union(*(rows.tolist() for rows in moved))
         return np.fromiter(rows, np.intp, len(rows))
 
-    def _ask(self, cycle: Cycle, questions: Sequence[_Question]) -> bool:
+    def _ask(self, cycle: Cycle, questions: Sequence[Question]) -> bool:
         """Bring the answers of *questions* up to date; False where one cannot be given."""
         for question in questions:
             self.memory.refresh_failures(question.kept, question.predicate, cycle)
@@ -226,7 +181,7 @@ class Standing:
 
         *reselected*: other rows fit than before. Raises RuleError.
         """
-        feasible, anew, epoch = _Feasible(self), False, self.memory.table.changed.node_epoch
+        feasible, anew, epoch = Feasible(self), False, self.memory.table.changed.node_epoch
         for preference in self.preferences:
             if preference.kept.node_epoch != epoch or not preference.kept.is_of_nodes:
                 self.memory.refresh_scores(preference.kept, preference.priority, cycle)
@@ -257,7 +212,7 @@ class Standing:
             self.ranked[row] = total if self.fits[row] else OUT
 
     def _prefer(
-        self, cycle: Cycle, preference: _Preference, rows: Rows | None, reselected: bool, feasible: _Feasible
+        self, cycle: Cycle, preference: Preference, rows: Rows | None, reselected: bool, feasible: Feasible
     ) -> bool:
         """As :meth:`_prefer_all`, for one priority."""
         kept, reduce, counted = preference.kept, preference.priority.reduce, preference.counts
@@ -311,7 +266,7 @@ class Standing:
 
 
 @attrs.define(eq=False)
-class _Feasible:
+class Feasible:
     """The rows that fit, worked out when first asked for."""
 
     standing: Standing
@@ -329,7 +284,7 @@ class _Feasible:
         """The scores of ``nodes``, out of those of all rows."""
         return scores if self.nodes.rows is None else scores.take(self.nodes.rows)
 
-    def reduced(self, cycle: Cycle, preference: _Preference) -> Scores:
+    def reduced(self, cycle: Cycle, preference: Preference) -> Scores:
         """The scores of a priority whose reduce step sees all feasible nodes in visiting order at once, laid out over all rows."""
         assert preference.priority.reduce is not None
         order, found = self.standing.order, np.zeros(len(self.standing.fits), np.int64)
@@ -337,50 +292,3 @@ class _Feasible:
         nodes = Batch(self.standing.memory.table, rows)
         found[rows] = preference.priority.reduce(cycle.template, preference.kept.answer[rows], nodes, cycle)
         return found
-
-
-@attrs.define(eq=False)
-class Standings:
-    """The standings of the templates in use, up to *limit* bytes; those not asked for longest are dropped."""
-
-    memory: Memory
-    limit: int
-    _known: dict[Template, Standing] = attrs.field(factory=dict)
-    _parts: WeakValueDictionary[Hashable, RowPart] = attrs.field(factory=WeakValueDictionary)
-
-    def of(self, cycle: Cycle) -> Standing:
-        """The standing of the template of *cycle*."""
-        found = self._known.pop(cycle.template, None)
-        if found is None:
-            found = self._new(cycle)
-            while self._known and len(self._known) * self._size() > self.limit:
-                del self._known[next(iter(self._known))]
-        self._known[cycle.template] = found
-        return found
-
-    def _new(self, cycle: Cycle) -> Standing:
-        memory, pod = self.memory, cycle.template
-        near, far = _divided(cycle.algorithm.predicates_for(pod), lambda predicate: predicate.is_of_row)
-        weighed = [(priority, weight) for priority, weight in cycle.algorithm.priorities if priority.concerns(pod)]
-        worth, wider = _divided(weighed, lambda item: item[0].is_of_row and item[0].reduce is None)
-        key = pod.size, tuple(memory.key(rule, pod) for rule in near), tuple(memory.key(rule, pod) for rule, _ in worth)
-        part = self._parts.get(key)
-        if part is None:
-            part = self._parts[key] = RowPart(memory.table, near, worth)
-        questions = [_Question(predicate, memory.entry(predicate, pod)) for predicate in far]
-        wide, of_nodes = _divided(questions, lambda question: question.kept.stamped)
-        preferences = [_Preference(priority, weight, memory.entry(priority, pod)) for priority, weight in wider]
-        return Standing(memory, part, wide, preferences, of_nodes)
-
-    def _size(self) -> int:
-        """Bytes that one standing takes with its part, about."""
-        return 100 * max(self.memory.table.size, 1)
-
-
-def _divided(items: Iterable[T], test: Callable[[T], bool]) -> tuple[list[T], list[T]]:
-    """Those of *items* that pass *test*, and the others."""
-    passed: list[T] = []
-    others: list[T] = []
-    for item in items:
-        (passed if test(item) else others).append(item)
-    return passed, others

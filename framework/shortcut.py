@@ -10,7 +10,8 @@ import numpy as np
 from ..core.batch import Batch, Ints, Rows
 from ..core.memory import Memory
 from ..core.rule import RuleError
-from ..core.standing import Standing, Standings
+from ..core.standing import Standing
+from ..core.standings import Standings
 from ..core.template import Template
 from .cache import NodeOrder
 from .plugin import FrameworkCycle, Plugin

@@ -23,7 +23,7 @@ from ..core.census import Census
 from ..core.columns import Column
 from ..core.memory import Memory
 from ..core.search import Order
-from ..core.standing import Standings
+from ..core.standings import Standings
 from ..core.template import Template
 from ..exceptions import KubeclassicError
 

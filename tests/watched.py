@@ -66,7 +66,7 @@ TABLE = _needing(
     requests="requested nonzero pod_count",
     ports="ports",
     pods="pods volumes",
-    effects="transient",
+    effects="transient has_transient",
     cluster="row_count",
     counted="census",
 )
