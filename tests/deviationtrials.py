@@ -205,6 +205,13 @@ def trials(folder: Path = CASES, seeds: int = 6) -> list[Trial]:
             deviations.RATIO_RESOURCES, "drawn: bin-packing on 1.15",
             scoring(ratio(2, (0, 0), (100, 10), resources={"cpu": 1, "memory": 1, GPU: 5}), **crowd), drawn, "1.15",
         ),
+        *_of_weights(drawn, cases, seeds, crowd),
+    ]  # fmt: skip
+
+
+def _of_weights(drawn: Drawn, cases: Callable[[str], Objects], seeds: int, crowd: Mapping[str, int]) -> list[Trial]:
+    """The trials of what scores weigh, and of preemption."""
+    return [
         Trial(deviations.ONE_STRATEGY, "drawn: least and a tent", scoring(ratio(1, *TENT), LeastRequestedPriority=1, **crowd), drawn),
         Trial(deviations.ONE_STRATEGY, "drawn: most and a hill", scoring(ratio(1, *HILL), MostRequestedPriority=1, **crowd), drawn),
         Trial(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -66,3 +67,15 @@ def parked(release: str, *pods: Pod) -> Bench:
     assert made.queue.pending == (0, 0, len(pods))
     made.clock.now = 20.0
     return made
+
+
+def jump_to_the_next_flush(real: Any, naive: Any, clock: Clock, told: Callable[[], object]) -> None:
+    """Let time pass up to the flush that *real* announces; what is *told* of *naive* must change then, and not before."""
+    real.tick()
+    due, before = real.next_due(), told()
+    naive.run_until(clock.now + 100.0 if due is None else due - 0.25)
+    assert told() == before
+    if due is not None:
+        naive.run_until(due)
+        assert told() != before
+    clock.now = naive.now

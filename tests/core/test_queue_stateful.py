@@ -20,6 +20,7 @@ from kubeclassic.core.nominations import Nominations
 from kubeclassic.core.queue import make_queue
 from kubeclassic.exceptions import CacheError
 from tests.build import pod
+from tests.queuebuild import jump_to_the_next_flush
 from tests.reference.fifo import NaiveFifo
 from tests.reference.queue import NaiveQueue
 
@@ -156,15 +157,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule()
     def jump_to_the_next_flush(self) -> None:
         """Nothing moves before the flush that the queue announces, and something does with it."""
-        self.real.tick()
-        due = self.real.next_due()
-        before = self.naive.counts()
-        self.naive.run_until(self.clock.now + 100.0 if due is None else due - 0.25)
-        assert self.naive.counts() == before
-        if due is not None:
-            self.naive.run_until(due)
-            assert self.naive.counts() != before
-        self.clock.now = self.naive.now
+        jump_to_the_next_flush(self.real, self.naive, self.clock, self.naive.counts)
 
     @invariant()
     def agree(self) -> None:

@@ -19,6 +19,7 @@ from kubeclassic.framework.plugin import Handle
 from kubeclassic.framework.plugins.prioritysort import PrioritySort
 from kubeclassic.framework.queue import FrameworkQueue
 from tests.build import pod
+from tests.queuebuild import jump_to_the_next_flush
 from tests.reference.framework_queue import EVERYTHING, WAITS, NaiveFrameworkQueue
 
 SETTINGS = settings(
@@ -163,15 +164,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule()
     def jump_to_the_next_flush(self) -> None:
         """Nothing moves before the flush that the queue announces, and something does with it."""
-        self.real.tick()
-        due = self.real.next_due()
-        before = self.naive.places()
-        self.naive.run_until(self.clock.now + 100.0 if due is None else due - 0.25)
-        assert self.naive.places() == before
-        if due is not None:
-            self.naive.run_until(due)
-            assert self.naive.places() != before
-        self.clock.now = self.naive.now
+        jump_to_the_next_flush(self.real, self.naive, self.clock, self.naive.places)
 
     @invariant()
     def agree(self) -> None:
