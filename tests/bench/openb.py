@@ -1,4 +1,4 @@
-"""Place the openb trace on a release and print the CPU time of the loop alone; reading is not in it."""
+"""Place the openb trace on a release, without preemption, and print the CPU time of the loop alone; reading is not in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("pods", type=Path)
     parser.add_argument("--release", default="1.16")
     options = parser.parse_args()
-    run = Run(engine_for(options.release, {"percentageOfNodesToScore": 100, "preemption": True}), details=False)
+    run = Run(engine_for(options.release, {"percentageOfNodesToScore": 100, "preemption": False}), details=False)
     waiting = []
     for item in read(options.nodes, options.pods):
         if isinstance(item, Pod):
