@@ -49,10 +49,10 @@ class AssumeCache(Generic[Kind]):
         return [self._latest[key] for key in self._groups.get(group, ())]
 
     def put(self, item: Kind) -> None:
-        """Take over an object of the API, which ends an assumption, unless what is known is newer."""
+        """Take over an object of the API, which ends an assumption, if it is newer than what is known."""
         known = self._latest.get(item.key)
-        # Upstream: an event that is older than the assumed object is dropped; one of the same version frees a volume again.
-        if known is not None and self._is_older(item, known):
+        # Upstream: an event that is not newer than the assumed object is dropped, one of the same version too.
+        if known is not None and not self._is_newer(item, known):
             return
         if known is not None:
             self._ungroup(known)
@@ -87,12 +87,12 @@ class AssumeCache(Generic[Kind]):
         keys = self._groups[self.group(item)]
         del keys[bisect_left(keys, item.key)]
 
-    def _is_older(self, item: Kind, known: Kind) -> bool:
+    def _is_newer(self, item: Kind, known: Kind) -> bool:
         try:
             version, stored = self._number(item), self._number(known)
         except VolumeError:
-            return True
-        return version is not None and stored is not None and version < stored
+            return False
+        return version is None or stored is None or version > stored
 
     def _number(self, item: Kind) -> int | None:
         """The resourceVersion; None where a manifest has none, which counts as newer than anything."""
