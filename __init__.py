@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from .algorithmprovider.catalogue import CATALOGUE, Catalogue
     from .api.cluster import Cluster
     from .api.objects import Node, Pod
-    from .core.batch import Batch
+    from .core.arrays.batch import Batch
     from .core.cycle import Cycle
-    from .core.decision import Decision
+    from .core.decision.decision import Decision
     from .core.failures import Failures, Reason
+    from .core.pods.template import Template
     from .core.rule import Reads
-    from .core.template import Template
     from .exceptions import ExtenderError, KubeclassicError, ManifestError, PolicyError, UnknownNameError
     from .framework.plugin import Plugin, each_node
-    from .framework.scheduler import Scheduler
     from .framework.status import unresolvable, unschedulable
     from .predicates.rule import predicate
     from .priorities.rule import priority
+    from .scheduler import Scheduler
 
 __version__ = "0.1.0"
 
@@ -61,15 +61,15 @@ _HOMES = {
     "algorithmprovider.catalogue": ("CATALOGUE", "Catalogue"),
     "api.cluster": ("Cluster",),
     "api.objects": ("Node", "Pod"),
-    "core.batch": ("Batch",),
+    "core.arrays.batch": ("Batch",),
     "core.cycle": ("Cycle",),
-    "core.decision": ("Decision",),
+    "core.decision.decision": ("Decision",),
     "core.failures": ("Failures", "Reason"),
     "core.rule": ("Reads",),
-    "core.template": ("Template",),
+    "core.pods.template": ("Template",),
     "exceptions": ("ExtenderError", "KubeclassicError", "ManifestError", "PolicyError", "UnknownNameError"),
     "framework.plugin": ("Plugin", "each_node"),
-    "framework.scheduler": ("Scheduler",),
+    "scheduler": ("Scheduler",),
     "framework.status": ("unresolvable", "unschedulable"),
     "predicates.rule": ("predicate",),
     "priorities.rule": ("priority",),

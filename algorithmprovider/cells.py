@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..api.labels import SelectorError
+from ..api.meaning.labels import SelectorError
 
 Ints = NDArray[np.int64]
 

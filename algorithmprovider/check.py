@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from ..api.fields import entries
+from ..api.reading.fields import entries
 from ..core.release import Gates, Release
 from ..exceptions import PolicyError
 from .catalogue import CATALOGUE, Catalogue

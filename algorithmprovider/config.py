@@ -13,8 +13,8 @@ from typing import IO, Any
 
 import attrs
 
-from ..api.documents import Document, PathLike, read_documents
-from ..api.fields import Mismatch, Reader, Table, entries, flag, member, record, shown, text, whole
+from ..api.reading.documents import Document, PathLike, read_documents
+from ..api.reading.fields import Mismatch, Reader, Table, entries, flag, member, record, shown, text, whole
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..exceptions import KubeclassicError, ManifestError, PolicyError

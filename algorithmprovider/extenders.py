@@ -12,9 +12,9 @@ from typing import Any
 
 import attrs
 
-from ..api.fields import Mismatch, Reader, Table, V, entries, flag, list_of, record, text, whole
-from ..api.label_syntax import is_valid_label_key
-from ..core.requests import is_extended_resource
+from ..api.meaning.label_syntax import is_valid_label_key
+from ..api.reading.fields import Mismatch, Reader, Table, V, entries, flag, list_of, record, text, whole
+from ..core.pods.requests import is_extended_resource
 
 NANOSECONDS = 10**9
 DEFAULT_TIMEOUT = 5.0

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ..api.fields import Mismatch, Reader, Table, entries, flag, list_of, record, text, text_list, whole
+from ..api.reading.fields import Mismatch, Reader, Table, entries, flag, list_of, record, text, text_list, whole
 from ..core.release import Release
 from ..exceptions import PolicyError
 from ..priorities.rule import MAX_PRIORITY

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import attrs
 
-from ..core import requests
+from ..core.pods import requests
 from ..core.release import GateEffect, PreemptionCells, QueueCells, Release, VolumeCells
 from ..exceptions import UnknownNameError
 from . import cells, gatelists

@@ -7,11 +7,11 @@ from typing import IO, Any, Protocol, TypeAlias, TypeVar
 from weakref import WeakSet
 
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean
-from .defaults import with_defaults
-from .documents import Document, PathLike
+from .controlplane.defaults import with_defaults
 from .inventory import Inventory, find_waiting, read_inventory, take_in, why_not_waiting
 from .load import Loaded, load_documents
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
+from .reading.documents import Document, PathLike
 
 K = TypeVar("K", bound=KubeObject)
 Given: TypeAlias = "KubeObject | Mapping[str, Any]"

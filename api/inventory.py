@@ -9,11 +9,11 @@ from typing import IO, Any
 import attrs
 
 from ..exceptions import UnknownNameError, did_you_mean
-from .admission import admit
-from .documents import PathLike
+from .controlplane.admission import admit
+from .controlplane.workloads import expand
 from .load import Loaded, load
 from .objects import KubeObject, Node, PersistentVolumeClaim, Pod
-from .workloads import expand
+from .reading.documents import PathLike
 
 DEFAULT_SCHEDULER = "default-scheduler"
 ON_A_NODE = "on a node"

@@ -11,12 +11,12 @@ from typing import IO, Any, TypeVar
 import attrs
 
 from ..exceptions import ManifestError
-from .decode import decode_kind, describe
-from .defaults import with_default_selector, with_defaults
-from .documents import Document, PathLike, read_documents
-from .fields import shown
+from .controlplane.defaults import with_default_selector, with_defaults
+from .controlplane.workloads import WORKLOADS
 from .objects import KubeObject, Node
-from .workloads import WORKLOADS
+from .reading.decode import decode_kind, describe
+from .reading.documents import Document, PathLike, read_documents
+from .reading.fields import shown
 
 K = TypeVar("K", bound=KubeObject)
 
@@ -49,7 +49,7 @@ def load(
 
     YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json`` and
     ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would
-    (:func:`~.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Of two objects with one name the
+    (:func:`~.controlplane.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Of two objects with one name the
     last counts, but a node may stand there once only. Documents of *raw_kinds* are kept undecoded too, workloads and ConfigMaps unless
     told otherwise. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where.
     """

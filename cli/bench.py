@@ -12,12 +12,12 @@ from typing import Any
 import click
 
 from ..algorithmprovider.releases import DEFAULT_RELEASE
-from ..api.documents import read_documents
+from ..api.reading.documents import read_documents
 from ..exceptions import KubeclassicError, UnknownNameError
-from ..framework.config import KIND, load_configuration
+from ..framework.config.configuration import KIND, load_configuration
 from ..framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
-from ..simulation import bench as timing
-from ..simulation.benchcases import FORMS, Shape
+from ..simulation.bench import bench as timing
+from ..simulation.bench.cases import FORMS, Shape
 from .memory import engine_options, memory_options
 from .output import note, writing
 

@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 
 import click
 
-from ..report.compare import comparison_text
-from ..report.compare_html import comparison_html
-from ..simulation.compare import FREE, MODES
-from ..simulation.compare import compare as compare_all
-from ..simulation.newerlabels import with_newer_labels, zones_warning
+from ..simulation.compare.compare import FREE, MODES
+from ..simulation.compare.compare import compare as compare_all
+from ..simulation.compare.newerlabels import with_newer_labels, zones_warning
 from .configurations import Wanted
 from .options import ClusterChoice, cluster_options
 from .output import warn, writing
 from .progress import following
+from .report.compare import comparison_text
+from .report.compare_html import comparison_html
 
 F = TypeVar("F", bound=Callable[..., Any])
 NAMES = "abcdefgh"

@@ -10,7 +10,7 @@ import attrs
 from ..algorithmprovider.tiebreak import TIE_BREAKS
 from ..core.engine import Engine
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
-from ..framework.config import KubeSchedulerConfiguration
+from ..framework.config.configuration import KubeSchedulerConfiguration
 from .setup import ConfigMaps, Setup
 
 KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break")

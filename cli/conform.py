@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
-from ..report.text import print_table
 from ..simulation.conform import WITHOUT, Family, FamilyReport, Manner, answer_case, check_family, find_families, read_lines
 from .memory import engine_options, memory_options
 from .output import writing
+from .report.text import print_table
 
 
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from ..report.explanation import explanation_text
 from ..simulation.explain import explain as explain_now
 from ..simulation.explain import explain_in
 from ..simulation.simulate import Simulation
 from .options import ClusterChoice, cluster_options, scheduler_options
 from .output import writing
+from .report.explanation import explanation_text
 from .setup import Setup
 from .simulate import tell
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..simulation import openb as trace
+from ..simulation.replay.inputs import openb as trace
 from .output import note, writing
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ..api.quantity import Quantity
+from ..api.objects.quantity import Quantity
 from ..exceptions import QuantityError
 
 F = TypeVar("F", bound=Callable[..., Any])

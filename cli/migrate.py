@@ -16,19 +16,19 @@ from ..algorithmprovider.config import KIND, KubeSchedulerConfiguration, decode_
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy
 from ..algorithmprovider.releases import DEFAULT_RELEASE, find_release
-from ..api.documents import read_documents
+from ..api.reading.documents import read_documents
 from ..exceptions import UnknownNameError
-from ..framework.deviations import DEVIATIONS, named
-from ..framework.migrate import migrate
-from ..report.compare import comparison_text
-from ..report.compare_html import comparison_html
-from ..report.migration import check_text
-from ..simulation.compare import Comparison
-from ..simulation.migration import Check, agrees
-from ..simulation.newerlabels import with_newer_labels, zones_warning
+from ..framework.migrate.deviations import DEVIATIONS, named
+from ..framework.migrate.translation import migrate
+from ..simulation.compare.compare import Comparison
+from ..simulation.compare.migration import Check, agrees
+from ..simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ..simulation.scenario import read_scenario
 from .output import note, warn, writing
 from .progress import following
+from .report.compare import comparison_text
+from .report.compare_html import comparison_html
+from .report.migration import check_text
 
 FILE = click.Path(path_type=Path, allow_dash=True)
 REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {

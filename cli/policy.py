@@ -11,9 +11,9 @@ import click
 from ..algorithmprovider.check import Report, check
 from ..algorithmprovider.config import policy_document
 from ..algorithmprovider.releases import DEFAULT_RELEASE, find_release
-from ..report.text import format_table
 from .migrate import migrate_policy
 from .output import note, one_line, warn
+from .report.text import format_table
 
 
 @click.group(short_help="What a Policy comes to.")

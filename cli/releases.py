@@ -10,7 +10,7 @@ import click
 
 from ..algorithmprovider.describe import Difference, describe, diff
 from ..algorithmprovider.releases import RELEASES
-from ..report.text import format_table
+from .report.text import format_table
 
 
 @click.command(short_help="What the releases are, and what two of them differ in.")

@@ -14,18 +14,18 @@ from typing import Any
 import attrs
 import click
 
-from ..report.replay import duration, replay_text
-from ..simulation.checkpoint import Header
-from ..simulation.heap import settled
-from ..simulation.inputs import Choice, Inputs, read_inputs
-from ..simulation.recording import Places, Recording, found
-from ..simulation.replay import Replay
-from ..simulation.times import DURATION, parse_duration
-from ..simulation.traces import Reading
-from ..simulation.world import Delays
+from ..simulation.gcpause import settled
+from ..simulation.replay.checkpoint import Header
+from ..simulation.replay.inputs.inputs import Choice, Inputs, read_inputs
+from ..simulation.replay.inputs.times import DURATION, parse_duration
+from ..simulation.replay.inputs.traces import Reading
+from ..simulation.replay.recording import Places, Recording, found
+from ..simulation.replay.replay import Replay
+from ..simulation.replay.simulated import Delays
 from .options import scheduler_options
 from .output import note, warn
 from .progress import counting
+from .report.replay import duration, replay_text
 from .setup import Setup
 
 INTERRUPTED = 130

@@ -22,9 +22,9 @@ from ..algorithmprovider.tiebreak import TIE_BREAKS
 from ..core.engine import Engine
 from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError
-from ..framework import config as framework
+from ..framework.config import configuration as framework
+from ..framework.config.loading import given_configuration
 from ..framework.engine import FrameworkEngine
-from ..framework.given import given_configuration
 from ..framework.registry import DEFAULT_REGISTRY, with_plugins
 from ..framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 from .userrules import catalogue_of, plugins_of

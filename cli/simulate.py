@@ -12,18 +12,18 @@ import attrs
 import click
 import yaml
 
-from ..core.decision import Decision
+from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..framework.engine import FrameworkEngine
 from ..framework.profile import Profile
-from ..report.simulation import outcome_table, summary_text, wide_table
-from ..simulation.heap import settled
+from ..simulation.gcpause import settled
 from ..simulation.scenario import Scenario
 from ..simulation.simulate import Simulation
 from ..simulation.summary import Summary, summarise
 from .options import ClusterChoice, cluster_options, scheduler_options
 from .output import note, warn, writing
 from .progress import following
+from .report.simulation import outcome_table, summary_text, wide_table
 from .setup import Setup
 
 

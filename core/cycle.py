@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..api.objects import Pod
-from .batch import Batch
+from .arrays.batch import Batch
+from .arrays.table import NodeTable
+from .cluster.listings import Listings
 from .failures import Failures
-from .listings import Listings
+from .pods.template import Entry, Template, Templates
 from .release import Release
 from .rule import Algorithm, Predicate, Priority, Scores
-from .table import NodeTable
-from .template import Entry, Template, Templates
 
 if TYPE_CHECKING:
-    from .cache import Cache
-    from .extender import Extender
-    from .memory import Memory
-    from .residents import Residents
-    from .volumes import VolumeBinder
+    from .cluster.cache import Cache
+    from .decision.extender import Extender
+    from .incremental.answers import Memory
+    from .preemption.layout import Residents
+    from .volumes.binder import VolumeBinder
 
 
 @attrs.define(eq=False, kw_only=True)

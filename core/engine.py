@@ -13,26 +13,26 @@ import numpy as np
 
 from ..api.objects import Pod
 from ..exceptions import CacheError, ExtenderError
-from .batch import Rows
-from .cache import Cache
+from .arrays.batch import Rows
+from .arrays.table import NodeTable
+from .cluster.cache import Cache
+from .cluster.listings import Listings
+from .cluster.nominations import Nominations
+from .cluster.snapshot import Snapshot
 from .cycle import Cycle
-from .decision import Decision, Details
-from .equivalence import EquivalenceCache
-from .extender import Extender, filter_by_extenders
-from .listings import Listings
-from .memory import Memory
-from .nominations import Nominations
-from .preempt import Preemption, preempt
-from .residents import Residents
+from .decision.decision import Decision, Details
+from .decision.extender import Extender, filter_by_extenders
+from .decision.score import ScoreError, prioritize
+from .decision.search import Order, Search, run_effects, search
+from .equivalence.cache import EquivalenceCache
+from .incremental.answers import Memory
+from .incremental.scoreboard import Standing
+from .incremental.scoreboards import Standings
+from .pods.template import Template, Templates
+from .preemption.layout import Residents
+from .preemption.select import Preemption, preempt
 from .rule import Algorithm, RuleError
-from .score import ScoreError, prioritize
-from .search import Order, Search, run_effects, search
-from .snapshot import Snapshot
-from .standing import Standing
-from .standings import Standings
-from .table import NodeTable
-from .template import Template, Templates
-from .volumes import VolumeBinder, VolumeError, basic_checks
+from .volumes.binder import VolumeBinder, VolumeError, basic_checks
 
 NO_NODES = "no nodes available to schedule pods"
 PickHost = Callable[[int, int], tuple[int, bool]]

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from .intree import MIGRATABLE
+from .volumes.intree import MIGRATABLE
 
 if TYPE_CHECKING:
-    from ..api.labels import SelectorError
+    from ..api.meaning.labels import SelectorError
     from ..api.objects import Pod
-    from .requests import Requests
+    from .pods.requests import Requests
 
 Gates = Mapping[str, bool]
 Footprint = Callable[["Pod", Gates], "Requests"]

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .batch import Batch
+    from .arrays.batch import Batch
     from .cycle import Cycle
     from .failures import Failures
+    from .pods.template import Template
     from .release import Release
-    from .template import Template
 
 Scores = NDArray[np.int64]
 

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 import attrs
 
 from ..api.objects import KubeObject, Pod
-from .decision import Decision
+from .decision.decision import Decision
 from .engine import Engine
 from .feed import Feed
-from .preempt import Preemption
+from .preemption.select import Preemption
 
 
 @attrs.define(eq=False)

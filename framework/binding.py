@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import attrs
 
 from ..api.objects import Pod
-from ..core.cache import Cache
+from ..core.cluster.cache import Cache
 from .plugin import FrameworkCycle, Plugin
 from .profile import Profile
 from .status import Code, Status, error

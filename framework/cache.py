@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 
 from ..api.objects import Pod
-from ..core.batch import Rows
-from ..core.cache import Cache, Change, NodeInfo
-from ..core.nominations import Nominations
-from ..core.snapshot import Snapshot
-from ..core.table import NodeTable
+from ..core.arrays.batch import Rows
+from ..core.arrays.table import NodeTable
+from ..core.cluster.cache import Cache, Change, NodeInfo
+from ..core.cluster.nominations import Nominations
+from ..core.cluster.snapshot import Snapshot
 
 
 @attrs.define(eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ..core.decision import Decision, Details
+from ..core.decision.decision import Decision, Details
 from .diagnosis import Diagnosis
 from .status import Status
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from ..core.batch import Rows
+from ..core.arrays.batch import Rows
+from ..core.decision.search import Search
 from ..core.failures import Mask
-from ..core.search import Search
 from .status import Code, Status, unresolvable
 
 FILTERED_OUT = "node is filtered out by the prefilter result"

@@ -13,15 +13,15 @@ import attrs
 import numpy as np
 
 from ..api.objects import Pod
-from ..core.batch import Rows
-from ..core.decision import Decision
+from ..core.arrays.batch import Rows
+from ..core.decision.decision import Decision
+from ..core.decision.extender import Extender, filter_by_extenders
+from ..core.decision.score import ScoreError
 from ..core.engine import NO_NODES, Engine
-from ..core.extender import Extender, filter_by_extenders
-from ..core.score import ScoreError
 from ..exceptions import CacheError, ExtenderError
 from .binding import BindingSteps
 from .cache import FrameworkCache, FrameworkNominations, FrameworkSnapshot, NodeOrder
-from .config import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, read_configuration
+from .config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, read_configuration
 from .decision import FrameworkDecision, FrameworkDetails
 from .diagnosis import Diagnosis
 from .plugin import FrameworkCycle, Handle, Plugin

@@ -29,11 +29,11 @@ import attrs
 import numpy as np
 
 from ..api.objects import Node, Pod
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.pods.template import Entry, Template
 from ..core.rule import Predicate, Reads, Scores
-from ..core.template import Entry, Template
 from .status import Code, Status
 
 MAX_NODE_SCORE = 100
@@ -84,7 +84,7 @@ class Plugin:
     """``pre_score`` depends on the pod's template alone and leaves nothing in the cycle that ``score`` needs."""
 
     def __init__(self, args: Any, handle: Handle) -> None:
-        """*args*: the plugin's decoded arguments (``framework/args.py``), None for a plugin without; a user's plugin gets plain data."""
+        """*args*: the plugin's decoded arguments (``framework/config/args.py``), None for a plugin without; a user's gets plain data."""
         self.args = args
         self.handle = handle
 

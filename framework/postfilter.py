@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.nominations import Nominations
+from ..core.cluster.nominations import Nominations
 from .diagnosis import Diagnosis
 from .plugin import FrameworkCycle
 from .preemption import PostFilterResult

@@ -11,20 +11,20 @@ import attrs
 import numpy as np
 
 from ..api.objects import Pod, PodDisruptionBudget
-from ..core.batch import Rows
-from ..core.extender import preempt_with_extenders
-from ..core.nominations import Nominations
-from ..core.overlay import Overlay
-from ..core.preempt import Preemption, pick_one_node, selects
-from ..core.residents import importance
-from ..core.search import judge_twice
-from ..core.template import Entry
-from ..core.verdict import Verdict
-from ..core.victims import Victims
+from ..core.arrays.batch import Rows
+from ..core.arrays.overlay import Overlay
+from ..core.cluster.nominations import Nominations
+from ..core.decision.extender import preempt_with_extenders
+from ..core.decision.plan import Victims
+from ..core.decision.search import judge_twice
+from ..core.decision.verdict import Verdict
+from ..core.pods.template import Entry
+from ..core.preemption.layout import importance
+from ..core.preemption.select import Preemption, pick_one_node, selects
 from ..exceptions import ExtenderError
-from .args import DefaultPreemptionArgs
+from .config.args import DefaultPreemptionArgs
+from .config.fielderrors import aggregated
 from .diagnosis import Diagnosis, fit_error, reasons_text
-from .fielderrors import aggregated
 from .plugin import FrameworkCycle
 from .profile import Profile
 

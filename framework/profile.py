@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
+from ..core.pods.template import Template
 from ..core.release import Release
 from ..core.rule import Algorithm, Predicate, Priority, Reads
-from ..core.template import Template
 from ..exceptions import PolicyError
-from .argfaults import arg_faults
-from .config import KubeSchedulerConfiguration, ProfileConfig
-from .defaults import Named, Plugins, PluginSet
-from .fielderrors import aggregated
+from .config.argfaults import arg_faults
+from .config.configuration import KubeSchedulerConfiguration, ProfileConfig
+from .config.defaults import Named, Plugins, PluginSet
+from .config.fielderrors import aggregated
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .rules import as_kept, as_predicate, as_priority
 

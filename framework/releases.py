@@ -9,10 +9,11 @@ import attrs
 
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import RELEASES
-from ..core import intree, requests
+from ..core.pods import requests
 from ..core.release import Release
+from ..core.volumes import intree
 from ..exceptions import UnknownNameError
-from .gates import GATES
+from .config.gates import GATES
 
 TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.failures import Failures
+from ..core.pods.template import Template
 from ..core.rule import Predicate, Priority, RuleError, Scores
-from ..core.template import Template
 
 if TYPE_CHECKING:
     from .plugin import FrameworkCycle, Plugin

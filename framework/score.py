@@ -6,9 +6,9 @@ import contextlib
 
 import numpy as np
 
-from ..core.batch import Batch, Rows
+from ..core.arrays.batch import Batch, Rows
+from ..core.decision.score import Ranking, ScoreError
 from ..core.rule import Priority, RuleError, Scores
-from ..core.score import Ranking, ScoreError
 from ..exceptions import ExtenderError
 from .plugin import MAX_NODE_SCORE, FrameworkCycle
 from .profile import Profile

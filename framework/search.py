@@ -8,10 +8,10 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from ..core.batch import Batch, Rows
-from ..core.nominations import Nominations
-from ..core.search import Search, judge_twice
-from ..core.verdict import Verdict
+from ..core.arrays.batch import Batch, Rows
+from ..core.cluster.nominations import Nominations
+from ..core.decision.search import Search, judge_twice
+from ..core.decision.verdict import Verdict
 from .diagnosis import Diagnosis
 from .plugin import FrameworkCycle
 from .profile import Profile

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from ..core.batch import Batch, Ints, Rows
-from ..core.memory import Memory
+from ..core.arrays.batch import Batch, Ints, Rows
+from ..core.incremental.answers import Memory
+from ..core.incremental.scoreboard import Standing
+from ..core.incremental.scoreboards import Standings
+from ..core.pods.template import Template
 from ..core.rule import RuleError
-from ..core.standing import Standing
-from ..core.standings import Standings
-from ..core.template import Template
 from .cache import NodeOrder
 from .plugin import FrameworkCycle, Plugin
 from .prefilter import ask_once

@@ -12,15 +12,15 @@ from collections.abc import Iterator
 import attrs
 import numpy as np
 
-from ..core.batch import Batch, Ints
-from ..core.census import Counter
-from ..core.columns import grown
+from ..core.arrays.batch import Batch, Ints
+from ..core.arrays.census import Counter
+from ..core.arrays.columns import grown
+from ..core.arrays.table import NodeTable
 from ..core.cycle import Cycle
-from ..core.domains import DomainSums
 from ..core.failures import Failures, Mask, Reasons
-from ..core.podterms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, meant_by, unreadable
-from ..core.table import NodeTable
-from ..core.template import Entry, Template
+from ..core.matching.domains import DomainSums
+from ..core.pods.template import Entry, Template
+from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, meant_by, unreadable
 from .reasons import (
     EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
     POD_AFFINITY_NOT_MATCH,

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..api.objects import PersistentVolume, PersistentVolumeClaim, Volume
-from ..core.assumecache import VolumeError
-from ..core.batch import Batch, Ints, Mask
-from ..core.claims import claim_name
+from ..core.arrays.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.intree import PLUGINS, handle_of, plugin_of
+from ..core.pods.claims import claim_name
+from ..core.pods.template import Template
 from ..core.rule import Reads
-from ..core.template import Template
-from ..core.volumematch import claim_class
+from ..core.volumes.assumecache import VolumeError
+from ..core.volumes.intree import PLUGINS, handle_of, plugin_of
+from ..core.volumes.match import claim_class
 from .csimigration import migrated_plugins
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
 from .rule import has_volumes, predicate

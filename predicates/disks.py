@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..api.objects import RBD, Volume
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.pods.template import Template
 from ..core.rule import Reads
-from ..core.template import Template
 from .reasons import DISK_CONFLICT
 from .rule import has_volumes, predicate
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.pods.template import Template
 from ..core.rule import Reads
-from ..core.template import Template
 from .hostname import pod_fits_host
 from .hostports import pod_fits_host_ports
 from .nodeselector import pod_match_node_selector

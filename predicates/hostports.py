@@ -8,11 +8,11 @@ from operator import or_
 
 import attrs
 
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.pods.template import Port, Template
 from ..core.rule import Predicate, Reads
-from ..core.template import Port, Template
 from .reasons import POD_NOT_FITS_HOST_PORTS
 from .rule import predicate
 

@@ -13,16 +13,16 @@ import attrs
 import numpy as np
 
 from ..api.objects import Namespace
-from ..core.batch import Batch, Ints, Mask
-from ..core.census import Counter, Terms
+from ..core.arrays.batch import Batch, Ints, Mask
+from ..core.arrays.census import Counter, Terms
+from ..core.cluster.listings import Listing
 from ..core.cycle import Cycle
-from ..core.domains import DomainSums, pods_with_any_key
 from ..core.failures import Failures
-from ..core.listings import Listing
-from ..core.namespaces import by_name
-from ..core.podterms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsMeant, meant_by, unreadable
+from ..core.matching.domains import DomainSums, pods_with_any_key
+from ..core.matching.namespaces import by_name
+from ..core.pods.template import Template
+from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsMeant, meant_by, unreadable
 from ..core.rule import Reads
-from ..core.template import Template
 from .affinityslow import LACKING_COMPANY, MEETING_REFUSED, REFUSED_BY_EXISTING, without_metadata
 from .rule import predicate
 

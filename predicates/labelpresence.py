@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.pods.template import Template
 from ..core.rule import Predicate, Reads
-from ..core.template import Template
 from .reasons import NODE_LABEL_PRESENCE_VIOLATED
 from .rule import predicate
 

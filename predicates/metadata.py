@@ -6,10 +6,10 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go GetMetadata.
 from __future__ import annotations
 
 from ..core.cycle import Cycle
-from ..core.podterms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, unreadable
-from ..core.spread import hard_constraints, selector_error
-from ..core.spread import metadata_fails as spread_unreadable
-from ..core.template import Template
+from ..core.matching.spread import hard_constraints, selector_error
+from ..core.matching.spread import metadata_fails as spread_unreadable
+from ..core.pods.template import Template
+from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, unreadable
 
 REFUSED_BY = Unreadable(REQUIRED_ANTI_AFFINITY)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.nodeselectors import pod_node_affinity_mask, required_node_affinity
+from ..core.matching.nodeselectors import pod_node_affinity_mask, required_node_affinity
+from ..core.pods.template import Template
 from ..core.rule import Reads
-from ..core.template import Template
 from .reasons import NODE_SELECTOR_NOT_MATCH
 from .rule import predicate
 

@@ -6,12 +6,12 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ..core.batch import Batch, Ints, Mask
+from ..core.arrays.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason
-from ..core.requests import NATIVE, PODS, is_extended_resource
+from ..core.pods.requests import NATIVE, PODS, is_extended_resource
+from ..core.pods.template import Template
 from ..core.rule import Reads
-from ..core.template import Template
 from .reasons import insufficient
 from .rule import predicate
 

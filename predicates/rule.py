@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason
+from ..core.pods.template import Template
 from ..core.rule import Predicate, Reads
-from ..core.template import Template
 
 Check = Callable[[Template, Batch, Cycle], Failures | None]
 EachNode = Callable[[Template, Batch, int, Cycle], Iterable[Reason] | str | None]

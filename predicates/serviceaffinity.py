@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 import numpy as np
 
-from ..api.labels import everything, set_selector
+from ..api.meaning.labels import everything, set_selector
 from ..api.objects import Map
-from ..core.batch import Batch, Mask
-from ..core.census import Counter, PodsMatching
+from ..core.arrays.batch import Batch, Mask
+from ..core.arrays.census import Counter, PodsMatching
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.nodeselectors import pairs_mask
-from ..core.owners import services_of
+from ..core.matching.nodeselectors import pairs_mask
+from ..core.matching.owners import services_of
+from ..core.pods.template import Entry, Template
 from ..core.rule import Predicate, Reads
-from ..core.template import Entry, Template
 from .reasons import SERVICE_AFFINITY_VIOLATED
 from .rule import predicate
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..api.meaning.tolerations import tolerates
 from ..api.objects import Taint, Toleration
-from ..api.tolerations import tolerates
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.pods.template import Template
 from ..core.rule import Reads
-from ..core.template import Template
 from .reasons import TAINTS_TOLERATIONS_NOT_MATCH
 from .rule import predicate
 

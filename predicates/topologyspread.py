@@ -8,15 +8,14 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from ..api.labels import selector_matches
+from ..api.meaning.labels import selector_matches
 from ..api.objects import TopologySpreadConstraint
-from ..core.batch import Batch, Ints, Mask
-from ..core.census import PodsMatching
+from ..core.arrays.batch import Batch, Ints, Mask
+from ..core.arrays.census import PodsMatching
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.nodeselectors import required_node_affinity
-from ..core.rule import Reads
-from ..core.spread import (
+from ..core.matching.nodeselectors import required_node_affinity
+from ..core.matching.spread import (
     Constraints,
     Domains,
     counted_by,
@@ -25,7 +24,8 @@ from ..core.spread import (
     selector_error,
     with_all_keys,
 )
-from ..core.template import Template
+from ..core.pods.template import Template
+from ..core.rule import Reads
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
 from .rule import predicate
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from ..api.meaning.tolerations import tolerates
 from ..api.objects import Taint
-from ..api.tolerations import tolerates
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.pods.template import Template
 from ..core.rule import Reads
-from ..core.template import Template
 from .reasons import NODE_UNSCHEDULABLE
 from .rule import predicate
 

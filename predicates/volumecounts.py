@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..api.objects import PersistentVolumeClaim, Volume, VolumeSource
-from ..core.batch import Batch, Ints, Mask
-from ..core.claims import claim_name, is_made_for_pod, not_owned
+from ..core.arrays.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
+from ..core.pods.claims import claim_name, is_made_for_pod, not_owned
+from ..core.pods.template import Template
 from ..core.rule import Predicate, Reads
-from ..core.template import Template
+from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
 from .csimigration import migrated_plugins
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
 from .rule import has_volumes

@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
-from ..core.batch import Batch, Mask
+from ..core.arrays.batch import Batch, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
-from ..core.intree import REGION, ZONE
+from ..core.pods.template import Template
 from ..core.rule import Reads
-from ..core.template import Template
-from ..core.volumematch import claim_class
+from ..core.volumes.intree import REGION, ZONE
+from ..core.volumes.match import claim_class
 from .reasons import VOLUME_ZONE_CONFLICT
 from .rule import has_volumes, predicate
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
+from ..core.pods.template import Template
 from ..core.rule import Reads, Scores
-from ..core.template import Template
 from .rule import MAX_PRIORITY, priority
 
 Controller = tuple[str, str]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.batch import Batch, Ints, Mask
+from ..core.arrays.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
-from ..core.requests import CPU, MEMORY
+from ..core.pods.requests import CPU, MEMORY
+from ..core.pods.template import Template
 from ..core.rule import Reads, Scores
-from ..core.template import Template
 from .rule import MAX_PRIORITY, priority
 from .shares import both_requested_with, nonzero_request
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
+from ..core.pods.template import Template
 from ..core.rule import Reads, Scores
-from ..core.template import Template
 from .rule import priority
 
 

@@ -6,12 +6,14 @@ from collections.abc import Hashable, Iterator
 
 import numpy as np
 
-from ..core.batch import Batch
-from ..core.census import Counter, Query
+from ..core.arrays.batch import Batch
+from ..core.arrays.census import Counter, Query
+from ..core.arrays.table import NodeTable
 from ..core.cycle import Cycle
-from ..core.domains import DomainSums
-from ..core.namespaces import by_name, terms_about
-from ..core.podterms import (
+from ..core.matching.domains import DomainSums
+from ..core.matching.namespaces import by_name, terms_about
+from ..core.pods.template import Template
+from ..core.pods.terms import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
@@ -23,8 +25,6 @@ from ..core.podterms import (
     unreadable,
 )
 from ..core.rule import Reads, Reduction, RuleError, Scores
-from ..core.table import NodeTable
-from ..core.template import Template
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"

@@ -6,13 +6,13 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ..api.labels import SelectorError
+from ..api.meaning.labels import SelectorError
 from ..api.objects import PreferredSchedulingTerm
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
-from ..core.nodeselectors import expressions_mask
+from ..core.matching.nodeselectors import expressions_mask
+from ..core.pods.template import Template
 from ..core.rule import Reads, RuleError, Scores
-from ..core.template import Template
 from .reduce import normalize_reduce
 from .rule import priority
 

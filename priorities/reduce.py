@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arithmetic import truncated_div
-from ..core.batch import Batch
+from ..core.arrays.arithmetic import truncated_div
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
+from ..core.pods.template import Template
 from ..core.rule import Reduction, Scores
-from ..core.template import Template
 from .rule import MAX_PRIORITY
 
 

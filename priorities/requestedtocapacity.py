@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..core.arithmetic import Ints
-from ..core.batch import Batch
+from ..core.arrays.arithmetic import Ints
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
-from ..core.requests import CPU, MEMORY
+from ..core.pods.requests import CPU, MEMORY
+from ..core.pods.template import Template
 from ..core.rule import Priority, Reads, Scores
-from ..core.template import Template
 from ..exceptions import PolicyError
 from .rule import MAX_PRIORITY, priority
 from .shares import free_share, request, requested_with

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..api.objects import Container
-from ..core.batch import Batch, Mask
+from ..core.arrays.batch import Batch, Mask
 from ..core.cycle import Cycle
-from ..core.requests import CPU, MEMORY, amount, wrapped
+from ..core.pods.requests import CPU, MEMORY, amount, wrapped
+from ..core.pods.template import Template
 from ..core.rule import Reads, Scores
-from ..core.template import Template
 from .rule import priority
 
 

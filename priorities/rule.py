@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable
 
 import numpy as np
 
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
+from ..core.pods.template import Template
 from ..core.rule import Priority, Reads, Scores
-from ..core.template import Template
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]

@@ -8,14 +8,14 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.batch import Batch
-from ..core.census import PodsMatching
+from ..core.arrays.batch import Batch
+from ..core.arrays.census import PodsMatching
+from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle
-from ..core.listings import Listings
-from ..core.owners import OwnerSelector, owner_selectors, remembered
+from ..core.matching.owners import OwnerSelector, owner_selectors, remembered
+from ..core.pods.template import Group, Template
 from ..core.release import Release
 from ..core.rule import Priority, Reads, Reduction, Scores
-from ..core.template import Group, Template
 from .rule import MAX_PRIORITY, priority
 
 Floats = NDArray[np.float64]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
-from ..core.owners import first_service_selector
+from ..core.matching.owners import first_service_selector
+from ..core.pods.template import Template
 from ..core.rule import Priority, Reads, Scores
-from ..core.template import Template
 from .rule import MAX_PRIORITY, priority
 from .selectorspread import fellows
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arithmetic import Ints, truncated_div
-from ..core.batch import Batch
-from ..core.requests import CPU, MEMORY
-from ..core.template import Template
+from ..core.arrays.arithmetic import Ints, truncated_div
+from ..core.arrays.batch import Batch
+from ..core.pods.requests import CPU, MEMORY
+from ..core.pods.template import Template
 
 
 def nonzero_request(pod: Template) -> tuple[int, int]:

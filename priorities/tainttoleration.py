@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..api.meaning.tolerations import tolerates
 from ..api.objects import Taint, Toleration
-from ..api.tolerations import tolerates
-from ..core.batch import Batch
+from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
+from ..core.pods.template import Template
 from ..core.rule import Reads, Scores
-from ..core.template import Template
 from .reduce import normalize_reduce
 from .rule import priority
 

@@ -6,12 +6,11 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ..core.arithmetic import tabulated
-from ..core.batch import Batch, Ints
+from ..core.arrays.arithmetic import tabulated
+from ..core.arrays.batch import Batch, Ints
 from ..core.cycle import Cycle
-from ..core.nodeselectors import required_node_affinity
-from ..core.rule import Reads, Reduction, RuleError, Scores
-from ..core.spread import (
+from ..core.matching.nodeselectors import required_node_affinity
+from ..core.matching.spread import (
     NO_MINIMUM,
     Constraints,
     domains_by_key,
@@ -22,7 +21,8 @@ from ..core.spread import (
     with_all_keys,
     without_a_key,
 )
-from ..core.template import Template
+from ..core.pods.template import Template
+from ..core.rule import Reads, Reduction, RuleError, Scores
 from .rule import MAX_PRIORITY, priority
 
 

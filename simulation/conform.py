@@ -11,9 +11,9 @@ from typing import Any
 
 import attrs
 
-from ..api.decode import decode
 from ..api.objects import KubeObject, Pod
-from ..core.decision import Decision
+from ..api.reading.decode import decode
+from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.feed import Feed
 from ..core.run import Run

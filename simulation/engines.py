@@ -7,17 +7,17 @@ from typing import Any
 
 from ..algorithmprovider import resolve
 from ..algorithmprovider.releases import RELEASES
-from ..core.clock import Clock
+from ..core.cluster.nominations import Nominations
 from ..core.engine import Engine
-from ..core.events import EventRouter
-from ..core.nominations import Nominations
-from ..core.queue import SchedulingQueue, make_queue
+from ..core.queue.clock import Clock
+from ..core.queue.protocol import SchedulingQueue, make_queue
+from ..core.router import EventRouter
 from ..exceptions import UnknownNameError
 from ..framework.cache import FrameworkNominations
-from ..framework.config import KIND, read_configuration
-from ..framework.defaults import GROUP
+from ..framework.config.configuration import KIND, read_configuration
+from ..framework.config.defaults import GROUP
 from ..framework.engine import FrameworkEngine
-from ..framework.eventhandlers import FrameworkEvents, queue_for
+from ..framework.queue.eventhandlers import FrameworkEvents, queue_for
 from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES
 

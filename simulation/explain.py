@@ -8,13 +8,13 @@ from typing import Any
 import attrs
 
 from ..api.objects import Pod
-from ..core.batch import Rows
+from ..core.arrays.batch import Rows
 from ..core.cycle import Cycle
-from ..core.decision import Decision, Details
+from ..core.decision.decision import Decision, Details
+from ..core.decision.score import Ranking, ScoreError, prioritize
+from ..core.decision.verdict import Judgement, Verdict
 from ..core.engine import Engine
 from ..core.run import standing_still
-from ..core.score import Ranking, ScoreError, prioritize
-from ..core.verdict import Judgement, Verdict
 from ..framework.decision import FrameworkDetails
 from ..framework.engine import FrameworkEngine
 from ..framework.score import prioritize as prioritize_by_plugins

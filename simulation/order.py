@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..api.objects import Pod
-from ..core.clock import Clock
 from ..core.engine import Engine
+from ..core.queue.clock import Clock
 from .engines import queue_apart
 
 ORDERS = ("input", "priority", "queue")

@@ -8,9 +8,9 @@ from typing import IO, Any
 
 import attrs
 
-from ..api.documents import PathLike
 from ..api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, Inventory, find_waiting, read_inventory, why_not_waiting
 from ..api.objects import KubeObject, Node, Pod
+from ..api.reading.documents import PathLike
 from ..exceptions import ManifestError
 
 __all__ = ["DEFAULT_SCHEDULER", "Scenario", "read_scenario"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from ..api.objects import Pod
-from ..core.decision import Decision
+from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.run import Run
 from ..framework.decision import FrameworkDecision

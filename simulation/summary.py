@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.table import NodeTable
+from ..core.arrays.table import NodeTable
 from .simulate import Simulation
 
 Ints = NDArray[np.int64]

@@ -25,7 +25,7 @@ def _alias_checkout() -> None:
 
 
 def _alias_tests() -> None:
-    """Make the helpers beside the tests importable as ``tests.build`` and so on, whatever else is called ``tests``."""
+    """Make the helpers beside the tests importable as ``tests.support.build`` and so on, whatever else is called ``tests``."""
     package = ModuleType("tests")
     package.__path__ = [str(ROOT / "tests")]
     sys.modules["tests"] = package

@@ -23,13 +23,12 @@ ALLOWED = {
     "algorithmprovider": {"algorithmprovider", "predicates", "priorities", "core", "api", "exceptions"},
 }
 ALLOWED["framework"] = ALLOWED["algorithmprovider"] | {"framework"}
-ALLOWED["simulation"] = ALLOWED["framework"] | {"simulation"}
-ALLOWED["report"] = ALLOWED["simulation"] | {"report"}
-ALLOWED["live"] = ALLOWED["simulation"] | {"live"}
-ALLOWED["cli"] = ALLOWED["report"] | ALLOWED["live"] | {"cli"}
+ALLOWED["scheduler.py"] = ALLOWED["framework"] | {"scheduler"}
+ALLOWED["simulation"] = ALLOWED["scheduler.py"] | {"simulation"}
+ALLOWED["cli"] = ALLOWED["simulation"] | {"cli"}
 ALLOWED["exceptions.py"] = {"exceptions"}
 ALLOWED["__main__.py"] = {"cli"}
-ALLOWED["__init__.py"] = ALLOWED["framework"]
+ALLOWED["__init__.py"] = ALLOWED["scheduler.py"]
 
 MINORS = (*range(12, 17), 27)
 VERSIONS = {f"{prefix}1.{minor}" for prefix in ("", "v") for minor in MINORS}

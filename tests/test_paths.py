@@ -14,17 +14,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.batch import Batch
-from kubeclassic.core.decision import Decision
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
-from kubeclassic.core.overlay import Overlay
+from kubeclassic.core.pods.template import Entry
 from kubeclassic.core.rule import Predicate, Reads
-from kubeclassic.core.template import Entry
 from kubeclassic.simulation.engines import engine_for
-from tests.build import engine, node, obj, pod
-from tests.worldforms import REGION, ZONE, pod_form
-from tests.worlds import (
+from tests.support.build import engine, node, obj, pod
+from tests.support.worldforms import REGION, ZONE, pod_form
+from tests.support.worlds import (
     COUNTING,
     GATES,
     OWNERS,

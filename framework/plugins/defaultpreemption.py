@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from ...core.template import Template
+from ...core.pods.template import Template
 from ..diagnosis import Diagnosis
 from ..plugin import FrameworkCycle, Plugin
 from ..preemption import Evaluator, PostFilterResult

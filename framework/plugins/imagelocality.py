@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...core.batch import Batch
+from ...core.arrays.batch import Batch
+from ...core.pods.template import Template
 from ...core.rule import Reads, Scores
-from ...core.template import Template
 from ...priorities.imagelocality import LEAST, MOST, images, spread_sizes
 from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
 

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.batch import Batch
+from ...core.arrays.batch import Batch
 from ...core.cycle import Cycle
-from ...core.domains import DomainSums
 from ...core.failures import Failures
-from ...core.namespaces import terms_about
-from ...core.podterms import (
+from ...core.matching.domains import DomainSums
+from ...core.matching.namespaces import terms_about
+from ...core.pods.template import Template
+from ...core.pods.terms import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
@@ -22,7 +23,6 @@ from ...core.podterms import (
     unreadable,
 )
 from ...core.rule import Reads, Reduction, Scores
-from ...core.template import Template
 from ...predicates.interpodaffinity import Affinity, AntiAffinity, first_of, lacks_company, meets_refused, refused_by_existing
 from ...predicates.reasons import (
     EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
@@ -30,11 +30,11 @@ from ...predicates.reasons import (
     POD_ANTI_AFFINITY_RULES_NOT_MATCH,
 )
 from ...priorities.interpodaffinity import liking, stretched
-from ..args import InterPodAffinityArgs
-from ..events import Action, ClusterEvent
-from ..fielderrors import aggregated
+from ..config.args import InterPodAffinityArgs
+from ..config.fielderrors import aggregated
+from ..config.selectorfaults import label_selector_fault
 from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin
-from ..selectorfaults import label_selector_fault
+from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
 
 FIELDS = {

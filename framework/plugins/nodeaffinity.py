@@ -11,16 +11,16 @@ import numpy as np
 
 from ...api.objects import NodeAffinity as Affinity
 from ...api.objects import NodeSelectorTerm, PreferredSchedulingTerm
-from ...core.batch import Batch, Mask
+from ...core.arrays.batch import Batch, Mask
 from ...core.failures import Failures, Reason
-from ...core.nodeselectors import literal_node_affinity_mask, node_selector_mask, required_node_affinity, term_mask
+from ...core.matching.nodeselectors import literal_node_affinity_mask, node_selector_mask, required_node_affinity, term_mask
+from ...core.pods.template import Template
 from ...core.rule import Reads, RuleError, Scores
-from ...core.template import Template
 from ...priorities.reduce import normalize_reduce
-from ..events import NODE_ADD_OR_UPDATE, ClusterEvent
-from ..fielderrors import aggregated
+from ..config.fielderrors import aggregated
+from ..config.selectorfaults import preferred_faults
 from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin, PreFilterResult
-from ..selectorfaults import preferred_faults
+from ..queue.events import NODE_ADD_OR_UPDATE, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
 
 NOT_MATCHING = Reason("node(s) didn't match Pod's node affinity/selector", resolvable=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
-from ...core.batch import Batch
+from ...core.arrays.batch import Batch
 from ...core.failures import Failures, Reason
+from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...core.template import Template
-from ..events import NODE_ADD_OR_UPDATE, ClusterEvent
 from ..plugin import FrameworkCycle, Plugin
+from ..queue.events import NODE_ADD_OR_UPDATE, ClusterEvent
 
 DIFFERENT_NODE = Reason("node(s) didn't match the requested node name", resolvable=False)
 

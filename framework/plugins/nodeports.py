@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
-from ...core.batch import Batch
+from ...core.arrays.batch import Batch
 from ...core.failures import Failures
+from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...core.template import Template
 from ...predicates.hostports import pod_fits_host_ports
-from ..events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
 from ..plugin import FrameworkCycle, Plugin
+from ..queue.events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
 
 
 class NodePorts(Plugin):

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
-from ...core.arithmetic import Ints, truncated_div
-from ...core.batch import Batch, Mask
+from ...core.arrays.arithmetic import Ints, truncated_div
+from ...core.arrays.batch import Batch, Mask
 from ...core.failures import Failures
-from ...core.requests import NATIVE, is_extended_resource, is_scalar_resource
+from ...core.pods.requests import NATIVE, is_extended_resource, is_scalar_resource
+from ...core.pods.template import Template
 from ...core.rule import Reads, Scores
-from ...core.template import Template
 from ...predicates.resources import checked_resources, shortages
 from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import free_share, request, requested_with, used_share
-from ..args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
-from ..events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
+from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
 from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin
+from ..queue.events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
 from ..status import reason
 
 TOO_MANY_PODS = reason("Too many pods")

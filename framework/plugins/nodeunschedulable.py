@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
-from ...core.batch import Batch
+from ...core.arrays.batch import Batch
 from ...core.failures import Failures
+from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...core.template import Template
 from ...predicates.unschedulable import check_node_unschedulable
-from ..events import Action, ClusterEvent
 from ..plugin import FrameworkCycle, Plugin
+from ..queue.events import Action, ClusterEvent
 
 
 class NodeUnschedulable(Plugin):

@@ -8,20 +8,20 @@ from typing import Any, ClassVar
 import attrs
 import numpy as np
 
-from ...api.labels import SelectorError
-from ...core.arithmetic import tabulated, truncated_div
-from ...core.batch import Batch, Mask
+from ...api.meaning.labels import SelectorError
+from ...core.arrays.arithmetic import tabulated, truncated_div
+from ...core.arrays.batch import Batch, Mask
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason
-from ...core.nodeselectors import required_node_affinity
+from ...core.matching.nodeselectors import required_node_affinity
+from ...core.matching.spread import Domains, has_key
+from ...core.pods.template import Template
 from ...core.rule import Reads, Reduction, RuleError, Scores
-from ...core.spread import Domains, has_key
-from ...core.template import Template
 from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
-from ..args import PodTopologySpreadArgs
-from ..events import Action, ClusterEvent
+from ..config.args import PodTopologySpreadArgs
 from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin
+from ..queue.events import Action, ClusterEvent
 from ..status import Status, error
 from .spreadconstraints import HARD, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_fellows
 from .spreadcounts import Skews, SoftCounts, domains_by_key

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..plugin import Plugin
-from ..queued import QueuedPod
+from ..queue.queued import QueuedPod
 
 
 class PrioritySort(Plugin):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...api.objects import Pod
-from ..events import Action, ClusterEvent
 from ..plugin import Plugin
+from ..queue.events import Action, ClusterEvent
 from ..status import Status, unresolvable
 
 

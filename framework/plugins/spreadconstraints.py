@@ -11,17 +11,17 @@ from functools import lru_cache
 import attrs
 import numpy as np
 
-from ...api.labels import SelectorError, compile_selector, pairs_match
+from ...api.meaning.labels import SelectorError, compile_selector, pairs_match
 from ...api.objects import NO_STRINGS, LabelSelector, Map, Taint, TopologySpreadConstraint
-from ...core.batch import Batch, Ints, Mask
-from ...core.census import PodsMatching
-from ...core.listings import Listings
-from ...core.nodeselectors import literal_node_affinity_mask, required_node_affinity
-from ...core.owners import remembered, services_of
-from ...core.template import Group, Template
+from ...core.arrays.batch import Batch, Ints, Mask
+from ...core.arrays.census import PodsMatching
+from ...core.cluster.listings import Listings
+from ...core.matching.nodeselectors import literal_node_affinity_mask, required_node_affinity
+from ...core.matching.owners import remembered, services_of
+from ...core.pods.template import Group, Template
 from ...predicates.taints import first_untolerated
+from ..config.selectorfaults import label_selector_fault
 from ..plugin import Handle
-from ..selectorfaults import label_selector_fault
 
 HARD, SOFT = "DoNotSchedule", "ScheduleAnyway"
 HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"

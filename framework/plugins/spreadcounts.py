@@ -11,13 +11,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.arithmetic import rounded, tabulated
-from ...core.batch import Batch, Ints, Mask
-from ...core.columns import ColumnView
+from ...core.arrays.arithmetic import rounded, tabulated
+from ...core.arrays.batch import Batch, Ints, Mask
+from ...core.arrays.columns import ColumnView
+from ...core.arrays.table import NodeTable
+from ...core.matching.spread import Domains, Ground, has_key, with_all_keys
+from ...core.pods.template import Template
 from ...core.rule import Scores
-from ...core.spread import Domains, Ground, has_key, with_all_keys
-from ...core.table import NodeTable
-from ...core.template import Template
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
 
 Codes = NDArray[np.intp]

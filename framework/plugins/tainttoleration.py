@@ -8,15 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from ...api.objects import Taint
-from ...core.batch import Batch
+from ...core.arrays.batch import Batch
 from ...core.failures import Failures
+from ...core.pods.template import Template
 from ...core.rule import Reads, Scores
-from ...core.template import Template
 from ...predicates.taints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.reduce import normalize_reduce
-from ..events import NODE_ADD_OR_UPDATE, ClusterEvent
 from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
+from ..queue.events import NODE_ADD_OR_UPDATE, ClusterEvent
 from ..status import reason
 
 

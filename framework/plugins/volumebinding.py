@@ -12,18 +12,18 @@ import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean
 from ...api.objects import NodeSelector, NodeSelectorTerm, PersistentVolumeClaim, Pod, Volume
-from ...api.quantity import ZERO
-from ...core.batch import Batch, Ints, Mask
-from ...core.claims import claim_name, is_made_for_pod, not_owned
+from ...api.objects.quantity import ZERO
+from ...core.arrays.batch import Batch, Ints, Mask
 from ...core.failures import Failures, Reason
+from ...core.pods.claims import claim_name, is_made_for_pod, not_owned
+from ...core.pods.template import Template
 from ...core.rule import Reads, Scores
-from ...core.template import Template
-from ...core.volumes import Finding, VolumeError
-from ...core.volumesearch import UNBOUND_IMMEDIATE
+from ...core.volumes.binder import Finding, VolumeError
+from ...core.volumes.search import UNBOUND_IMMEDIATE
 from ...predicates.reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
-from ..args import WHOLE_RANGE
-from ..events import Action, ClusterEvent
+from ..config.args import WHOLE_RANGE
 from ..plugin import FrameworkCycle, Handle, Plugin, PreFilterResult
+from ..queue.events import Action, ClusterEvent
 from ..status import Status, error, unresolvable
 from .noderesources import scaled_line, utilization
 
@@ -115,7 +115,7 @@ class VolumeBinding(Plugin):
         cycle.binder.revert(pod, node_name)
 
     def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
-        """What is assumed is in the binder; whoever runs the API writes what :meth:`~...core.volumes.VolumeBinder.bind` gives."""
+        """What is assumed is in the binder; whoever runs the API writes what :meth:`~...core.volumes.binder.VolumeBinder.bind` gives."""
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.batch import Batch, Ints
+from ...core.arrays.batch import Batch, Ints
 from ...core.failures import Failures, Reason
+from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...core.template import Template
 from ...predicates.disks import no_disk_conflict
-from ..events import Action, ClusterEvent
 from ..plugin import FrameworkCycle, Handle, Plugin
+from ..queue.events import Action, ClusterEvent
 from ..status import Status, unresolvable
 
 SOLE_USER = "ReadWriteOncePod"

@@ -9,16 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from ...api.objects import PersistentVolume
-from ...core.batch import Batch
+from ...core.arrays.batch import Batch
 from ...core.failures import Failures
-from ...core.intree import REGION, TOPOLOGY_REGION, TOPOLOGY_ZONE, ZONE
+from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...core.template import Template
-from ...core.volumematch import claim_class
+from ...core.volumes.intree import REGION, TOPOLOGY_REGION, TOPOLOGY_ZONE, ZONE
+from ...core.volumes.match import claim_class
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ...predicates.volumezone import NO_NAME, not_among, zones_of
-from ..events import Action, ClusterEvent
 from ..plugin import FrameworkCycle, Plugin
+from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, failing, unresolvable
 
 LABELS = (ZONE, REGION, TOPOLOGY_ZONE, TOPOLOGY_REGION)

@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.api.inventory import find_waiting, take_in, why_not_waiting
 from kubeclassic.api.load import Loaded
 from kubeclassic.exceptions import UnknownNameError
-from tests.build import node, pod
+from tests.support.build import node, pod
 
 
 class TestWhoWaits:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.api import documents
 from kubeclassic.api.load import Loaded, load
 from kubeclassic.api.objects import LabelSelector, Map, Node, Pod, ReplicaSet, ReplicationController
+from kubeclassic.api.reading import documents
 from kubeclassic.exceptions import ManifestError
 
 NODE: dict[str, Any] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}

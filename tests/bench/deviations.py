@@ -14,10 +14,10 @@ sys.path.insert(0, str(ROOT))
 
 import click  # noqa: E402
 
+from kubeclassic.cli.report.text import format_table  # noqa: E402
 from kubeclassic.exceptions import PolicyError  # noqa: E402
-from kubeclassic.report.text import format_table  # noqa: E402
 from kubeclassic.simulation.scenario import read_scenario  # noqa: E402
-from tests.deviationtrials import CASES, PACKING, Trial, refused, trials  # noqa: E402
+from tests.support.deviationtrials import CASES, PACKING, Trial, refused, trials  # noqa: E402
 
 COLUMNS = ("deviation", "clusters: Policy", "decisions", "differ with it", "differ without it")
 

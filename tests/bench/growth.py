@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kubeclassic.simulation.bench import calibration, peak_rss_mb, time_once
-from kubeclassic.simulation.benchcases import Shape
+from kubeclassic.simulation.bench.bench import calibration, peak_rss_mb, time_once
+from kubeclassic.simulation.bench.cases import Shape
 
 Json = dict[str, Any]
 RELEASE = "1.16"

@@ -8,8 +8,8 @@ import json
 import sys
 from collections import Counter
 
-from kubeclassic.simulation.bench import peak_rss_mb
-from kubeclassic.simulation.benchcases import FORMS, Shape
+from kubeclassic.simulation.bench.bench import peak_rss_mb
+from kubeclassic.simulation.bench.cases import FORMS, Shape
 from kubeclassic.simulation.conform import build
 
 

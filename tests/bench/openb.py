@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from kubeclassic.api.decode import decode
 from kubeclassic.api.objects import Pod
+from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.run import Run
 from kubeclassic.simulation.engines import engine_for
-from kubeclassic.simulation.openb import manifests
+from kubeclassic.simulation.replay.inputs.openb import manifests
 
 
 def main() -> None:

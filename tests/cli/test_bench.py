@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.framework.config import KIND
-from kubeclassic.framework.defaults import GROUP
+from kubeclassic.framework.config.configuration import KIND
+from kubeclassic.framework.config.defaults import GROUP
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
-from kubeclassic.simulation.benchcases import FORMS, Shape
+from kubeclassic.simulation.bench.cases import FORMS, Shape
 from kubeclassic.simulation.conform import read_items, read_lines
-from tests.build import obj
+from tests.support.build import obj
 
 FIELDS = {
     "pods", "scheduled", "cpu_seconds", "wall_seconds", "pods_per_s", "p50_ms", "p99_ms", "nodes", "peak_rss_mb", "load_seconds",

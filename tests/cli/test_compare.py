@@ -12,8 +12,8 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.configurations import KEYS, Wanted
+from kubeclassic.cli.report.compare_html import comparison_html
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.report.compare_html import comparison_html
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = str(ROOT / "examples" / "cluster")

@@ -11,7 +11,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from kubeclassic.cli.policy import policy
-from kubeclassic.framework.config import load_configuration, read_configuration
+from kubeclassic.framework.config.configuration import load_configuration, read_configuration
 from kubeclassic.framework.engine import FrameworkEngine
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -18,7 +18,7 @@ import pytest
 from kubeclassic import cli
 from kubeclassic.cli import run
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
-from tests.replaybuild import BUSY
+from tests.support.replaybuild import BUSY
 
 TWO = ["1.15", DEFAULT_FRAMEWORK]
 PACKAGE = Path(cli.__file__).resolve().parent.parent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.core.requests import exact_sums, exact_sums_with_defaults, nonzero_with_any_overhead
+from kubeclassic.core.pods.requests import exact_sums, exact_sums_with_defaults, nonzero_with_any_overhead
 from kubeclassic.framework.releases import zone_key
-from tests.build import obj
+from tests.support.build import obj
 
 MEBI200 = 200 * 1024 * 1024
 

@@ -13,8 +13,8 @@ from kubeclassic.core.run import Run
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.search import NOBODY_LEFT
 from kubeclassic.framework.status import Status, error, unschedulable
-from tests.build import node, pod
-from tests.framework.build import configuration, decided, disabled, enabled, placed, scheduler
+from tests.support.build import node, pod
+from tests.support.frameworkbuild import configuration, decided, disabled, enabled, placed, scheduler
 
 ZONE = "topology.kubernetes.io/zone"
 

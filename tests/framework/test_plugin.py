@@ -7,8 +7,8 @@ from typing import Any
 from kubeclassic.api.objects import Pod
 from kubeclassic.framework.plugin import NodeView, Plugin, each_node
 from kubeclassic.framework.status import Status, error, unresolvable, unschedulable
-from tests.build import node, pod
-from tests.framework.build import decided, enabled, scheduler
+from tests.support.build import node, pod
+from tests.support.frameworkbuild import decided, enabled, scheduler
 
 
 class Rack(Plugin):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kubeclassic.framework.engine import FrameworkEngine
-from tests.build import node, obj, pod
-from tests.framework.build import decided, scheduler
+from tests.support.build import node, obj, pod
+from tests.support.frameworkbuild import decided, scheduler
 
 BIG = {"cpu": "3"}
 

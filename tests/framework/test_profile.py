@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.profile import Profile
-from tests.framework.build import disabled, enabled, profile_of
+from tests.support.frameworkbuild import disabled, enabled, profile_of
 
 
 class Mine(Plugin):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeclassic.predicates.conditions import check_node_condition
-from tests.build import ask, node, pod
+from tests.support.build import ask, node, pod
 
 NOT_READY, NO_NETWORK = "node(s) were not ready", "node(s) had unavailable network"
 OUT_OF_DISK, UNSCHEDULABLE = "node(s) were out of disk space", "node(s) were unschedulable"

@@ -8,8 +8,8 @@ import pytest
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.predicates.csivolumes import csi_limit_key, max_csi_volume_count
-from tests.build import ask, node, obj, pod
-from tests.volumebuild import claim, storage_class, volume
+from tests.support.build import ask, node, obj, pod
+from tests.support.volumebuild import claim, storage_class, volume
 
 EXCEEDED = ["node(s) exceed max volume count"]
 KEY = "attachable-volumes-csi-d"

@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.predicates.disks import no_disk_conflict
-from tests.build import ask, node, pod
+from tests.support.build import ask, node, pod
 
 CONFLICT = ["node(s) had no available disk"]
 

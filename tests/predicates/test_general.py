@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.core.rule import Reads
 from kubeclassic.predicates.general import PARTS, general_predicates
-from tests.build import ask, engine, node, pod
+from tests.support.build import ask, engine, node, pod
 
 CPU, PLACES = "Insufficient cpu", "Insufficient pods"
 NAME = "node(s) didn't match the requested hostname"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubeclassic.predicates.hostname import pod_fits_host
-from tests.build import ask, node, pod
+from tests.support.build import ask, node, pod
 
 REASON = "node(s) didn't match the requested hostname"
 

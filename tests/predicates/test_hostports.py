@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.predicates.hostports import pod_fits_host_ports, pod_fits_ports
-from tests.build import answers, ask, engine, node, overlay, pod
 from tests.reference.hostports import clashes
+from tests.support.build import answers, ask, engine, node, overlay, pod
 
 REASON = "node(s) didn't have free ports for the requested pod ports"
 Port = tuple[str, str, int]

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.overlay import Overlay
 from kubeclassic.predicates.interpodaffinity import match_inter_pod_affinity
 from kubeclassic.predicates.metadata import metadata_fails
-from tests.build import answers, ask, engine, node, overlay, pod
 from tests.reference.interpodaffinity import Books, slow_objection
+from tests.support.build import answers, ask, engine, node, overlay, pod
 
 FIRST = "node(s) didn't match pod affinity/anti-affinity"
 MISFITS = {

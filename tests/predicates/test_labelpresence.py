@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubeclassic.predicates.labelpresence import node_label_presence
-from tests.build import ask, node, pod
+from tests.support.build import ask, node, pod
 
 REASON = "node(s) didn't have the requested labels"
 NODES = node("none"), node("one", labels={"a": "1"}), node("two", labels={"a": "", "b": "2"})

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubeclassic.api.labels import SelectorError
+from kubeclassic.api.meaning.labels import SelectorError
 from kubeclassic.api.objects import NodeSelector, NodeSelectorTerm, Pod, Requirement
-from kubeclassic.core.batch import Batch
-from kubeclassic.core.nodeselectors import expressions_mask, node_selector_mask
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.matching.nodeselectors import expressions_mask, node_selector_mask
 from kubeclassic.predicates.nodeselector import pod_match_node_selector
-from tests.build import ask, engine, node, pod
 from tests.reference.nodeselector import matches
+from tests.support.build import ask, engine, node, pod
 
 REASON = "node(s) didn't match node selector"
 Json = dict[str, Any]

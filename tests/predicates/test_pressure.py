@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.rule import Predicate
 from kubeclassic.predicates.pressure import check_node_disk_pressure, check_node_memory_pressure, check_node_pid_pressure
-from tests.build import answers, ask, engine, node, pod
+from tests.support.build import answers, ask, engine, node, pod
 
 MEMORY = "node(s) had memory pressure"
 Json = dict[str, Any]

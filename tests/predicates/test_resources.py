@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.predicates.resources import pod_fits_resources
-from tests.build import answers, ask, engine, node, overlay, pod
 from tests.reference.resources import short_of
+from tests.support.build import answers, ask, engine, node, overlay, pod
 
 RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
 GPU, HUGE = "example.com/gpu", "hugepages-2Mi"

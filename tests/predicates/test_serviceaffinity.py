@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.feed import Feed
-from kubeclassic.core.overlay import Overlay
-from kubeclassic.core.template import Entry
+from kubeclassic.core.pods.template import Entry
 from kubeclassic.predicates.serviceaffinity import service_affinity
-from tests.build import answers, ask, engine, node, obj, overlay, pod
 from tests.reference.owners import Fellows
+from tests.support.build import answers, ask, engine, node, obj, overlay, pod
 
 MISFIT = ["node(s) didn't match service affinity"]
 RULE = service_affinity("CheckServiceAffinity", ["region"])

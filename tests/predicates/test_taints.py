@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.predicates.taints import pod_tolerates_node_no_execute_taints, pod_tolerates_node_taints
-from tests.build import ask, node, pod
+from tests.support.build import ask, node, pod
 
 REASON = "node(s) had taints that the pod didn't tolerate"
 Json = dict[str, Any]

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.feed import Feed
-from kubeclassic.core.overlay import Overlay
-from kubeclassic.core.spread import metadata_fails
+from kubeclassic.core.matching.spread import metadata_fails
 from kubeclassic.predicates.topologyspread import even_pods_spread
-from tests.build import answers, ask, engine, node, overlay, pod
 from tests.reference.topologyspread import Books
+from tests.support.build import answers, ask, engine, node, overlay, pod
 
 MISFIT = ["node(s) didn't match pod topology spread constraints"]
 GATES = {"EvenPodsSpread": True}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.predicates.unschedulable import check_node_unschedulable
-from tests.build import ask, node, pod
+from tests.support.build import ask, node, pod
 
 REASON = "node(s) were unschedulable"
 KEY = "node.kubernetes.io/unschedulable"

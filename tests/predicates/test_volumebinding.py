@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.predicates.volumebinding import check_volume_binding
-from tests.build import ask, engine, node
-from tests.volumebuild import BOUND, WAIT, claim, on, pod, storage_class, volume
+from tests.support.build import ask, engine, node
+from tests.support.volumebuild import BOUND, WAIT, claim, on, pod, storage_class, volume
 
 NODE_CONFLICT = "node(s) had volume node affinity conflict"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"

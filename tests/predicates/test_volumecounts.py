@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import Predicate
 from kubeclassic.predicates.volumecounts import (
     ENVIRONMENT,
@@ -20,9 +20,9 @@ from kubeclassic.predicates.volumecounts import (
     max_gce_pd_volume_count,
     volume_limit_of,
 )
-from tests.build import answers, ask, engine, node, obj, overlay, pod
 from tests.reference import volumecounts as naive
-from tests.volumebuild import claim, storage_class, volume
+from tests.support.build import answers, ask, engine, node, obj, overlay, pod
+from tests.support.volumebuild import claim, storage_class, volume
 
 EXCEEDED = ["node(s) exceed max volume count"]
 EBS_KEY = "attachable-volumes-aws-ebs"

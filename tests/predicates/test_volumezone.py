@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.core.intree import REGION, ZONE
+from kubeclassic.core.volumes.intree import REGION, ZONE
 from kubeclassic.predicates.volumezone import no_volume_zone_conflict, zones_of
-from tests.build import ask, node
-from tests.volumebuild import claim, pod, storage_class, volume
+from tests.support.build import ask, node
+from tests.support.volumebuild import claim, pod, storage_class, volume
 
 CONFLICT = ["node(s) had no available volume zone"]
 NODES = [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.priorities.avoidpods import avoided_controllers, node_prefer_avoid_pods
-from tests.build import node, pod, scored
+from tests.support.build import node, pod, scored
 
 KEY = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.priorities.balanced import balanced_resource_allocation
-from tests.build import engine, node, pod, scored
-from tests.priorities.resources import RELEASES, Cluster, clusters, objects, pods
 from tests.reference import resourcescoring
+from tests.support.build import engine, node, pod, scored
+from tests.support.scoring import RELEASES, Cluster, clusters, objects, pods
 
 GATE = {"BalanceAttachedNodeVolumes": True}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubeclassic.priorities.equal import equal
-from tests.build import node, pod, scored
+from tests.support.build import node, pod, scored
 
 
 class TestEqual:

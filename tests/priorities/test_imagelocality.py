@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.priorities.imagelocality import MIB, image_locality, normalized_image_name
-from tests.build import engine, node, pod, scored
 from tests.reference import imagelocality
+from tests.support.build import engine, node, pod, scored
 
 
 def image(size: int, *names: str) -> dict[str, Any]:

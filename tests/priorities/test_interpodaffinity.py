@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import RuleError
 from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
-from tests.build import engine, node, pod, scored
 from tests.reference.interpodaffinity import liking, scaled
+from tests.support.build import engine, node, pod, scored
 
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 BAD = {"weight": 1, "podAffinityTerm": {"labelSelector": INVALID, "topologyKey": "zone"}}

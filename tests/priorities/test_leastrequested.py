@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.priorities.leastrequested import least_requested
-from tests.build import engine, node, pod, scored
-from tests.priorities.resources import RELEASES, Cluster, clusters, objects, pods
 from tests.reference import resourcescoring
+from tests.support.build import engine, node, pod, scored
+from tests.support.scoring import RELEASES, Cluster, clusters, objects, pods
 
 
 class TestLeastRequested:

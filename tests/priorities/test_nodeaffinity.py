@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.rule import RuleError
 from kubeclassic.priorities.nodeaffinity import node_affinity
-from tests.build import engine, node, pod, scored
+from tests.support.build import engine, node, pod, scored
 
 NODES = node("none"), node("one", labels={"a": "1"}), node("two", labels={"a": "2", "b": ""})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubeclassic.priorities.nodelabel import node_label
-from tests.build import node, pod, scored
+from tests.support.build import node, pod, scored
 
 NODES = node("none"), node("empty", labels={"a": ""}), node("some", labels={"a": "1", "b": "2"})
 

@@ -16,9 +16,9 @@ from kubeclassic.priorities.requestedtocapacity import (
     requested_to_capacity_ratio,
     requested_to_capacity_ratio_of,
 )
-from tests.build import node, pod, scored
-from tests.priorities.resources import RELEASES, Cluster, clusters, objects, pods
 from tests.reference import resourcescoring
+from tests.support.build import node, pod, scored
+from tests.support.scoring import RELEASES, Cluster, clusters, objects, pods
 
 GPU = "example.com/gpu"
 FALLING, RISING = [(0, 10), (100, 0)], [(0, 0), (100, 10)]

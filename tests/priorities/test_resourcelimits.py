@@ -6,7 +6,7 @@ from typing import Any
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.priorities.resourcelimits import resource_limits
-from tests.build import node, pod, scored
+from tests.support.build import node, pod, scored
 
 
 def limited(*containers: dict[str, str], init: tuple[dict[str, str], ...] = ()) -> Pod:

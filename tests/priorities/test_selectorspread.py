@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.priorities.selectorspread import selector_spread, service_spreading
 from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
-from tests.build import engine, node, obj, pod, scored
 from tests.reference import owners as plain
+from tests.support.build import engine, node, obj, pod, scored
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 OLD, NEW = "1.13", "1.14"

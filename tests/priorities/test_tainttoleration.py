@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubeclassic.priorities.tainttoleration import taint_toleration
-from tests.build import engine, node, pod, scored
+from tests.support.build import engine, node, pod, scored
 
 
 def taint(key: str, effect: str = "PreferNoSchedule", value: str = "") -> dict[str, Any]:

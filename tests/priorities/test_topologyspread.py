@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import RuleError
 from kubeclassic.priorities.topologyspread import even_pods_spread
-from tests.build import engine, node, pod, scored
 from tests.reference.topologyspread import scores
+from tests.support.build import engine, node, pod, scored
 
 GATES = {"EvenPodsSpread": True}
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}

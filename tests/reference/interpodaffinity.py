@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kubeclassic.api.labels import SelectorError, selector_matches
+from kubeclassic.api.meaning.labels import SelectorError, selector_matches
 from kubeclassic.api.objects import Affinity, Node, Pod, PodAffinity, PodAffinityTerm, WeightedPodAffinityTerm
 
 Cluster = Sequence[tuple[Node, Sequence[Pod]]]

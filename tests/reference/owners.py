@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from kubeclassic.api.labels import selector_matches, set_selector
+from kubeclassic.api.meaning.labels import selector_matches, set_selector
 from kubeclassic.api.objects import KubeObject, Map, Node, Pod, ReplicaSet, ReplicationController, Service, StatefulSet
 
 Test = Callable[[Map[str]], bool]

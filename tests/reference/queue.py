@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kubeclassic.api.labels import SelectorError, selector_matches
+from kubeclassic.api.meaning.labels import SelectorError, selector_matches
 from kubeclassic.api.objects import Pod
 
 OLD = ("1.12", "1.13")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kubeclassic.api.objects import Container, Node, Pod
-from kubeclassic.api.quantity import Quantity
+from kubeclassic.api.objects.quantity import Quantity
 
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kubeclassic.api.labels import selector_matches
+from kubeclassic.api.meaning.labels import selector_matches
 from kubeclassic.api.objects import Node, Pod, TopologySpreadConstraint
 from tests.reference.nodeselector import matches as node_allowed
 

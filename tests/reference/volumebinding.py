@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kubeclassic.api.labels import node_selector_matches, selector_matches, topology_terms_match
+from kubeclassic.api.meaning.labels import node_selector_matches, selector_matches, topology_terms_match
 from kubeclassic.api.objects import Node, PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubeclassic.api.quantity import Quantity
+from kubeclassic.api.objects.quantity import Quantity
 
 BETA = "volume.beta.kubernetes.io/storage-class"
 SELECTED = "volume.kubernetes.io/selected-node"

@@ -13,7 +13,7 @@ from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
 from kubeclassic.simulation.explain import Score, Shortage, explain, explain_in
 from kubeclassic.simulation.scenario import read_scenario
 from kubeclassic.simulation.simulate import Simulation
-from tests.build import engine, node, pod
+from tests.support.build import engine, node, pod
 
 CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
 SCENARIO = read_scenario(CLUSTER)

@@ -7,8 +7,8 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.order import in_order
-from tests.build import pod
-from tests.replaybuild import engine
+from tests.support.build import pod
+from tests.support.replaybuild import engine
 
 PODS = [pod(name, priority=priority) for name, priority in (("a", 0), ("b", 5), ("c", 0), ("d", 5), ("e", 0))]
 BY_HEAP, BY_TIME = ALL_RELEASES[:2], ALL_RELEASES[2:]

@@ -6,12 +6,12 @@ import pytest
 
 from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
 from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.cli.report.simulation import amount, summary_text
 from kubeclassic.core.engine import Engine
-from kubeclassic.report.simulation import amount, summary_text
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.summary import summarise
-from tests.build import engine, node, pod
+from tests.support.build import engine, node, pod
 
 
 def simulation(*objects: KubeObject, release: str = "1.16", tie_break: str = "release", seed: int = 0, order: str = "input") -> Simulation:

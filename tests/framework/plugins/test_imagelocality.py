@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kubeclassic.api.objects import Node, Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.plugins.imagelocality import ImageLocality
-from tests.build import node, pod
-from tests.framework.plugins.asking import cycle_of, handle
+from tests.support.asking import cycle_of, handle
+from tests.support.build import node, pod
 
 MIB = 1024 * 1024
 

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
-from kubeclassic.core.batch import Batch
-from kubeclassic.core.overlay import Overlay
-from kubeclassic.framework.args import InterPodAffinityArgs
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.plugin import FrameworkCycle
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
 from kubeclassic.framework.status import SKIP, Code, Status
-from tests.build import node, obj, overlay, pod
-from tests.framework.plugins.asking import cycle_of, found_by, handle, refusals, scores
 from tests.reference.framework_interpodaffinity import Books, liking, scaled
+from tests.support.asking import cycle_of, found_by, handle, refusals, scores
+from tests.support.build import node, obj, overlay, pod
 
 SHORT = {
     "node(s) didn't match pod affinity rules": "affinity",

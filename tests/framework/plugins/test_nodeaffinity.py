@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import RuleError
-from kubeclassic.framework.args import read_args
+from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.plugin import PreFilterResult
 from kubeclassic.framework.plugins.nodeaffinity import NodeAffinity
 from kubeclassic.framework.status import SKIP, error, unresolvable
-from tests.build import node, pod
-from tests.framework.plugins.asking import cycle_of, found_by, handle, refusals, scores
+from tests.support.asking import cycle_of, found_by, handle, refusals, scores
+from tests.support.build import node, pod
 
 REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 OWN = "node(s) didn't match Pod's node affinity/selector"

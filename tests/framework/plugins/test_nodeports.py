@@ -6,8 +6,8 @@ from typing import Any
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.framework.plugins.nodeports import NodePorts
-from tests.build import node, pod
-from tests.framework.plugins.asking import cycle_of, handle, refusals
+from tests.support.asking import cycle_of, handle, refusals
+from tests.support.build import node, pod
 
 PLUGIN = NodePorts(None, handle())
 TAKEN = "node(s) didn't have free ports for the requested pod ports"

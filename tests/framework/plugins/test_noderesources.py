@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
-from kubeclassic.core.batch import Batch
-from kubeclassic.framework.args import read_args
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit
-from tests.build import node, pod
-from tests.framework.plugins.asking import cycle_of, found_by, handle, scores
 from tests.reference import framework_resources as naive
+from tests.support.asking import cycle_of, found_by, handle, scores
+from tests.support.build import node, pod
 
 GPU, TPU = "example.com/gpu", "example.com/tpu"
 Json = dict[str, Any]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.plugins.nodeunschedulable import NodeUnschedulable
-from tests.build import node, pod
-from tests.framework.plugins.asking import cycle_of, found_by, handle
+from tests.support.asking import cycle_of, found_by, handle
+from tests.support.build import node, pod
 
 TAINT = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}
 

@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod, TopologySpreadConstraint
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.feed import Feed
-from kubeclassic.core.overlay import Overlay
 from kubeclassic.framework.engine import FrameworkEngine
 from kubeclassic.framework.plugin import FrameworkCycle
 from kubeclassic.framework.status import Code, Status
-from tests.build import node, overlay, pod
-from tests.framework.plugins.asking import cycle_of, found_by
-from tests.framework.plugins.spreadbuild import (
+from tests.reference.framework_topologyspread import Books
+from tests.support.asking import cycle_of, found_by
+from tests.support.build import node, overlay, pod
+from tests.support.spreadbuild import (
     CHOICE,
     CONSTRAINTS,
     KINDS,
@@ -36,7 +37,6 @@ from tests.framework.plugins.spreadbuild import (
     plugin,
     soft,
 )  # fmt: skip
-from tests.reference.framework_topologyspread import Books
 
 
 class TestHard:

@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import TopologySpreadConstraint
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.plugins.spreadconstraints import SYSTEM_DEFAULTS
 from kubeclassic.framework.status import Code, Status
-from tests.build import node, obj, pod
-from tests.framework.plugins.asking import cycle_of, scores
-from tests.framework.plugins.spreadbuild import (
+from tests.reference.framework_topologyspread import scores as plain_scores
+from tests.support.asking import cycle_of, scores
+from tests.support.build import node, obj, pod
+from tests.support.spreadbuild import (
     CHOICE,
     CONSTRAINTS,
     HOSTS,
@@ -33,7 +34,6 @@ from tests.framework.plugins.spreadbuild import (
     plugin,
     soft,
 )  # fmt: skip
-from tests.reference.framework_topologyspread import scores as plain_scores
 
 SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
 ZONED = [node(name, labels={"kubernetes.io/hostname": name, **zone}) for name, zone in (

@@ -6,8 +6,8 @@ from typing import Any
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.framework.plugins.selectorspread import SelectorSpread
-from tests.build import node, obj, pod
-from tests.framework.plugins.asking import handle, scores
+from tests.support.asking import handle, scores
+from tests.support.build import node, obj, pod
 
 PLUGIN = SelectorSpread(None, handle())
 ZONE = "topology.kubernetes.io/zone"

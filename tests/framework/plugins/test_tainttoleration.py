@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.plugins.tainttoleration import TaintToleration
-from tests.build import node, pod
-from tests.framework.plugins.asking import cycle_of, found_by, handle, scores
+from tests.support.asking import cycle_of, found_by, handle, scores
+from tests.support.build import node, pod
 
 PLUGIN = TaintToleration(None, handle())
 

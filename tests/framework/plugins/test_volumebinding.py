@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.batch import Batch
-from kubeclassic.framework.args import read_args
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.plugin import PreFilterResult
 from kubeclassic.framework.plugins.volumebinding import VolumeBinding
 from kubeclassic.framework.status import error, unresolvable
-from tests.build import node
-from tests.framework.plugins.asking import cycle_of, handle
-from tests.framework.plugins.volumecluster import EPHEMERAL, bound, csi_driver, csi_node, ebs, made_for, storage_left, using
-from tests.volumebuild import SELECTED, WAIT, claim, on, storage_class, volume
+from tests.support.asking import cycle_of, handle
+from tests.support.build import node
+from tests.support.volumebuild import SELECTED, WAIT, claim, on, storage_class, volume
+from tests.support.volumecluster import EPHEMERAL, bound, csi_driver, csi_node, ebs, made_for, storage_left, using
 
 CONFLICT = "node(s) had volume node affinity conflict"
 NOTHING = "node(s) didn't find available persistent volumes to bind"

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.batch import Batch
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.plugins.volumelimits import AzureDiskLimits, CinderLimits, EBSLimits, GCEPDLimits, NodeVolumeLimits
-from tests.build import node
-from tests.framework.plugins.asking import cycle_of, handle
-from tests.framework.plugins.volumecluster import EPHEMERAL, bound, csi_node, ebs, gce, made_for, using
-from tests.volumebuild import claim, storage_class, volume
+from tests.support.asking import cycle_of, handle
+from tests.support.build import node
+from tests.support.volumebuild import claim, storage_class, volume
+from tests.support.volumecluster import EPHEMERAL, bound, csi_node, ebs, gce, made_for, using
 
 FULL = "node(s) exceed max volume count"
 EBS_KEY, GCE_KEY, CSI_KEY = "attachable-volumes-aws-ebs", "attachable-volumes-gce-pd", "attachable-volumes-csi-ebs.csi.aws.com"

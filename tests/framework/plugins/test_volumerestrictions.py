@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from kubeclassic.api.objects import PersistentVolumeClaim, Pod
-from kubeclassic.core.overlay import Overlay
+from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.framework.plugin import FrameworkCycle
 from kubeclassic.framework.plugins.volumerestrictions import VolumeRestrictions
 from kubeclassic.framework.status import unresolvable
-from tests.build import node, pod
-from tests.framework.plugins.asking import cycle_of, found_by, handle, refusals
-from tests.framework.plugins.volumecluster import EPHEMERAL, gce, using
-from tests.volumebuild import claim
+from tests.support.asking import cycle_of, found_by, handle, refusals
+from tests.support.build import node, pod
+from tests.support.volumebuild import claim
+from tests.support.volumecluster import EPHEMERAL, gce, using
 
 DISK = "node(s) had no available disk"
 IN_USE = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.core.batch import Batch
-from kubeclassic.core.intree import REGION, TOPOLOGY_ZONE, ZONE
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.volumes.intree import REGION, TOPOLOGY_ZONE, ZONE
 from kubeclassic.framework.plugins.volumezone import VolumeZone
 from kubeclassic.framework.status import SKIP, Status, unresolvable
-from tests.build import node
-from tests.framework.plugins.asking import cycle_of, found_by, handle, refusals
-from tests.framework.plugins.volumecluster import bound, using
-from tests.volumebuild import WAIT, claim, storage_class, volume
+from tests.support.asking import cycle_of, found_by, handle, refusals
+from tests.support.build import node
+from tests.support.volumebuild import WAIT, claim, storage_class, volume
+from tests.support.volumecluster import bound, using
 
 ELSEWHERE = "node(s) had no available volume zone"
 PLUGIN = VolumeZone(None, handle())

@@ -1,0 +1,179 @@
+"""What the API server fills in before it stores an object, as far as scheduling reads it.
+
+Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/storage/v1/defaults.go, pkg/apis/apps/v1beta1/defaults.go
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import attrs
+
+from ..objects import (
+    NO_STRINGS,
+    Container,
+    ContainerPort,
+    KubeObject,
+    LabelSelector,
+    Map,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodSpec,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+    StorageClass,
+    VolumeSource,
+)
+from ..objects.quantity import Quantity
+
+K = TypeVar("K", bound=KubeObject)
+S = TypeVar("S", bound=VolumeSource)
+
+_CACHED = 1 << 15
+
+
+def with_defaults(decoded: K) -> K:
+    """*decoded* with the API's defaults; the very same object where there is nothing to fill in."""
+    complete = _COMPLETE.get(type(decoded))
+    completed: K = decoded if complete is None else complete(decoded)
+    return completed
+
+
+def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
+    """A controller without selector, of a kind and API version where one is then taken from its template's labels.
+
+    *document* is the controller in JSON form: decoded objects do not hold the template.
+    """
+    if not isinstance(decoded, (ReplicationController, ReplicaSet, StatefulSet)) or not (labels := _template_labels(document)):
+        return decoded
+    if isinstance(decoded, ReplicationController) and not decoded.selector:
+        return attrs.evolve(decoded, selector=labels)
+    is_old = document.get("apiVersion") in ("extensions/v1beta1", "apps/v1beta1")
+    if is_old and not isinstance(decoded, ReplicationController) and decoded.selector is None:
+        return attrs.evolve(decoded, selector=LabelSelector(match_labels=labels))
+    return decoded
+
+
+def _template_labels(document: Mapping[str, Any]) -> Map[str]:
+    """The labels in ``spec.template.metadata``, none where anything on the way is not as it should be."""
+    found: Any = document
+    for part in ("spec", "template", "metadata", "labels"):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return Map(found) if isinstance(found, Mapping) else NO_STRINGS
+
+
+# --- resources ------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=_CACHED)
+def _rounded(amounts: Map[Quantity]) -> Map[Quantity]:
+    """Resource lists are stored in thousandths."""
+    rounded = {name: amount.rounded_to_milli() for name, amount in amounts.items()}
+    return amounts if rounded == amounts else Map(rounded)
+
+
+# --- pods -----------------------------------------------------------------------------------------------------------
+
+
+def _pod(pod: Pod) -> Pod:
+    spec = pod_spec_with_defaults(pod.spec)
+    return pod if spec is pod.spec else attrs.evolve(pod, spec=spec)
+
+
+def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
+    """A pod's specification with limits for absent requests, protocols, host ports of the host's network and so on."""
+    changes: dict[str, Any] = {
+        "scheduler_name": spec.scheduler_name or "default-scheduler",
+        "containers": _containers(spec.containers, spec.host_network),
+        "init_containers": _containers(spec.init_containers, spec.host_network),
+        "overhead": _rounded(spec.overhead) if spec.overhead else spec.overhead,
+        "volumes": _each(_volume, spec.volumes),
+    }
+    needed = {name: changed for name, changed in changes.items() if getattr(spec, name) != changed}
+    return attrs.evolve(spec, **needed) if needed else spec
+
+
+def _each(complete: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """*complete* for each value; the same tuple where it changes none."""
+    completed = tuple([complete(value) for value in values])
+    return values if all(map(_is_same, completed, values)) else completed
+
+
+def _is_same(one: object, other: object) -> bool:
+    return one is other
+
+
+@lru_cache(maxsize=_CACHED)
+def _containers(containers: tuple[Container, ...], host_network: bool) -> tuple[Container, ...]:
+    return _each(lambda container: _container(container, host_network), containers)
+
+
+def _container(container: Container, host_network: bool) -> Container:
+    limits, requests = _rounded(container.limits), _rounded(container.requests)
+    absent = {name: amount for name, amount in limits.items() if name not in requests}
+    ports = _each(lambda port: _port(port, host_network), container.ports)
+    if not absent and (limits, requests, ports) == (container.limits, container.requests, container.ports):
+        return container
+    return attrs.evolve(container, limits=limits, requests=Map({**requests, **absent}) if absent else requests, ports=ports)
+
+
+def _port(port: ContainerPort, host_network: bool) -> ContainerPort:
+    protocol = port.protocol or "TCP"
+    host_port = port.container_port if host_network and not port.host_port else port.host_port
+    if (protocol, host_port) == (port.protocol, port.host_port):
+        return port
+    return attrs.evolve(port, protocol=protocol, host_port=host_port)
+
+
+def _volume(source: S) -> S:
+    if source.rbd is None or source.rbd.pool:
+        return source
+    return attrs.evolve(source, rbd=attrs.evolve(source.rbd, pool="rbd"))
+
+
+# --- nodes and volumes ----------------------------------------------------------------------------------------------
+
+
+def _node(node: Node) -> Node:
+    capacity = _rounded(node.status.capacity)
+    allocatable = _rounded(node.status.allocatable) or capacity
+    if allocatable is node.status.allocatable and capacity is node.status.capacity:
+        return node
+    return attrs.evolve(node, status=attrs.evolve(node.status, allocatable=allocatable, capacity=capacity))
+
+
+def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
+    """The API says Pending for a new volume, but its controller at once makes that Available, or Bound with a claim."""
+    spec = attrs.evolve(
+        volume.spec,
+        source=_volume(volume.spec.source),
+        capacity=_rounded(volume.spec.capacity),
+        volume_mode=volume.spec.volume_mode or "Filesystem",
+    )
+    settled = "Available" if spec.claim_ref is None else "Bound"
+    return attrs.evolve(volume, spec=spec, phase=volume.phase or settled)
+
+
+def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    spec = attrs.evolve(claim.spec, requests=_rounded(claim.spec.requests), volume_mode=claim.spec.volume_mode or "Filesystem")
+    return attrs.evolve(claim, spec=spec, phase=claim.phase or ("Bound" if spec.volume_name else "Pending"))
+
+
+def _storage_class(storage_class: StorageClass) -> StorageClass:
+    if storage_class.volume_binding_mode:
+        return storage_class
+    return attrs.evolve(storage_class, volume_binding_mode="Immediate")
+
+
+_COMPLETE: Mapping[type[KubeObject], Callable[[Any], Any]] = {
+    Pod: _pod,
+    Node: _node,
+    PersistentVolume: _persistent_volume,
+    PersistentVolumeClaim: _persistent_volume_claim,
+    StorageClass: _storage_class,
+}

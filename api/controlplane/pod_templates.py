@@ -1,0 +1,146 @@
+"""Workload manifests as values: how many pods of which template, owned by whom."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from ...exceptions import ManifestError
+from ..objects import KubeObject, LabelSelector, ObjectMeta, OwnerReference, Pod, Requirement
+from ..reading.decode import decode_kind, describe
+from ..reading.fields import Mismatch, Reader, Table, entries, flag, list_of, one_of, record, text, whole, within
+from ..reading.schema import METADATA
+from ..reading.schema_selectors import label_selector
+from .defaults import with_defaults
+
+_NAMELESS = ObjectMeta()
+_HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+
+
+@attrs.frozen(kw_only=True)
+class Workload:
+    """What a controller reads of its object; *template*, *claims* and *job* are kept in JSON form."""
+
+    kind: str = ""
+    api_version: str = ""
+    metadata: ObjectMeta = _NAMELESS
+    replicas: int = 1
+    selector: LabelSelector | None = None
+    template: Mapping[str, Any] | None = None
+    claims: tuple[Mapping[str, Any], ...] = ()
+    first_ordinal: int = 0
+    parallelism: int | None = None
+    completions: int | None = None
+    suspend: bool = False
+    job: Mapping[str, Any] | None = None
+    succeeded: int = 0
+    conditions: tuple[Requirement, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        return self.metadata.namespace or "default"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether a Job has completed or failed."""
+        return any(condition.key in ("Complete", "Failed") and condition.operator == "True" for condition in self.conditions)
+
+    def as_owner(self) -> OwnerReference:
+        """The reference to this workload in what its controller makes."""
+        uid = self.metadata.uid or f"{self.namespace}/{self.name}"
+        return OwnerReference(kind=self.kind, name=self.name, uid=uid, api_version=self.api_version, controller=True)
+
+    def controls(self, metadata: ObjectMeta) -> bool:
+        """Whether an object with this *metadata* belongs to the workload: by UID where both are known, else by kind and name."""
+        owner = metadata.controller
+        if owner is None or (metadata.namespace or "default") != self.namespace or owner.kind != self.kind:
+            return False
+        if owner.uid and self.metadata.uid:
+            return owner.uid == self.metadata.uid
+        return owner.name == self.name
+
+    def pod(self, strict: bool = True) -> Pod:
+        """The pod of the template, in the workload's namespace and owned by it, still without a name."""
+        decoded = self._decoded("Pod", self.template, "spec.template", strict)
+        if not isinstance(decoded, Pod):
+            raise ManifestError(f"{self.kind} {self.name}: spec.template: got nothing, wanted a pod template")
+        metadata = attrs.evolve(decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),))
+        return with_defaults(attrs.evolve(decoded, metadata=metadata))
+
+    def claim_templates(self, strict: bool = True) -> list[KubeObject]:
+        """A StatefulSet's claims, still named as in the templates."""
+        where = "spec.volumeClaimTemplates"
+        found = [self._decoded("PersistentVolumeClaim", claim, f"{where}[{i}]", strict) for i, claim in enumerate(self.claims)]
+        return [with_defaults(claim) for claim in found if claim is not None]
+
+    def _decoded(self, kind: str, document: Mapping[str, Any] | None, path: str, strict: bool) -> KubeObject | None:
+        if document is None:
+            return None
+        return decode_kind(kind, document, f"{self.kind} {self.name}: {path}", strict=strict)
+
+    def template_hash(self) -> str:
+        """Ten letters that stand for the template, the same for the same template."""
+        written = json.dumps(self.template, sort_keys=True, default=str)
+        number = int.from_bytes(hashlib.sha256(written.encode()).digest()[:8], "big")
+        return "".join(_HASH_LETTERS[number // 27**place % 27] for place in range(10))
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def read_workload(document: Mapping[str, Any]) -> Workload:
+    """The workload in a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    kind = str(document.get("kind", ""))
+    reader = _READERS["pairs" if kind == "ReplicationController" else "selector"]
+    try:
+        return attrs.evolve(reader(document), kind=kind)
+    except Mismatch as mismatch:
+        raise ManifestError(f"{describe(document)}: {mismatch}") from None
+
+
+def _lenient(*allowed: str, optional: bool = True) -> Reader[str]:
+    return text
+
+
+def _count(value: Any) -> int:
+    number = whole(value)
+    if number < 0:
+        raise Mismatch(value, "0 or more")
+    return number
+
+
+_CONDITION: Table = {"type": ("key", text), "status": ("operator", one_of("True", "False", "Unknown"))}
+_SPEC: Table = {
+    "replicas": ("replicas", _count),
+    "template": ("template", entries),
+    "volumeClaimTemplates": ("claims", list_of(entries)),
+    "ordinals": within({"start": ("first_ordinal", _count)}),
+    "parallelism": ("parallelism", _count),
+    "completions": ("completions", _count),
+    "suspend": ("suspend", flag),
+    "jobTemplate": ("job", entries),
+}
+_STATUS: Table = {"succeeded": ("succeeded", _count), "conditions": ("conditions", list_of(record(Requirement, _CONDITION)))}
+
+
+def _reader(**selector: tuple[str, Reader[Any]]) -> Reader[Workload]:
+    return record(
+        Workload,
+        {
+            "apiVersion": ("api_version", text),
+            "metadata": ("metadata", METADATA),
+            "spec": within({**_SPEC, **selector}),
+            "status": within(_STATUS),
+        },
+    )
+
+
+_READERS: Mapping[str, Reader[Workload]] = {"selector": _reader(selector=("selector", label_selector(_lenient))), "pairs": _reader()}

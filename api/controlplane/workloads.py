@@ -1,0 +1,228 @@
+"""From workloads (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, ReplicationController) to their pods.
+
+What a workload's controller would make is made, less what is there already; names are not random but counted.
+Upstream: pkg/controller/{deployment,replicaset,statefulset,daemon,job,cronjob}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
+from typing import Any
+
+import attrs
+
+from ..objects import KubeObject, LabelSelector, Map, Node, ObjectMeta, PersistentVolumeClaim, Pod, ReplicaSet, Volume
+from .daemons import daemon_spec, runs_on, target_node
+from .pod_templates import Workload, read_workload
+
+WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController")
+
+_HASH_LABEL = "pod-template-hash"
+_REVISION = "deployment.kubernetes.io/revision"
+
+
+def expand(
+    workloads: Iterable[Mapping[str, Any]],
+    nodes: Iterable[Node] = (),
+    pods: Iterable[Pod] = (),
+    claims: Iterable[PersistentVolumeClaim] = (),
+    *,
+    strict: bool = True,
+) -> list[KubeObject]:
+    """What the controllers of *workloads* (manifests in JSON form) would add to a cluster of *nodes*, *pods* and *claims*.
+
+    Pods with owner references; the ReplicaSets that Deployments stand for; the claims of StatefulSets. The names are
+    deterministic. Pods that a workload controls already count, unless they have finished or are being deleted.
+    Raises :class:`~kubeclassic.exceptions.ManifestError` for a workload that cannot be read.
+    """
+    read = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
+    expansion = _Expansion(read, list(nodes), strict)
+    expansion.take_in(pods, claims)
+    for workload in read:
+        _MAKERS[workload.kind](expansion, workload)
+    return expansion.made
+
+
+@attrs.define
+class _Expansion:
+    workloads: list[Workload]
+    nodes: list[Node]
+    strict: bool
+    made: list[KubeObject] = attrs.field(factory=list)
+    taken: set[str] = attrs.field(factory=set)
+    claims: set[str] = attrs.field(factory=set)
+    by_owner: dict[tuple[str, str], list[Pod]] = attrs.field(factory=dict)
+
+    def take_in(self, pods: Iterable[Pod], claims: Iterable[PersistentVolumeClaim]) -> None:
+        """Note what is there already."""
+        self.claims.update(claim.key for claim in claims)
+        for pod in pods:
+            self.taken.add(pod.key)
+            owner = pod.metadata.controller
+            if owner is not None and not pod.is_terminal and not pod.is_terminating:
+                self.by_owner.setdefault((pod.namespace, owner.kind), []).append(pod)
+
+    def present(self, workload: Workload) -> list[Pod]:
+        """The workload's pods that run or are to run."""
+        found = self.by_owner.get((workload.namespace, workload.kind), ())
+        return [pod for pod in found if workload.controls(pod.metadata)]
+
+    def owned(self, kind: str, owner: Workload) -> list[Workload]:
+        """The workloads of a kind that another one controls."""
+        return [workload for workload in self.workloads if workload.kind == kind and owner.controls(workload.metadata)]
+
+    def free_names(self, workload: Workload) -> Iterator[str]:
+        """``name-0``, ``name-1`` and so on, without those in use."""
+        numbered = (f"{workload.name}-{number}" for number in count())
+        return (name for name in numbered if f"{workload.namespace}/{name}" not in self.taken)
+
+    def add_pod(self, template: Pod, name: str, **changes: Any) -> None:
+        """Make a pod of *template*; *changes* are to its ``spec``."""
+        spec = attrs.evolve(template.spec, **changes) if changes else template.spec
+        pod = attrs.evolve(template, metadata=attrs.evolve(template.metadata, name=name), spec=spec)
+        self.taken.add(pod.key)
+        self.made.append(pod)
+
+    def add_pods(self, workload: Workload, wanted: int, labels: Mapping[str, str] | None = None) -> None:
+        """Make pods until the workload has *wanted* of them."""
+        missing = wanted - len(self.present(workload))
+        if missing <= 0:
+            return
+        template = _labelled(workload.pod(self.strict), labels or {})
+        names = self.free_names(workload)
+        for _ in range(missing):
+            self.add_pod(template, next(names))
+
+
+def _labelled(pod: Pod, labels: Mapping[str, str]) -> Pod:
+    """*pod* with *labels* added."""
+    if not labels:
+        return pod
+    return attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, labels=Map({**pod.labels, **labels})))
+
+
+# --- replicas -------------------------------------------------------------------------------------------------------
+
+
+def _replicas(expansion: _Expansion, workload: Workload) -> None:
+    """A ReplicaSet or ReplicationController; a ReplicaSet of a Deployment that is also given is left to that."""
+    deployments = (other for other in expansion.workloads if other.kind == "Deployment")
+    if not any(deployment.controls(workload.metadata) for deployment in deployments):
+        expansion.add_pods(workload, workload.replicas)
+
+
+def _deployment(expansion: _Expansion, deployment: Workload) -> None:
+    """The newest ReplicaSet makes up for what the others lack; without any the one is made that the controller would make."""
+    replica_sets = sorted(expansion.owned("ReplicaSet", deployment), key=_revision)
+    if not replica_sets:
+        _implied_replica_set(expansion, deployment)
+        return
+    *older, newest = replica_sets
+    for replica_set in older:
+        expansion.add_pods(replica_set, replica_set.replicas)
+    lacking = deployment.replicas - sum(replica_set.replicas for replica_set in older)
+    expansion.add_pods(newest, max(newest.replicas, lacking))
+
+
+def _revision(replica_set: Workload) -> int:
+    written = replica_set.metadata.annotations.get(_REVISION, "")
+    return int(written) if written.isascii() and written.isdigit() else 0
+
+
+def _implied_replica_set(expansion: _Expansion, deployment: Workload) -> None:
+    template = deployment.pod(expansion.strict)
+    hash_label = {_HASH_LABEL: deployment.template_hash()}
+    selector = deployment.selector or LabelSelector(match_labels=template.labels)
+    metadata = ObjectMeta(
+        name=f"{deployment.name}-{hash_label[_HASH_LABEL]}",
+        namespace=deployment.metadata.namespace,
+        labels=Map({**template.labels, **hash_label}),
+        owner_references=(deployment.as_owner(),),
+    )
+    narrowed = attrs.evolve(selector, match_labels=Map({**selector.match_labels, **hash_label}))
+    expansion.made.append(ReplicaSet(metadata=metadata, selector=narrowed))
+    implied = attrs.evolve(deployment, kind="ReplicaSet", metadata=metadata)
+    expansion.add_pods(implied, deployment.replicas, hash_label)
+
+
+# --- stateful sets --------------------------------------------------------------------------------------------------
+
+
+def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
+    """Pods ``name-0`` to ``name-(replicas-1)``, each with its own claims."""
+    template = workload.pod(expansion.strict)
+    claims = [claim for claim in workload.claim_templates(expansion.strict) if isinstance(claim, PersistentVolumeClaim)]
+    for ordinal in range(workload.first_ordinal, workload.first_ordinal + workload.replicas):
+        name = f"{workload.name}-{ordinal}"
+        if f"{workload.namespace}/{name}" in expansion.taken:
+            continue
+        for claim in claims:
+            _add_claim(expansion, workload, claim, f"{claim.name}-{name}")
+        labelled = _labelled(template, {"statefulset.kubernetes.io/pod-name": name})
+        expansion.add_pod(labelled, name, volumes=_with_claims(template.spec.volumes, claims, name))
+
+
+def _with_claims(volumes: tuple[Volume, ...], claims: list[PersistentVolumeClaim], pod_name: str) -> tuple[Volume, ...]:
+    """The claims as volumes, before the template's own; a claim takes the place of a volume of its name."""
+    claimed = {claim.name for claim in claims}
+    of_claims = (Volume(name=claim.name, persistent_volume_claim=f"{claim.name}-{pod_name}") for claim in claims)
+    return (*of_claims, *(volume for volume in volumes if volume.name not in claimed))
+
+
+def _add_claim(expansion: _Expansion, workload: Workload, claim: PersistentVolumeClaim, name: str) -> None:
+    labels = workload.selector.match_labels if workload.selector else {}
+    metadata = attrs.evolve(claim.metadata, name=name, namespace=workload.metadata.namespace, labels=Map({**claim.labels, **labels}))
+    made = attrs.evolve(claim, metadata=metadata)
+    if made.key not in expansion.claims:
+        expansion.claims.add(made.key)
+        expansion.made.append(made)
+
+
+# --- daemon sets and jobs -------------------------------------------------------------------------------------------
+
+
+def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
+    """One pod for each node on which it may run."""
+    template = workload.pod(expansion.strict)
+    covered = {target_node(pod) for pod in expansion.present(workload)}
+    for node in expansion.nodes:
+        if node.name in covered or not runs_on(template.spec, node):
+            continue
+        spec = daemon_spec(template.spec, node.name)
+        name = f"{workload.name}-{node.name}"
+        if f"{workload.namespace}/{name}" in expansion.taken:
+            name = next(expansion.free_names(workload))
+        expansion.add_pod(template, name, tolerations=spec.tolerations, affinity=spec.affinity)
+
+
+def _job(expansion: _Expansion, workload: Workload) -> None:
+    """As many pods as may run side by side, not more than are still to complete."""
+    if workload.suspend or workload.is_finished:
+        return
+    parallelism = 1 if workload.parallelism is None else workload.parallelism
+    to_complete = workload.completions
+    if to_complete is None:
+        to_complete = 1 if workload.parallelism is None else parallelism + workload.succeeded
+    wanted = min(parallelism, to_complete - workload.succeeded)
+    expansion.add_pods(workload, wanted, {"job-name": workload.name})
+
+
+def _cron_job(expansion: _Expansion, workload: Workload) -> None:
+    """One job, unless it is suspended or one is there."""
+    if workload.suspend or expansion.owned("Job", workload):
+        return
+    metadata = {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace}
+    job = read_workload({**(workload.job or {}), "kind": "Job", "apiVersion": "batch/v1", "metadata": metadata})
+    _job(expansion, job)
+
+
+_MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {
+    "Deployment": _deployment,
+    "ReplicaSet": _replicas,
+    "ReplicationController": _replicas,
+    "StatefulSet": _stateful_set,
+    "DaemonSet": _daemon_set,
+    "Job": _job,
+    "CronJob": _cron_job,
+}

@@ -1,0 +1,1 @@
+"""What labels, selectors and tolerations mean."""

@@ -1,0 +1,235 @@
+"""Which labels and nodes a selector matches; every distinct selector is compiled once.
+
+A compiled selector is a function of the labels. :func:`everything` and :func:`nothing` are returned themselves, so that a
+caller may ask ``matcher is everything``.
+Upstream: k8s.io/apimachinery pkg/labels; pkg/apis/core/v1/helper/helpers.go
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TypeAlias
+
+from ..objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement, TopologySelectorTerm
+from .label_syntax import (
+    SelectorError,
+    check_pairs,
+    check_requirement,
+    int64_or_none,
+    is_valid_label_key,
+    is_valid_label_value,
+    quoted,
+)
+
+__all__ = [
+    "Matcher",
+    "NodeMatcher",
+    "SelectorError",
+    "compile_node_selector",
+    "compile_node_term",
+    "compile_selector",
+    "everything",
+    "is_valid_label_key",
+    "is_valid_label_value",
+    "match_expressions_selector",
+    "node_selector_matches",
+    "node_term_matches",
+    "nothing",
+    "pairs_match",
+    "quoted",
+    "selector_matches",
+    "set_selector",
+    "topology_term_matches",
+    "topology_terms_match",
+]
+
+Matcher: TypeAlias = Callable[[Mapping[str, str]], bool]
+NodeMatcher: TypeAlias = Callable[[Mapping[str, str], "str | None"], bool]
+
+_CACHED = 1 << 16
+_LABEL_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
+_NODE_OPERATORS = _LABEL_OPERATORS | {"Gt", "Lt"}
+
+
+def everything(labels: Mapping[str, str]) -> bool:
+    """Matches any labels."""
+    return True
+
+
+def nothing(labels: Mapping[str, str]) -> bool:
+    """Matches no labels."""
+    return False
+
+
+# --- label selectors ------------------------------------------------------------------------------------------------
+
+
+def selector_matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
+    """Whether *selector* matches: None nothing, an empty one everything. Raises :class:`SelectorError` for an invalid one."""
+    return compile_selector(selector)(labels)
+
+
+@lru_cache(maxsize=_CACHED)
+def compile_selector(selector: LabelSelector | None) -> Matcher:
+    """The test for *selector*. Raises :class:`SelectorError` with upstream's text for an invalid one.
+
+    Upstream: pkg/apis/meta/v1/helpers.go LabelSelectorAsSelector
+    """
+    if selector is None:
+        return nothing
+    if selector.is_empty:
+        return everything
+    check_pairs(selector.match_labels)
+    for expression in selector.match_expressions:
+        if expression.operator not in _LABEL_OPERATORS:
+            raise SelectorError(f"{quoted(expression.operator)} is not a valid pod selector operator")
+        check_requirement(expression.key, expression.operator, expression.values)
+    tests = [_test(expression) for expression in selector.match_expressions]
+    return _all_of([_pairs_test(selector.match_labels), *tests] if selector.match_labels else tests)
+
+
+@lru_cache(maxsize=_CACHED)
+def set_selector(pairs: Map[str] | None) -> Matcher:
+    """The test for a plain map of labels; None, an empty map, and one with an invalid key or value match everything.
+
+    Upstream: pkg/labels/selector.go SelectorFromSet (1.27 has dropped the check: :func:`pairs_match`)
+    """
+    try:
+        check_pairs(pairs or {})
+    except SelectorError:
+        return everything  # Upstream: one invalid pair makes the whole selector match everything.
+    return _pairs_test(pairs) if pairs else everything
+
+
+def pairs_match(pairs: Mapping[str, str] | None, labels: Mapping[str, str]) -> bool:
+    """Whether *labels* hold all of *pairs*, whatever those look like."""
+    return not pairs or pairs.items() <= labels.items()
+
+
+def _pairs_test(pairs: Mapping[str, str]) -> Matcher:
+    wanted = pairs.items()
+    return lambda labels: wanted <= labels.items()
+
+
+def _all_of(tests: list[Matcher]) -> Matcher:
+    if len(tests) == 1:
+        return tests[0]
+    return lambda labels: all(test(labels) for test in tests)
+
+
+def _test(expression: Requirement) -> Matcher:
+    """The test of one valid expression."""
+    key, values = expression.key, frozenset(expression.values)
+    match expression.operator:
+        case "In":
+            return lambda labels: labels.get(key) in values
+        case "NotIn":
+            return lambda labels: labels.get(key) not in values
+        case "Exists":
+            return lambda labels: key in labels
+        case "DoesNotExist":
+            return lambda labels: key not in labels
+    return _comparison(key, expression.operator, int(expression.values[0]))
+
+
+def _comparison(key: str, operator: str, bound: int) -> Matcher:
+    def compare(labels: Mapping[str, str]) -> bool:
+        number = int64_or_none(labels.get(key, ""))
+        return number is not None and (number > bound if operator == "Gt" else number < bound)
+
+    return compare
+
+
+# --- node selectors -------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=_CACHED)
+def match_expressions_selector(expressions: tuple[Requirement, ...]) -> Matcher:
+    """The test for a node selector's expressions; none at all match nothing. Raises :class:`SelectorError`.
+
+    Upstream: pkg/apis/core/v1/helper/helpers.go NodeSelectorRequirementsAsSelector
+    """
+    if not expressions:
+        return nothing
+    for expression in expressions:
+        if expression.operator not in _NODE_OPERATORS:
+            raise SelectorError(f"{quoted(expression.operator)} is not a valid node selector operator")
+        check_requirement(expression.key, expression.operator, expression.values)
+    return _all_of([_test(expression) for expression in expressions])
+
+
+def node_selector_matches(selector: NodeSelector, labels: Mapping[str, str], name: str | None) -> bool:
+    """Whether one of the terms matches a node; a term that is empty or invalid matches none.
+
+    *name* is the node's, ``""`` where fields are empty, None where match_fields are to be passed over.
+    Upstream: pkg/apis/core/v1/helper/helpers.go MatchNodeSelectorTerms
+    """
+    return compile_node_selector(selector)(labels, name)
+
+
+def node_term_matches(term: NodeSelectorTerm, labels: Mapping[str, str], name: str | None) -> bool:
+    """Whether one term matches a node; see :func:`node_selector_matches`."""
+    return compile_node_term(term)(labels, name)
+
+
+@lru_cache(maxsize=_CACHED)
+def compile_node_selector(selector: NodeSelector) -> NodeMatcher:
+    """The test for a whole node selector, a function of a node's labels and name."""
+    terms = [compile_node_term(term) for term in selector.node_selector_terms]
+    if len(terms) == 1:
+        return terms[0]
+    return lambda labels, name: any(term(labels, name) for term in terms)
+
+
+@lru_cache(maxsize=_CACHED)
+def compile_node_term(term: NodeSelectorTerm) -> NodeMatcher:
+    """The test for one term, a function of a node's labels and name."""
+    if not term.match_expressions and not term.match_fields:
+        return _no_node
+    try:
+        by_labels = match_expressions_selector(term.match_expressions) if term.match_expressions else everything
+    except SelectorError:
+        return _no_node
+    if any(field.operator not in ("In", "NotIn") or len(field.values) != 1 for field in term.match_fields):
+        return _no_node
+    if not term.match_fields:
+        return lambda labels, name: by_labels(labels)
+    fields = term.match_fields
+    return lambda labels, name: by_labels(labels) and (name is None or all(_field_holds(field, name) for field in fields))
+
+
+def _no_node(labels: Mapping[str, str], name: str | None) -> bool:
+    return False
+
+
+def _field_holds(field: Requirement, name: str) -> bool:
+    """Upstream: a field other than metadata.name counts as empty."""
+    actual = name if field.key == "metadata.name" else ""
+    return (actual == field.values[0]) == (field.operator == "In")
+
+
+# --- topologies of storage classes ----------------------------------------------------------------------------------
+
+
+def topology_terms_match(terms: tuple[TopologySelectorTerm, ...], labels: Mapping[str, str]) -> bool:
+    """Whether a node is in a storage class's allowedTopologies; no terms allow every node.
+
+    Upstream: pkg/apis/core/v1/helper/helpers.go MatchTopologySelectorTerms
+    """
+    return not terms or any(topology_term_matches(term, labels) for term in terms)
+
+
+def topology_term_matches(term: TopologySelectorTerm, labels: Mapping[str, str]) -> bool:
+    """Whether all of a term's keys have one of their values; an empty or invalid term matches nothing."""
+    return _compile_topology(term)(labels)
+
+
+@lru_cache(maxsize=_CACHED)
+def _compile_topology(term: TopologySelectorTerm) -> Matcher:
+    try:
+        return match_expressions_selector(
+            tuple(Requirement(key=e.key, operator="In", values=e.values) for e in term.match_label_expressions)
+        )
+    except SelectorError:
+        return nothing

@@ -1,0 +1,265 @@
+"""Kubernetes quantities (``500m``, ``1.5Gi``, ``2e3``): exact values, with the rounding and the overflows of the Go original.
+
+Upstream: k8s.io/apimachinery pkg/api/resource. A short quantity is kept there as an int64 and a power of ten, a longer one as
+a big decimal. The two overflow differently, so :class:`Quantity` remembers which of them it would be.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import attrs
+
+from ...exceptions import QuantityError
+
+MAX_INT64 = 2**63 - 1
+_NANO = -9
+_MAX_DIGITS = 18
+_MAX_EXPONENT = 4096
+
+_SYNTAX = re.compile(r"([+-]?)0*([0-9]*)(?:(\.)([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
+_WANTED = "wanted a number with an optional suffix: n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or e<exponent>"
+
+
+def wrap_int64(number: int) -> int:
+    """*number* as it comes out of 64 bits: the excess is cut off, as in Go."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def round_away(number: int, divisor: int) -> int:
+    """*number* divided by *divisor*, rounded away from zero."""
+    if number < 0:
+        return number // divisor
+    return -(-number // divisor)
+
+
+@attrs.frozen(order=True, repr=False, str=False, slots=True)
+class Quantity:
+    """An amount of a resource: immutable, hashable, compared exactly.
+
+    >>> Quantity.parse("1.5Gi").value(), Quantity.parse("100m").milli_value(), str(Quantity.parse("1536Mi"))
+    (1610612736, 100, '1536Mi')
+    >>> Quantity.parse("1k") == Quantity.parse(1000) > Quantity.parse("999.5")
+    True
+    """
+
+    nanos: int = 0  # the exact value in units of 1e-9
+    _unscaled: int = attrs.field(default=0, eq=False)
+    _scale: int = attrs.field(default=0, eq=False)  # the value is _unscaled * 10 ** _scale
+    _is_big: bool = attrs.field(default=False, eq=False)  # a big decimal in Go, not an int64
+    _style: str = attrs.field(default="decimal", eq=False)
+    _text: str = attrs.field(default="", eq=False)  # as written, where Go keeps that
+
+    @classmethod
+    def parse(cls, written: str | float | None) -> Quantity:
+        """The quantity that JSON or YAML holds: a text, a bare number, or None for zero.
+
+        Raises :class:`~kubeclassic.exceptions.QuantityError` for anything else. What lies between two multiples of 1e-9
+        is rounded away from zero; amounts with a binary suffix stop at 2^63-1.
+        """
+        if isinstance(written, str):
+            return _parse(written)
+        if written is None:
+            return ZERO
+        if isinstance(written, bool) or not isinstance(written, (int, float)):
+            raise QuantityError(f"got {written!r}, {_WANTED}")
+        return _parse(repr(written))
+
+    @classmethod
+    def of(cls, amount: int | str) -> Quantity:
+        """The quantity of a whole number that the program computed, or of a text as in a manifest."""
+        if isinstance(amount, int) and -MAX_INT64 <= amount <= MAX_INT64:
+            return _make(amount, 0, False, "decimal")
+        return cls.parse(amount)
+
+    @property
+    def form(self) -> tuple[int, int, bool, str, str]:
+        """What Go compares and hashes of a quantity, down to how it was written: ``1000m`` is not alike ``1``."""
+        return (self._unscaled, self._scale, self._is_big, self._style, self._text)
+
+    @property
+    def is_zero(self) -> bool:
+        return self.nanos == 0
+
+    @property
+    def sign(self) -> int:
+        """-1, 0 or 1."""
+        return (self.nanos > 0) - (self.nanos < 0)
+
+    def value(self) -> int:
+        """The amount rounded away from zero to a whole number, an int64; see :meth:`milli_value` for what does not fit."""
+        return self._at_scale(0)
+
+    def milli_value(self) -> int:
+        """The amount in thousandths, rounded away from zero, an int64.
+
+        What does not fit is 0 for a short quantity and wraps for one of more than 18 digits.
+        """
+        return self._at_scale(-3)
+
+    def rounded_to_milli(self) -> Quantity:
+        """The same, with anything finer than a thousandth rounded away from zero, as the API server stores resource lists."""
+        if self._scale >= -3:
+            return self
+        return _make(round_away(self._unscaled, int(10 ** (-3 - self._scale))), -3, self._is_big, self._style)
+
+    def _at_scale(self, scale: int) -> int:
+        if self._is_big:
+            return _scaled_big(self._unscaled, scale - self._scale)
+        if self._scale < scale:
+            return round_away(self._unscaled, 10 ** (scale - self._scale))
+        exact: int = self._unscaled * 10 ** (self._scale - scale)
+        # Upstream: a short quantity too large for int64 counts as nothing.
+        return exact if -MAX_INT64 <= exact <= MAX_INT64 else 0
+
+    def __add__(self, other: Quantity) -> Quantity:
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        scale = min(self._scale, other._scale)
+        unscaled = self._unscaled * 10 ** (self._scale - scale) + other._unscaled * 10 ** (other._scale - scale)
+        style = self._style if self.nanos else other._style
+        if self._is_big or other._is_big:
+            return _make(unscaled, scale, True, style)
+        if not self._unscaled or not other._unscaled:
+            kept = self if self._unscaled else other
+            return _make(kept._unscaled, kept._scale, False, style)
+        return _make(unscaled, scale, not _fits_addition(self, other, scale, unscaled), style)
+
+    def __bool__(self) -> bool:
+        return self.nanos != 0
+
+    def __repr__(self) -> str:
+        return f"Quantity.of({str(self)!r})"
+
+    def __str__(self) -> str:
+        """The canonical text: nothing lost, no fraction, the largest suffix that allows that, of the kind it was written with."""
+        if self._style == "binary" and abs(self.nanos) >= 1024 * 10**9 and self.nanos % 10**9 == 0:
+            return _binary_text(self.nanos // 10**9)
+        return _decimal_text(self.nanos, self._style)
+
+
+def _make(unscaled: int, scale: int, is_big: bool, style: str) -> Quantity:
+    """The quantity ``unscaled * 10 ** scale``; *scale* is at least -9."""
+    return Quantity(unscaled * 10 ** (scale - _NANO), unscaled, scale, is_big, style)
+
+
+def _kept(made: Quantity, text: str) -> Quantity:
+    return attrs.evolve(made, text=text.strip())
+
+
+ZERO = Quantity()
+
+
+def _fits_addition(one: Quantity, other: Quantity, scale: int, total: int) -> bool:
+    """Whether the sum of two short quantities stays short: the scaled operands and the total must be int64s."""
+    operands = (part._unscaled * 10 ** (part._scale - scale) for part in (one, other))
+    return all(-MAX_INT64 <= number <= MAX_INT64 for number in (*operands, total))
+
+
+def _scaled_big(unscaled: int, up: int) -> int:
+    """A big decimal divided by ``10 ** up`` (multiplied where *up* is negative), with the original's odd edges."""
+    if up <= 0:
+        # Upstream: from 10^19 on, the float that holds the power becomes the smallest int64.
+        power: int = 10**-up if up >= -_MAX_DIGITS else -(2**63)
+        return wrap_int64(wrap_int64(unscaled) * power)
+    if unscaled < MAX_INT64 and up <= _MAX_DIGITS:
+        # Upstream: a negative big decimal is cut towards zero and then still has 1 added, so -1.5 becomes 0.
+        kept = wrap_int64(unscaled)
+        quotient, rest = divmod(abs(kept), int(10**up))
+        return (quotient if kept >= 0 else -quotient) + (1 if rest else 0)
+    ceiling: int = -(-unscaled // 10**up)
+    return wrap_int64(ceiling)
+
+
+@lru_cache(maxsize=1 << 16)
+def _parse(text: str) -> Quantity:
+    stripped = text.strip()
+    matched = _SYNTAX.fullmatch(stripped)
+    if not stripped or matched is None:
+        raise QuantityError(f"got {text!r}, {_WANTED}")
+    sign, whole, _, fraction, suffix = matched.groups()
+    if not suffix and not whole and not fraction:
+        return ZERO  # Upstream: a sign or a dot alone is zero too
+    number = stripped[: len(stripped) - len(suffix)]
+    return _interpret(text, -1 if sign == "-" else 1, number, whole or "0", fraction or "", suffix)
+
+
+def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suffix: str) -> Quantity:
+    """The quantity of digits and suffix: short if it has few digits and no part below 1e-9, big otherwise."""
+    digits = sign * int(whole + fraction)
+    if suffix in _BINARY:
+        return _interpret_binary(text, digits, number, whole, fraction, _BINARY[suffix])
+    exponent = _decimal_exponent(text, suffix)
+    style = "decimal" if suffix in _DECIMAL else "exponent"
+    scale = exponent - len(fraction)
+    if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= _NANO:
+        made = _make(digits, scale, False, style)
+        # Upstream: a text in canonical form is kept, as the original sees it: 0.1 is not, 1.500 is.
+        return _kept(made, text) if scale % 3 == 0 and not (whole + fraction).endswith("000") and not whole.startswith("0") else made
+    _require_digit(text, number)
+    return _make(_to_nanos(digits, scale), _NANO, True, style) if digits else _make(0, max(scale, _NANO), True, style)
+
+
+def _interpret_binary(text: str, digits: int, number: str, whole: str, fraction: str, bits: int) -> Quantity:
+    # Upstream: the original estimates the digits that a power of two takes.
+    if not fraction and len(whole) + bits * 3 // 10 <= 14:
+        made = _make(digits << bits, 0, False, "binary")
+        return _kept(made, text) if abs(digits) & 7 else made
+    _require_digit(text, number)
+    nanos = _to_nanos(digits << bits, -len(fraction))
+    style = "decimal" if 0 < abs(nanos) < 10**9 else "binary"
+    if abs(nanos) > MAX_INT64 * 10**9:
+        return _make(MAX_INT64 if nanos > 0 else -MAX_INT64, 0, True, style)
+    return _make(nanos, _NANO, True, style)
+
+
+def _to_nanos(digits: int, scale: int) -> int:
+    """``digits * 10 ** scale`` in units of 1e-9, rounded away from zero."""
+    shift = scale - _NANO
+    if shift >= 0:
+        exact: int = digits * 10**shift
+        return exact
+    if -shift > len(str(digits)):
+        return (digits > 0) - (digits < 0)
+    return round_away(digits, 10**-shift)
+
+
+def _decimal_exponent(text: str, suffix: str) -> int:
+    if suffix in _DECIMAL:
+        return _DECIMAL[suffix]
+    if suffix[0] in "eE" and re.fullmatch(r"[-+]?[0-9]+", suffix[1:]):
+        exponent = int(suffix[1:])
+        if exponent > _MAX_EXPONENT:
+            raise QuantityError(f"got {text!r}, wanted an exponent of at most {_MAX_EXPONENT}")
+        return exponent
+    raise QuantityError(f"got {text!r}, {_WANTED}")
+
+
+def _require_digit(text: str, number: str) -> None:
+    """Upstream: a suffix without a number is zero where the fast path reads it, and refused elsewhere."""
+    if not any(map(str.isdigit, number)):
+        raise QuantityError(f"got {text!r}, {_WANTED}")
+
+
+def _binary_text(number: int) -> str:
+    exponent = 0
+    while exponent < 6 and number % 1024 == 0:
+        number //= 1024
+        exponent += 1
+    return f"{number}{('', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei')[exponent]}"
+
+
+def _decimal_text(nanos: int, style: str) -> str:
+    if not nanos:
+        return "0"
+    exponent = _NANO
+    while nanos % 1000 == 0 and (exponent < 18 or style == "exponent"):
+        nanos //= 1000
+        exponent += 3
+    if style == "exponent":
+        return f"{nanos}e{exponent}" if exponent else str(nanos)
+    return f"{nanos}{_DECIMAL_SUFFIX[exponent]}"

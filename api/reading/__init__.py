@@ -1,0 +1,1 @@
+"""From files to objects: documents, fields, the tables of each kind."""

@@ -1,0 +1,49 @@
+"""From the API's JSON form to the values of :mod:`..objects` (the tables are in :mod:`.schema`).
+
+A null is an absent field; unknown fields are passed over; nothing is defaulted (see :mod:`..controlplane.defaults`).
+Strict decoding also refuses the enumerations' unknown values as the API server would; lenient decoding keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...exceptions import ManifestError
+from ..objects import KubeObject
+from .fields import Mismatch, shown
+from .schema import readers
+
+__all__ = ["decode", "decode_kind", "describe"]
+
+
+def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True) -> KubeObject | None:
+    """The object that *document* describes, None for a kind that scheduling does not read.
+
+    *kind* alone picks the class, whatever the API group. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where*
+    (file, document, kind and name; kind and name alone if empty) and the path to the field that is not as wanted.
+    """
+    kind = document.get("kind") if isinstance(document, Mapping) else None
+    if not isinstance(kind, str):
+        raise ManifestError(f"{where or 'manifest'}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
+    return decode_kind(kind, document, where, strict=strict)
+
+
+def decode_kind(kind: str, document: Mapping[str, Any], where: str = "", *, strict: bool = True) -> KubeObject | None:
+    """Like :func:`decode` for a document of a known *kind*, such as an item of a list, which need not name it."""
+    read = readers(strict).get(kind)
+    if read is None:
+        return None
+    try:
+        return read(document)
+    except Mismatch as mismatch:
+        raise ManifestError(f"{where or describe(document, kind)}: {mismatch}") from None
+
+
+def describe(document: object, kind: str = "") -> str:
+    """``Node worker-7``: a document's kind and, where it has one, its name."""
+    if not isinstance(document, Mapping):
+        return kind or "manifest"
+    metadata = document.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return " ".join(str(part) for part in (kind or document.get("kind"), name) if part)

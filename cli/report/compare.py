@@ -1,0 +1,144 @@
+"""A comparison for people: where pods land, why elsewhere, and how the clusters end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...simulation.compare.causes import KINDS
+from ...simulation.compare.compare import LOCKED
+from .simulation import percent
+from .text import format_table
+
+NOWHERE = "<none>"
+Record = dict[str, Any]
+Table = tuple[list[str], list[list[object]]]
+
+
+def comparison_text(record: Record, most: int | None = None) -> str:
+    """The tables of ``Comparison.record()``; of the decisions that differ *most* at most, None for all."""
+    return "\n\n".join(part for part in _parts(record, most) if part)
+
+
+def _parts(record: Record, most: int | None) -> Iterator[str]:
+    yield "\n".join([headline(record), *(f"{c['name']}: {c['text'] or c['release']}" for c in record["configurations"])])
+    yield format_table(*count_table(record))
+    yield format_table(*use_table(record))
+    for against in record["against"]:
+        yield "\n".join([against_line(against), *agreement_lines(against)])
+        if against["causes"]:
+            yield format_table(*cause_table(against))
+        yield format_table(*correlation_table(against))
+    if record["differences"] and most != 0:
+        yield format_table(*difference_table(record, most))
+    count = len(record["differences"])
+    if most is not None and count > most:
+        yield f"{count - most} more decisions differ; --show {count} lists them, and -o html and -o json tell of all, with both tables"
+
+
+def headline(record: Record) -> str:
+    """The outcome in a sentence."""
+    found = "all decisions are the same" if record["same"] else f"{len(record['differences'])} decisions differ"
+    return f"{record['mode']}: {record['pods']} pods, {record['cycles']} cycles, {found}"
+
+
+def against_line(against: Record) -> str:
+    """The pods in a sentence."""
+    first, second = against["first"], against["second"]
+    alone = f"{len(against['firstAlone'])} placed by {first} alone, {len(against['secondAlone'])} by {second} alone"
+    return f"{first} and {second}: {against['alike']} pods alike, {len(against['elsewhere'])} elsewhere, {alone}"
+
+
+def agreement_lines(against: Record) -> Iterator[str]:
+    """The cycles of both: what is the same, what is another of the first one's best nodes, and what is different."""
+    first, second, found = against["first"], against["second"], against["agreement"]
+    cycles, also, alone = found["cycles"], found["equalForBoth"], found["equalForSecondAlone"]
+    yield f"{cycles} decisions of both: {found['same']} the same"
+    if found["amongBest"]:
+        yield f"  {found['amongBest']} among the best: another node, which {first} scores as high as its own" + (
+            f"; {second}, too, scores both alike in {also}" if also else ""
+        )
+    if found["different"]:
+        yield f"  {found['different']} different" + (f"; {second} scores both nodes alike in {alone}" if alone else "")
+    yield (
+        f"  the same nodes fit in {found['sameFeasible']}, the same ones are best in {found['sameBest']};"
+        f" however lots fall, {second} takes one of {first}'s best in {found['bestWithin']}"
+    )
+
+
+def count_table(record: Record) -> Table:
+    """What became of the pods: a column for each configuration."""
+    configurations = record["configurations"]
+    names = ("placed", "unschedulable", "evicted")
+    return ["pods", *(c["name"] for c in configurations)], [[name, *(str(c["summary"][name]) for c in configurations)] for name in names]
+
+
+def ending_configurations(record: Record) -> list[Record]:
+    """Those whose clusters end in a way of their own: all, or the first alone where it leads the others."""
+    found: list[Record] = record["configurations"]
+    return found[:1] if record["mode"] == LOCKED else found
+
+
+def use_table(record: Record) -> Table:
+    """Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its own."""
+    configurations = ending_configurations(record)
+    rows: list[list[object]] = []
+    for resource in resources(record):
+        found = [next((u for u in c["summary"]["resources"] if u["resource"] == resource), None) for c in configurations]
+        rows.append([f"{resource} use", *(percent(u["use"]) if u else None for u in found)])
+        rows.append([f"{resource} deviation", *(percent(u["imbalance"]["standardDeviation"]) if u else None for u in found)])
+        rows.append([f"{resource} max-min", *(percent(u["imbalance"]["maxMin"]) if u else None for u in found)])
+        shares = [c["fragmentation"].get(resource) for c in configurations]
+        if any(share is not None for share in shares):
+            rows.append([f"{resource} fragmentation", *(None if share is None else percent(share) for share in shares)])
+    return ["in the end", *(["all"] if record["mode"] == LOCKED else (c["name"] for c in configurations))], rows
+
+
+def resources(record: Record) -> list[str]:
+    """The resources that any cluster has, pods last."""
+    return list(dict.fromkeys(usage["resource"] for c in record["configurations"] for usage in c["summary"]["resources"]))
+
+
+def cause_table(against: Record) -> Table:
+    """How often each cause came."""
+    rows = [[c["cycles"], c["verdict"], c["kind"], c["rule"], c["side"], KINDS[c["kind"]]] for c in against["causes"]]
+    return ["decisions", "outcome", "cause", "rule", "of", "meaning"], rows
+
+
+def correlation_table(against: Record) -> Table:
+    """How the scores of each rule go together."""
+    rows: list[list[object]] = []
+    for found in against["correlation"]:
+        told = None if found["correlation"] is None else f"{found['correlation']:.3f}"
+        rows.append([found["rule"], " + ".join(found["first"]), " + ".join(found["second"]), found["cycles"], told])
+    return ["score", f"in {against['first']}", f"in {against['second']}", "cycles", "correlation"], rows
+
+
+def difference_table(record: Record, most: int | None = None) -> Table:
+    """A line for each cycle in which decisions differ, *most* at most."""
+    names = [c["name"] for c in record["configurations"]]
+    rows: list[list[object]] = []
+    for found in record["differences"][:most]:
+        decisions = [decision_text(found["decisions"].get(name)) for name in names]
+        verdicts = ", ".join(dict.fromkeys(cause["verdict"] for cause in found["causes"].values()))
+        why = "; ".join(cause_text(cause) for cause in found["causes"].values())
+        rows.append([found["cycle"], found["pod"], *decisions, verdicts, why])
+    return ["cycle", "pod", *names, "outcome", "why"], rows
+
+
+def decision_text(decision: Record | None) -> str:
+    """A host, or where room is made, or nothing."""
+    if decision is None:
+        return ""
+    room = f" (makes room on {decision['roomOn']})" if decision["roomOn"] else ""
+    return str(decision["host"] or NOWHERE + room)
+
+
+def cause_text(cause: Record) -> str:
+    """The cause in a few words."""
+    rule, side, node = cause["rule"] or cause["kind"], cause["side"], cause["node"]
+    if cause["kind"] == "score":
+        return f"{rule} {cause['text']}" if cause["text"] else f"{rule} tips {side} to {node}"
+    if cause["kind"] in ("predicate", "sampling"):
+        return f"{rule} in {side} against {node}: {cause['text']}"
+    return f"{cause['kind']}{' in ' + side if side else ''}: {cause['text'] or KINDS[cause['kind']]}"

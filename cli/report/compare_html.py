@@ -1,0 +1,189 @@
+"""A comparison as one page that stands by itself: numbers, pictures, and a list of pods to look through; nothing is fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from ...simulation.compare.causes import KINDS
+from ...simulation.compare.compare import LOCKED
+from .compare import correlation_table, use_table
+from .compare_list import COLOURS, MOST, PodList, colour_of
+from .compare_pictures import Part, correlations, endings, stack
+from .html import Markup, data_script, dot, number, page, table, told, track
+
+Record = dict[str, Any]
+SAME, NEAR, FAR = "var(--same)", "var(--near)", "var(--far)"
+MODES = {
+    "free": (
+        "Each configuration goes its own way: one pod that lands elsewhere changes the cluster for those after it, so that scores differ"
+        " for what was placed before, too."
+    ),
+    "locked": "All decide on the same state each time, where the decisions of {first} lead: every difference is one of judgement.",
+}
+
+
+def comparison_html(record: Record) -> str:
+    """``Comparison.record()`` as a page."""
+    names = " and ".join(c["name"] for c in record["configurations"])
+    return page(f"kubeclassic compare: {names}", _sections(record), "compare.css", "compare.js")
+
+
+def _sections(record: Record) -> Iterator[str]:
+    pods = PodList(record)
+    data = pods.data()
+    yield from _head(record)
+    for at, against in enumerate(record["against"]):
+        yield from _against(record, at, against, pods)
+    yield from _endings(record)
+    yield from _list(record, pods, data)
+
+
+# --- the head -------------------------------------------------------------------------------------------------------
+
+
+def _head(record: Record) -> Iterator[str]:
+    differing, first = len(record["differences"]), record["configurations"][0]["name"]
+    found = f"{number(differing)} of {number(record['cycles'])} decisions differ" if differing else "All decisions are the same"
+    yield f"<h1>{found}</h1>"
+    pods, cycles = told("pods", number(record["pods"])), told("cycles", number(record["cycles"]))
+    yield f'<p class="soft">{pods} pods, {cycles} cycles, mode {record["mode"]}. {escape(MODES[record["mode"]].format(first=first))}</p>'
+    yield f'<ul class="sides">{"".join(_side(at, c) for at, c in enumerate(record["configurations"]))}</ul>'
+    cards = [_placed(at, c) for at, c in enumerate(record["configurations"])]
+    if len(record["against"]) == 1:
+        (against,) = record["against"]
+        parts = _decision_parts(0, against) if record["mode"] == LOCKED else _pod_parts(0, against)[:2]
+        cards += [_number(colour, told(path, number(count)), escape(_of(record, name))) for name, count, colour, path in parts]
+    yield f'<div class="numbers">{"".join(cards)}</div>'
+
+
+def _side(at: int, configuration: Record) -> str:
+    asked = f" <code>{escape(configuration['text'])}</code>" if configuration["text"] else ""
+    return f"<li>{dot(colour_of(at))}<b>{escape(configuration['name'])}</b> {escape(configuration['release'])}{asked}</li>"
+
+
+def _placed(at: int, configuration: Record) -> str:
+    summary, path = configuration["summary"], f"configurations.{at}.summary"
+    rest = ", ".join(f"{told(f'{path}.{key}', number(summary[key]))} {key}" for key in ("unschedulable", "evicted"))
+    text = f"placed by {escape(configuration['name'])}; {rest}"
+    return _number(colour_of(at), told(f"{path}.placed", number(summary["placed"])), text)
+
+
+def _of(record: Record, name: str) -> str:
+    return f"decisions: {name}" if record["mode"] == LOCKED else f"pods {name}"
+
+
+def _number(colour: str, value: str, text: str) -> str:
+    return f'<div class="number" style="--k:{colour}"><b>{value}</b><span>{text}</span></div>'
+
+
+# --- one configuration against the first ----------------------------------------------------------------------------
+
+
+def _against(record: Record, at: int, against: Record, pods: PodList) -> Iterator[str]:
+    first, second = escape(against["first"]), escape(against["second"])
+    yield f"<h2>{second} against {first}</h2>"
+    yield '<div class="card">'
+    if record["mode"] != LOCKED:
+        yield "<h3>Where pods end</h3>" + stack("pods", _pod_parts(at, against))
+    yield "<h3>What is decided</h3>" + stack("decisions", _decision_parts(at, against))
+    yield f'<p class="soft">{_sets(at, against)}</p></div>'
+    if against["causes"]:
+        yield '<div class="card"><h3>Why decisions differ</h3>' + _causes(at, against, pods) + "</div>"
+    yield '<div class="card"><h3>Do the scores go together?</h3>'
+    yield '<p class="soft">Over the nodes that both score in a cycle. Sway: how far a score, times its weight, moves around its mean.</p>'
+    yield from correlations(at, against)
+    yield f"<details><summary>All rules</summary>{table(*correlation_table(against))}</details></div>"
+
+
+def _pod_parts(at: int, against: Record) -> list[Part]:
+    path, first, second = f"against.{at}", against["first"], against["second"]
+    return [
+        ("on the same node", against["alike"], SAME, f"{path}.alike"),
+        ("elsewhere", len(against["elsewhere"]), NEAR, f"{path}.elsewhere.length"),
+        (f"placed by {first} alone", len(against["firstAlone"]), colour_of(0), f"{path}.firstAlone.length"),
+        (f"placed by {second} alone", len(against["secondAlone"]), colour_of(at + 1), f"{path}.secondAlone.length"),
+    ]
+
+
+def _decision_parts(at: int, against: Record) -> list[Part]:
+    path, found = f"against.{at}.agreement", against["agreement"]
+    return [
+        ("the same", found["same"], SAME, f"{path}.same"),
+        (f"another node, which {against['first']} scores as high as its own", found["amongBest"], NEAR, f"{path}.amongBest"),
+        ("different", found["different"], FAR, f"{path}.different"),
+    ]
+
+
+def _sets(at: int, against: Record) -> str:
+    """What does not hang on the lot."""
+    path, found = f"against.{at}.agreement", against["agreement"]
+    first, second = escape(against["first"]), escape(against["second"])
+    counts = {key: told(f"{path}.{key}", number(count)) for key, count in found.items()}
+    return (
+        f"Of {counts['cycles']} decisions of both, the same nodes fit in {counts['sameFeasible']} and the same ones are best in"
+        f" {counts['sameBest']}; however lots fall, {second} takes one of {first}'s best in {counts['bestWithin']}."
+        f" {second}, too, scores both nodes alike in {counts['equalForBoth']} of the second kind,"
+        f" and alone does so in {counts['equalForSecondAlone']} of the third."
+    )
+
+
+def _causes(at: int, against: Record, pods: PodList) -> str:
+    most, rows = max(cause["cycles"] for cause in against["causes"]), list[list[object]]()
+    before = sum(len(other["causes"]) for other in pods.record["against"][:at])
+    for place, cause in enumerate(against["causes"]):
+        count = Markup(told(f"against.{at}.causes.{place}.cycles", number(cause["cycles"])))
+        colour = COLOURS[cause["verdict"]]
+        bar = Markup(track(cause["cycles"] / most, colour))
+        what = f"{cause['rule'] or cause['kind']}{' in ' + cause['side'] if cause['side'] else ''}"
+        button = Markup(f'<button type="button" data-cause="{before + place}">show</button>')
+        verdict = Markup(f'<span class="tag" style="--k:{colour}">{escape(cause["verdict"])}</span>')
+        rows.append([count, bar, verdict, what, KINDS[cause["kind"]], button])
+    return table(["decisions", "", "outcome", "rule", "meaning", ""], rows)
+
+
+# --- how the clusters end, and the pods -----------------------------------------------------------------------------
+
+
+def _endings(record: Record) -> Iterator[str]:
+    yield "<h2>Use, imbalance and fragmentation in the end</h2>"
+    if record["mode"] == LOCKED:
+        yield f'<p class="soft">All stand on one state, that of {escape(record["configurations"][0]["name"])}.</p>'
+    yield from endings(record)
+    yield f"<details><summary>All resources</summary>{table(*use_table(record))}</details>"
+
+
+def _list(record: Record, pods: PodList, data: Record) -> Iterator[str]:
+    yield '<h2 id="list">Which pods, and why</h2>'
+    if not data["pods"]:
+        yield '<p class="soft">Every pod is decided alike.</p>'
+    outcomes = [(str(found["place"]), found["name"]) for found in pods.outcomes.values()]
+    causes = [(str(at), text) for at, text in enumerate(_cause_names(record))]
+    yield '<div class="card"><div class="filter">'
+    yield '<input id="query" type="search" placeholder="pod, node or rule" aria-label="pod, node or rule">'
+    yield _select("outcome", "every outcome", outcomes) + _select("cause", "every cause", causes) + "</div>"
+    names = "".join(f"<th>{dot(colour_of(at))}{escape(c['name'])}</th>" for at, c in enumerate(record["configurations"]))
+    head = f"<thead><tr><th>pod</th>{names}<th>outcome</th><th>why</th></tr></thead>"
+    yield f'<div class="scroll"><table>{head}<tbody id="rows"></tbody></table></div>'
+    buttons = "".join(f'<button type="button" id="{name}">{name}</button>' for name in ("first", "before", "next", "last"))
+    yield f'<div class="pager"><span id="told"></span>{buttons}</div>'
+    yield '<p class="soft">A click on a pod shows what each side made of the nodes in question.</p>'
+    if len(record["differences"]) > MOST:
+        yield f'<p class="soft">Both tables are here for the first {number(MOST)} decisions that differ; -o json has them all.</p>'
+    yield "<noscript><p>The list needs JavaScript; -o json and -o table have the same.</p></noscript></div>"
+    yield data_script("data", data)
+
+
+def _cause_names(record: Record) -> Iterator[str]:
+    """What each cause is called, in the order of the tables."""
+    for against in record["against"]:
+        whose = f"{against['second']}: " if len(record["against"]) > 1 else ""
+        for cause in against["causes"]:
+            side = f" in {cause['side']}" if cause["side"] else ""
+            yield f"{whose}{cause['verdict']}, {cause['rule'] or cause['kind']}{side}"
+
+
+def _select(name: str, every: str, choices: list[tuple[str, str]]) -> str:
+    options = "".join(f'<option value="{value}">{escape(text)}</option>' for value, text in [("", every), *choices])
+    return f'<select id="{name}" aria-label="{name}">{options}</select>'

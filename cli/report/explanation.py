@@ -1,0 +1,56 @@
+"""An explanation for people: the nodes that fit by score, and what speaks against the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...simulation.explain import Explanation, NodeReport, PluginReport, Score, Shortage
+from .simulation import NOWHERE, amount
+from .text import format_table
+
+
+def explanation_text(explanation: Explanation) -> str:
+    """The decision in a line, then a table of the nodes that fit and one of those that do not."""
+    decision = explanation.decision
+    told = f"{decision.pod.key}: {decision.host or NOWHERE}" + (f"\n{decision.error}" if decision.error else "")
+    return "\n\n".join([told, *_tables(explanation)])
+
+
+def _tables(explanation: Explanation) -> Iterator[str]:
+    scored = [node for node in explanation.nodes if node.scores]
+    if scored:
+        note = "" if explanation.was_scored else "\nthe only node that fits: taken without scoring"
+        told = "plugin: raw -> normalized" if isinstance(scored[0], PluginReport) else "priority: raw -> reduced"
+        yield _score_table(scored) + f"\n(each {told} x weight)" + note
+    others = [node for node in explanation.nodes if not node.scores]
+    if others:
+        by = ["plugin", "code"] if isinstance(others[0], PluginReport) else ["predicate"]
+        yield format_table(["node", *by, "reasons", "short of"], map(_reason_row, others))
+    plan = explanation.decision.preemption
+    if plan is not None and plan.node is not None:
+        yield f"would preempt on {plan.node}: {', '.join(victim.key for victim in plan.victims) or 'nobody'}"
+
+
+def _score_table(nodes: list[NodeReport]) -> str:
+    names = list(nodes[0].scores)
+    headers = ["node", "total", *(name.removesuffix("Priority") for name in names)]
+    return format_table(headers, [[node.name, node.total, *(_cell(node.scores[name]) for name in names)] for node in nodes])
+
+
+def _cell(score: Score) -> str:
+    return f"{score.raw} -> {score.reduced} x {score.weight}"
+
+
+def _reason_row(node: NodeReport) -> list[object]:
+    reasons = "; ".join(node.reasons)
+    if node.fits:
+        reasons = "fits" if node.visited else "fits, but the search had enough nodes before it came here"
+    elif not node.visited:
+        reasons += " (not reached by the search)"
+    by = [", ".join(node.predicates), *([node.code] if isinstance(node, PluginReport) else [])]
+    return [node.name, *by, reasons, "; ".join(map(_short, node.shortages))]
+
+
+def _short(short: Shortage) -> str:
+    name = short.resource
+    return f"{amount(name, short.missing)} {name} (asks {amount(name, short.asked)}, free {amount(name, short.free)})"

@@ -1,0 +1,30 @@
+"""What a check of a migrated Policy found, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...simulation.compare.agreement import DIFFERENT
+from ...simulation.compare.migration import POLICY, PROFILE
+from .compare import agreement_lines, cause_table, cause_text, decision_text
+from .text import format_table
+
+Record = dict[str, Any]
+
+
+def check_text(record: Record, most: int) -> str:
+    """The decisions of ``Comparison.record()`` that are different, *most* at most; why any fell elsewhere; and the counts."""
+    (against,) = record["against"]
+    causes = format_table(*cause_table(against)) if against["causes"] else ""
+    parts = ["\n".join(_different(record, most)), causes, "\n".join(agreement_lines(against))]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _different(record: Record, most: int) -> Iterator[str]:
+    found = [difference for difference in record["differences"] if difference["causes"][PROFILE]["verdict"] == DIFFERENT]
+    for difference in found[:most]:
+        before, after = (decision_text(difference["decisions"][name]) for name in (POLICY, PROFILE))
+        yield f"{DIFFERENT}: {difference['pod']}: {before} before, {after} with the profile: {cause_text(difference['causes'][PROFILE])}"
+    if len(found) > most:
+        yield f"{len(found) - most} more are different; --report FILE tells of all, with both tables"

@@ -1,0 +1,40 @@
+"""A replay for people: what became of the pods, how long they waited, how full the cluster was."""
+
+from __future__ import annotations
+
+from ...simulation.replay.recording import summary
+from ...simulation.replay.replay import Replay
+from .simulation import passed_over_text, percent
+from .text import format_table
+
+
+def replay_text(replay: Replay) -> str:
+    """The counts in sentences, the waits and the use of resources as tables."""
+    told = summary(replay)
+    lines = [
+        f"{duration(replay.now)} of virtual time, {replay.world.ledger.nodes} nodes at the end",
+        f"{told['arrived']} pods arrived, {told['scheduled']} scheduled, {told['finished']} finished, {told['evicted']} evicted",
+        f"{told['attempts']} attempts, {told['failedAttempts']} failed, {told['preemptions']} made room",
+    ]
+    if told["stillWaiting"] or told["neverScheduled"]:
+        lines.append(f"{told['stillWaiting']} pods still wait, {told['neverScheduled']} left without ever having had a node")
+    lines += passed_over_text(replay.inputs.passed_over)
+    if told["waits"]:
+        lines.append(format_table(["wait", "seconds"], [[name, seconds] for name, seconds in told["waits"].items()]))
+    if told["meanUse"]:
+        lines.append(format_table(["resource", "mean use"], [[name, percent(share)] for name, share in told["meanUse"].items()]))
+    return "\n".join(lines)
+
+
+def duration(seconds: float) -> str:
+    """A number of seconds as people say it.
+
+    >>> duration(42), duration(3725.4), duration(200000)
+    ('42 s', '1 h 2 min 5 s', '2 d 7 h 33 min')
+    """
+    left, parts = round(seconds), list[str]()
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        count, left = divmod(left, size)
+        if count or (unit == "s" and not parts):
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:3])

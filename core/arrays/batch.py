@@ -1,0 +1,300 @@
+"""What a rule sees: all rows of a table, some of them, or a what-if copy of some; it cannot tell which."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...api.objects import Map, Node, Taint
+from ..pods.requests import CPU, MEMORY
+from ..pods.template import Entry, Port
+from .census import Counter, Query
+from .columns import Column, ColumnView
+from .table import NodeTable, Statuses
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+NOBODY: Column[str | None] = Column(None)
+ZONE = ""
+"""The key of counts by zone; no label has it."""
+
+
+@attrs.define(eq=False)
+class Edit:
+    """A pod put on (*sign* 1) or taken off (-1) a node of an overlay; upstream's metadata follows each in turn."""
+
+    at: int
+    """Index into the batch."""
+    entry: Entry
+    sign: int
+    original: bool = False
+    """A pod of the table's own leaves for the first time."""
+    unheard: bool = False
+    """Upstream's metadata refuses to follow it: the pod is called like the incoming one."""
+
+
+@attrs.define(eq=False, slots=False)
+class Batch:
+    """*n* nodes of a table. Arrays have one entry a node, in the batch's order; they are not to be written to.
+
+    ``rows``: the table's rows, or None for all of them, free ones included (then arrays are views).
+    """
+
+    table: NodeTable
+    rows: Rows | None = None
+
+    @cached_property
+    def n(self) -> int:
+        return self.table.size if self.rows is None else len(self.rows)
+
+    def _of(self, array: NDArray[Any]) -> NDArray[Any]:
+        return array[: self.n] if self.rows is None else array.take(self.rows)
+
+    @cached_property
+    def indexes(self) -> Rows:
+        """The table's row of each node: intp[n]."""
+        return np.arange(self.table.size) if self.rows is None else self.rows
+
+    def row(self, i: int) -> int:
+        """The table's row of node *i*."""
+        return i if self.rows is None else int(self.rows[i])
+
+    def some(self, indexes: Rows) -> Batch:
+        """A batch of some of these nodes, by index into this one."""
+        return Batch(self.table, self.indexes[indexes])
+
+    @staticmethod
+    def everywhere(table: NodeTable) -> Batch:
+        """All rows of *table*."""
+        found: Batch = table.once(Batch, lambda: Batch(table))
+        return found
+
+    # --- the node ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def has_node(self) -> Mask:
+        """Where the row has a node object."""
+        return self._of(self.table.has_node)
+
+    def node(self, i: int) -> Node | None:
+        """The node object of node *i*."""
+        return self.table.nodes[self.row(i)]
+
+    def name(self, i: int) -> str:
+        """The name of node *i*."""
+        return self.table.names[self.row(i)]
+
+    def named(self, name: str) -> Mask:
+        """Which node is called *name*."""
+        found: Mask = self.indexes == self.table.row_of.get(name, -1)
+        return found
+
+    def _view(self, column: Column[Any]) -> ColumnView[Any]:
+        return ColumnView(column, self._of(column.codes))
+
+    def counted_by_zone(self, query: Query) -> Ints:
+        """Pods that *query* counts in each zone of the whole table, by code of :attr:`zone`: int64[values]; code 0 counts nothing."""
+        return self.counter(query).by(ZONE, self.table.zone)[: len(self.table.zone.values)]
+
+    def label(self, key: str) -> ColumnView[str | None]:
+        """The value of label *key*, None where the node lacks it."""
+        found = self._labels.get(key)
+        if found is None:
+            column = self.table.labels.get(key)
+            found = ColumnView(NOBODY, np.zeros(self.n, np.intp)) if column is None else self._view(column)
+            self._labels[key] = found
+        return found
+
+    @cached_property
+    def _labels(self) -> dict[str, ColumnView[str | None]]:
+        return {}
+
+    @property
+    def taints(self) -> ColumnView[tuple[Taint, ...]]:
+        return self._view(self.table.taints)
+
+    @property
+    def conditions(self) -> ColumnView[Statuses]:
+        """(type, status) of each condition, in the node's own order."""
+        return self._view(self.table.conditions)
+
+    @property
+    def pressures(self) -> ColumnView[tuple[str, str, str]]:
+        """Remembered status of MemoryPressure, DiskPressure, PIDPressure."""
+        return self._view(self.table.pressures)
+
+    @property
+    def unschedulable(self) -> ColumnView[bool]:
+        return self._view(self.table.unschedulable)
+
+    @property
+    def zone(self) -> ColumnView[str]:
+        """The release's zone key, empty where the node has no zone."""
+        return self._view(self.table.zone)
+
+    @property
+    def avoid(self) -> ColumnView[str | None]:
+        """The annotation preferAvoidPods."""
+        return self._view(self.table.avoid)
+
+    @property
+    def attachable(self) -> ColumnView[Map[int]]:
+        """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable."""
+        return self._view(self.table.attachable)
+
+    def allocatable(self, resource: str) -> Ints:
+        """Allocatable of *resource* (cpu in millicores): int64[n], 0 where the node has none."""
+        index = self.table.resources.get(resource)
+        return np.zeros(self.n, np.int64) if index is None else self._of(self.table.allocatable[index])
+
+    def allocatables(self, resources: Sequence[str]) -> Ints:
+        """:meth:`allocatable` of each of *resources*: int64[len(resources), n]."""
+        return self._of_each(resources, self.table.allocatable[:, : self.n] if self.rows is None else self._allocatable)
+
+    @cached_property
+    def _allocatable(self) -> Ints:
+        return self.table.allocatable.take(self.indexes, axis=1)
+
+    def _of_each(self, resources: Sequence[str], here: Ints) -> Ints:
+        indexes = [self.table.resources.get(resource, -1) for resource in resources]
+        if indexes == list(range(len(indexes))):
+            return here[: len(indexes)]
+        found: Ints = here[indexes]
+        if -1 in indexes:
+            found[np.equal(indexes, -1)] = 0
+        return found
+
+    @cached_property
+    def max_pods(self) -> Ints:
+        """Allocatable ``pods``: int64[n]."""
+        return self._of(self.table.max_pods)
+
+    def image(self, name: str) -> tuple[Ints, Ints]:
+        """Size in bytes of image *name* and number of nodes with it, as each node keeps them: int64[n] twice, 0 where it is absent."""
+        held = self.table.images.get(name, {})
+        if self.rows is not None and len(self.rows) < len(held):
+            sizes, nodes_with = _pairs([held.get(row, (0, 0)) for row in self.rows.tolist()])
+            return sizes, nodes_with
+        found = np.zeros((2, self.table.size), np.int64)
+        found[:, np.fromiter(held, np.intp, len(held))] = _pairs(held.values())
+        sizes, nodes_with = (self._of(numbers) for numbers in found)
+        return sizes, nodes_with
+
+    # --- the pods on it ---------------------------------------------------------------------------------------------
+
+    def requested(self, resource: str) -> Ints:
+        """The sum of *resource* over the node's pods: int64[n]."""
+        index = self.table.resources.get(resource)
+        return np.zeros(self.n, np.int64) if index is None else self._of(self.table.requested[index])
+
+    def requesteds(self, resources: Sequence[str]) -> Ints:
+        """:meth:`requested` of each of *resources*: int64[len(resources), n]."""
+        requested = self.table.requested
+        return self._of_each(resources, requested[:, : self.n] if self.rows is None else requested.take(self.rows, axis=1))
+
+    @cached_property
+    def nonzeros(self) -> Ints:
+        """:meth:`nonzero` of cpu and of memory: int64[2, n]."""
+        nonzero = self.table.nonzero
+        return nonzero[:, : self.n] if self.rows is None else nonzero.take(self.rows, axis=1)
+
+    def nonzero(self, resource: str) -> Ints:
+        """The sum of cpu or memory with the defaults for absent requests: int64[n]."""
+        return self._of(self.table.nonzero[(CPU, MEMORY).index(resource)])
+
+    @property
+    def pod_count(self) -> Ints:
+        """Pods on the node: int64[n]."""
+        return self._of(self.table.pod_count)
+
+    def holding_port(self, port: Port) -> Mask:
+        """Which nodes have exactly this (host IP, protocol, port) in use."""
+        found = np.zeros(self.table.size, np.bool_)
+        found[list(self.table.ports.of(port))] = True
+        return self._of(found)
+
+    def ports(self) -> Iterator[Port]:
+        """Every host port in use on any node of the table, and those that an overlay put there."""
+        return iter(self.table.ports.rows)  # type: ignore[arg-type]  # only ports are posted there
+
+    def pods(self, i: int) -> Sequence[Entry]:
+        """The pods of node *i*, in the node's own order."""
+        return self.table.pods[self.row(i)]
+
+    def with_volumes(self) -> Iterator[int]:
+        """The indexes of the nodes that may have a pod with volumes."""
+        if self.rows is None:
+            return iter(sorted(self.table.volumes))
+        return (i for i, row in enumerate(self.rows.tolist()) if row in self.table.volumes)
+
+    @property
+    def transient(self) -> Ints:
+        """Allocatable and requested volumes, as the count predicates of this cycle left them: int64[2, n]."""
+        transient = self.table.transient
+        return transient[:, : self.n] if self.rows is None else transient[:, self.rows]
+
+    def set_transient(self, i: int, allocatable: int, requested: int) -> None:
+        """Leave volume counts on node *i*; clones share them with the snapshot."""
+        self.table.transient[:, self.row(i)] = allocatable, requested
+        self.table.has_transient = True
+
+    # --- counted over domains ---------------------------------------------------------------------------------------
+
+    def counter(self, query: Query) -> Counter:
+        """The census's counter of *query*: what is counted without this batch's own edits."""
+        return self.table.census.counter(query)
+
+    def counting(self, query: Query) -> Ints:
+        """Pods on each node itself that *query* counts: int64[n]."""
+        counts = self.base_counting(query)
+        return counts + self.delta(query) if self.edits else counts
+
+    def base_counting(self, query: Query) -> Ints:
+        """As :meth:`counting`, without this batch's own edits."""
+        rows = self.counter(query).rows
+        if len(rows) < self.table.size:
+            rows = np.concatenate([rows, np.zeros(self.table.size - len(rows), np.int64)])
+        return self._of(rows)
+
+    def matching(self, query: Query, key: str) -> Ints:
+        """Pods that *query* counts in each node's domain by label *key*: int64[n], 0 where the node lacks the label."""
+        label = self.label(key)
+        counts = self.counter(query).domains(key, self.table.labels)[label.codes]
+        return counts + self.delta(query) * label.present if self.edits else counts
+
+    @property
+    def edits(self) -> Sequence[Edit]:
+        """What this batch adds to and takes off its nodes, in order; empty but for overlays."""
+        return ()
+
+    def edits_at(self, i: int) -> Sequence[Edit]:
+        """The edits of node *i*, in order."""
+        return ()
+
+    def delta(self, query: Query) -> Ints:
+        """How much the batch's own edits change what *query* counts on each node: int64[n]."""
+        return np.zeros(self.n, np.int64)
+
+    def touched(self, query: Query) -> Mask:
+        """Where an edit came upon a pod that *query* counts, be it undone since: bool[n]."""
+        return np.zeros(self.n, np.bool_)
+
+    def taken(self, query: Query) -> Ints:
+        """Pods of the table's own that *query* counts and that an edit took off, be they put back since: int64[n]."""
+        return np.zeros(self.n, np.int64)
+
+    def placed(self, query: Query) -> Ints:
+        """Pods that *query* counts and that stand on each node by an edit, those only nominated left out: int64[n]."""
+        return np.zeros(self.n, np.int64)
+
+
+def _pairs(pairs: Collection[tuple[int, int]]) -> Ints:
+    """Pairs of numbers as two rows: int64[2, pairs]."""
+    return np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs)).reshape(-1, 2).T

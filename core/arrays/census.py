@@ -1,0 +1,226 @@
+"""Pods counted by row and by topology domain, for every question that a rule has asked so far.
+
+A *query* says which pods count; the census keeps, for each query that was asked, how many such pods are on each row and, for each
+topology key asked for, in each domain. One pod that comes or goes costs as many steps as there are queries that it matches.
+Affinity terms are kept by the pods that carry them: which of them are about a given pod is looked up by its labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ..pods.pairs import Pair, Pairs
+from ..pods.template import Group, Template
+from ..pods.terms import ROLES, TermHolders, TermIndex, holders
+from .columns import Column, grown
+
+Counts = NDArray[np.int64]
+
+
+class Query(Hashable, Protocol):
+    """Which pods to count: a hashable value that tells by template."""
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        """Label pairs that every pod that counts has, so that only pods with one of them need be tried; none: all are tried."""
+        ...
+
+    def counts(self, template: Template) -> int:
+        """How often a pod of *template* counts: 0 not at all."""
+        ...
+
+
+@attrs.frozen(cache_hash=True)
+class PodsMatching:
+    """Pods of one of *namespaces* (None: of any) whose labels *matches* accepts; *matches* is compared by *key*."""
+
+    namespaces: frozenset[str] | None
+    key: Hashable
+    matches: Callable[[Group], bool] = attrs.field(eq=False)
+    pairs: Collection[Pair] = attrs.field(default=(), eq=False)
+
+    def counts(self, template: Template) -> int:
+        group = template.group
+        return int((self.namespaces is None or group.namespace in self.namespaces) and self.matches(group))
+
+
+@attrs.define(eq=False)
+class Counter:
+    """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked for."""
+
+    query: Query
+    rows: Counts = attrs.field(factory=lambda: np.zeros(8, np.int64))
+    total: int = 0
+    version: int = 0
+    """Moves with every change, for those who keep what they made of it."""
+    _domains: dict[str, tuple[Column[Any], Counts]] = attrs.field(factory=dict)
+    _by_template: dict[int, int] = attrs.field(factory=dict)
+
+    def of(self, template: Template) -> int:
+        """How often a pod of *template* counts."""
+        found = self._by_template.get(template.number)
+        if found is None:
+            found = self._by_template[template.number] = self.query.counts(template)
+        return found
+
+    def add(self, row: int, count: int) -> None:
+        """Count *count* more (or fewer) on *row*."""
+        if row >= len(self.rows):
+            self.rows = grown(self.rows, row + 1)
+        self.rows[row] += count
+        self.total += count
+        self.version += 1
+        for key, (column, domains) in self._domains.items():
+            code = column.codes[row] if row < len(column.codes) else 0
+            if code >= len(domains):
+                domains = grown(domains, int(code) + 1)
+                self._domains[key] = column, domains
+            if code:
+                domains[code] += count
+
+    def begin(self, pods: Mapping[int, int], often: int) -> None:
+        """Count *often* for each of the *pods* on each row, before anybody asked for domains."""
+        if pods:
+            rows = np.fromiter(pods, np.intp, len(pods))
+            counts = often * np.fromiter(pods.values(), np.int64, len(pods))
+            self.rows = grown(self.rows, int(rows.max()) + 1)
+            self.rows[rows] += counts
+            self.total += int(counts.sum())
+
+    def domains(self, key: str, labels: dict[str, Column[str | None]]) -> Counts:
+        """Counts by code of the label column *key*: int64[values]; code 0, the rows without the label, counts nothing."""
+        column = labels.get(key)
+        return np.zeros(1, np.int64) if column is None else self.by(key, column)
+
+    def by(self, key: str, column: Column[Any]) -> Counts:
+        """Counts by code of *column*, which goes by *key* and follows from labels: int64[values]; code 0 counts nothing."""
+        known, found = self._domains.get(key, (column, None))
+        if found is None or len(found) < len(known.values):
+            size = min(len(self.rows), len(column.codes))
+            found = np.bincount(column.codes[:size], self.rows[:size], len(column.values)).astype(np.int64)
+            found[0] = 0
+            self._domains[key] = column, found
+        return found
+
+    def domains_without(self, key: str, labels: dict[str, Column[str | None]], rows: Collection[int]) -> Counts:
+        """As :meth:`domains`, the pods of *rows* left out."""
+        found = self.domains(key, labels)
+        counted = [row for row in rows if row < len(self.rows) and self.rows[row]]
+        if counted and key in labels:
+            found = found.copy()
+            np.subtract.at(found, labels[key].codes[counted], self.rows[counted])
+            found[0] = 0
+        return found
+
+    def relabelled(self) -> None:
+        """Some row's labels changed: count its domains anew when next asked."""
+        self._domains.clear()
+        self.version += 1
+
+
+Terms = Sequence[tuple[TermHolders, Counter]]
+
+
+@attrs.define(eq=False)
+class Census:
+    """All counters of one table."""
+
+    labels: dict[str, Column[str | None]]
+    """The table's label columns."""
+    counters: dict[Query, Counter] = attrs.field(factory=dict)
+    version: int = 0
+    """Moves with every counter."""
+    terms_version: int = 0
+    """Moves when a term appears that no pod had before."""
+    watch: list[Counter] | None = None
+    """Where to note the counters that are asked for, so that whoever asked can tell later whether they moved."""
+    asked_terms: bool = False
+    """Terms were asked for, of which there may be more later; whoever wants to know sets it back."""
+    _asked: Pairs[Counter] = attrs.field(factory=Pairs)
+    """The counters that new templates are held against: all but those of terms, which a template names itself."""
+    _templates: dict[Template, dict[int, int]] = attrs.field(factory=dict)
+    """Template -> row -> pods, of the templates that are or were present."""
+    _labelled: Pairs[Template] = attrs.field(factory=Pairs)
+    _matching: dict[Template, list[tuple[Counter, int]]] = attrs.field(factory=dict)
+    _terms: dict[str, TermIndex[Counter]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
+
+    def counter(self, query: Query) -> Counter:
+        """The counter of *query*; the first time all present pods are counted for it."""
+        found = self._carried(query) if isinstance(query, TermHolders) else self._counter(query)
+        if self.watch is not None:
+            self.watch.append(found)
+        return found
+
+    def _counter(self, query: Query) -> Counter:
+        found = self.counters.get(query)
+        if found is None:
+            found = self.counters[query] = Counter(query)
+            self._asked.file(found, query.pairs)
+            for template in self._labelled.shortest(query.pairs) if query.pairs else self._templates:
+                if often := found.of(template):
+                    self._matching[template].append((found, often))
+                    found.begin(self._templates[template], often)
+        return found
+
+    def terms_about(self, template: Template, role: str) -> Terms:
+        """The distinct terms of *role* that pods carry or carried and that are about pods of *template*.
+
+        Each comes with the counter of its holders. Not to be changed.
+        """
+        terms = self._terms[role].about(template)
+        self.asked_terms = True
+        if self.watch is not None:
+            self.watch.extend(counter for _, counter in terms)
+        return terms
+
+    def learn(self, template: Template) -> None:
+        """Know the terms of *template*, be there a pod of it or not."""
+        if template not in self._templates:
+            self._register(template)
+
+    def add(self, template: Template, row: int, count: int = 1) -> None:
+        """A pod of *template* comes to *row*, or with *count* -1 leaves it."""
+        self.learn(template)
+        rows = self._templates[template]
+        left = rows.get(row, 0) + count
+        if left:
+            rows[row] = left
+        else:
+            rows.pop(row, None)
+        matching = self._matching[template]
+        if matching:
+            self.version += 1
+            for counter, often in matching:
+                counter.add(row, often * count)
+
+    def present(self) -> Iterator[tuple[Template, int, int]]:
+        """Each template that is present with each of its rows and how many of its pods are there."""
+        return ((template, row, pods) for template, rows in self._templates.items() for row, pods in rows.items())
+
+    def relabelled(self) -> None:
+        """Labels of some row changed."""
+        self.version += 1
+        for counter in self.counters.values():
+            counter.relabelled()
+
+    def _register(self, template: Template) -> None:
+        self._templates[template] = {}
+        self._labelled.file_under_each(template, template.labels.items())
+        asked = (counter for _, counters in self._asked.concerning(template.labels) for counter in counters)
+        matching = self._matching[template] = [(counter, often) for counter in asked if (often := counter.of(template))]
+        for role in ROLES if template.has_pod_affinity else ():
+            matching.extend((self._carried(holder), often) for holder, often in holders(template, role).items())
+
+    def _carried(self, holder: TermHolders) -> Counter:
+        found = self.counters.get(holder)
+        if found is None:
+            found = self.counters[holder] = Counter(holder)
+            self._terms[holder.role].add(holder, found)
+            self.terms_version += 1
+            self.version += 1
+        return found

@@ -1,0 +1,191 @@
+"""A what-if copy of some rows: pods are put on and taken off, and the table does not notice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...api.objects import Pod
+from ..pods.requests import CPU, MEMORY
+from ..pods.template import Entry, Port
+from .batch import Batch, Edit, Ints, Mask, Rows
+from .census import Counter, Query
+from .table import NodeTable
+
+
+@attrs.define(eq=False)
+class Tally:
+    """What an overlay's edits have changed for one query so far."""
+
+    net: Ints
+    touched: Mask
+    taken: Ints
+    placed: Ints
+    seen: int = 0
+    """Edits that are tallied."""
+
+    @classmethod
+    def of(cls, n: int) -> Tally:
+        """Nothing yet, on *n* nodes."""
+        return cls(np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.int64), np.zeros(n, np.int64))
+
+    def follow(self, counter: Counter, edits: list[Edit]) -> None:
+        """Tally the edits since the last time."""
+        for edit in edits[self.seen :]:
+            if not edit.unheard and (often := counter.of(edit.entry.template)):
+                self.net[edit.at] += edit.sign * often
+                self.touched[edit.at] = True
+                if edit.original:
+                    self.taken[edit.at] += often
+                elif not edit.entry.nominated:
+                    self.placed[edit.at] += edit.sign * often
+        self.seen = len(edits)
+
+
+@attrs.define(eq=False, slots=False)
+class Overlay(Batch):
+    """A batch with its own sums, ports and pod lists. Each pod sits on the judged node itself: no other node is touched."""
+
+    incoming: Pod | None = None
+    """The pod that the trial is for; upstream's metadata does not follow what happens to another one of its name."""
+    _edits: list[Edit] = attrs.field(factory=list)
+    _placed: set[int] = attrs.field(factory=set)
+    """Which entries an edit put here at least once, by identity."""
+    _edits_at: dict[int, list[Edit]] = attrs.field(factory=dict)
+    _tallies: dict[Query, Tally] = attrs.field(factory=dict)
+    _pods: dict[int, list[Entry]] = attrs.field(factory=dict)
+    _counts: Ints = attrs.field(init=False)
+    _sums: dict[str, Ints] = attrs.field(factory=dict)
+    _nonzero: Ints = attrs.field(init=False)
+    _ports: dict[Port, dict[int, bool]] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self._counts = super().pod_count.copy()
+        self._nonzero = np.stack([super().nonzero(CPU), super().nonzero(MEMORY)])
+
+    @classmethod
+    def of(cls, table: NodeTable, rows: Rows, incoming: Pod | None = None) -> Overlay:
+        """An unchanged copy of *rows*, for a trial of *incoming*."""
+        return cls(table, np.asarray(rows, np.intp), incoming)
+
+    def some(self, indexes: Rows) -> Overlay:
+        """A copy of some of these nodes with the edits made so far."""
+        part = Overlay.of(self.table, self.indexes[indexes], self.incoming)
+        place = {int(index): i for i, index in enumerate(indexes)}
+        for edit in self._edits:
+            if edit.at in place:
+                part._apply(place[edit.at], edit.entry, edit.sign)
+        return part
+
+    def add(self, entry: Entry, at: int) -> None:
+        """Put a pod at the end of node *at*'s list."""
+        self._apply(at, entry, 1)
+
+    def remove(self, entry: Entry, at: int) -> None:
+        """Take a pod off node *at*; the last of its list moves into its place."""
+        self._apply(at, entry, -1)
+
+    def _apply(self, at: int, entry: Entry, sign: int) -> None:
+        self._note(at, entry, sign)
+        template = entry.template
+        for name, number in template.footprint.items():
+            self._sum(name)[at] += sign * number
+        self._nonzero[:, at] += sign * np.array(template.nonzero_footprint, np.int64)
+        self._counts[at] += sign
+
+    def _note(self, at: int, entry: Entry, sign: int) -> None:
+        """Follow an edit in everything but the sums."""
+        edit = self._edit(at, entry, sign)
+        self._edits.append(edit)
+        self._edits_at.setdefault(at, []).append(edit)
+        self._list(at, entry, sign)
+        for port in entry.template.ports:
+            self._ports.setdefault(port, {})[at] = sign > 0
+
+    def _edit(self, at: int, entry: Entry, sign: int) -> Edit:
+        unheard = self.incoming is not None and entry.pod.name == self.incoming.name and entry.pod.namespace == self.incoming.namespace
+        if sign > 0:
+            self.table.census.learn(entry.template)
+            self._placed.add(id(entry))
+        return Edit(at, entry, sign, sign < 0 and id(entry) not in self._placed, unheard)
+
+    def _list(self, at: int, entry: Entry, sign: int) -> None:
+        pods = self._pods.get(at)
+        if pods is None:
+            pods = self._pods[at] = list(self.table.pods[self.row(at)])
+        if sign > 0:
+            pods.append(entry)
+        else:
+            index = next(i for i, other in enumerate(pods) if other is entry)
+            pods[index] = pods[-1]
+            pods.pop()
+
+    def _sum(self, resource: str) -> Ints:
+        found = self._sums.get(resource)
+        if found is None:
+            found = self._sums[resource] = super().requested(resource).copy()
+        return found
+
+    def requested(self, resource: str) -> Ints:
+        return self._sums[resource] if resource in self._sums else super().requested(resource)
+
+    def requesteds(self, resources: Sequence[str]) -> Ints:
+        return np.stack([self.requested(resource) for resource in resources])
+
+    @property
+    def nonzeros(self) -> Ints:
+        return self._nonzero
+
+    def nonzero(self, resource: str) -> Ints:
+        row: NDArray[np.int64] = self._nonzero[(CPU, MEMORY).index(resource)]
+        return row
+
+    @property
+    def pod_count(self) -> Ints:
+        return self._counts
+
+    def holding_port(self, port: Port) -> Mask:
+        found = super().holding_port(port)
+        for at, held in self._ports.get(port, {}).items():
+            found[at] = held
+        return found
+
+    def ports(self) -> Iterator[Port]:
+        yield from super().ports()
+        yield from (port for port in self._ports if port not in self.table.ports.rows)
+
+    def pods(self, i: int) -> Sequence[Entry]:
+        found = self._pods.get(i)
+        return super().pods(i) if found is None else found
+
+    def with_volumes(self) -> Iterator[int]:
+        return iter(sorted({*super().with_volumes(), *self._pods}))
+
+    @property
+    def edits(self) -> Sequence[Edit]:
+        return self._edits
+
+    def edits_at(self, i: int) -> Sequence[Edit]:
+        return self._edits_at.get(i, ())
+
+    def delta(self, query: Query) -> Ints:
+        return self._tally(query).net
+
+    def touched(self, query: Query) -> Mask:
+        return self._tally(query).touched
+
+    def taken(self, query: Query) -> Ints:
+        return self._tally(query).taken
+
+    def placed(self, query: Query) -> Ints:
+        return self._tally(query).placed
+
+    def _tally(self, query: Query) -> Tally:
+        found = self._tallies.get(query)
+        if found is None:
+            found = self._tallies[query] = Tally.of(self.n)
+        found.follow(self.counter(query), self._edits)
+        return found

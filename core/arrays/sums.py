@@ -1,0 +1,68 @@
+"""Rows with other sums than the table's: what a rule sees where only sums are tried out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ..pods.requests import CPU, MEMORY
+from ..pods.template import Template
+from ..rule import Reads
+from .batch import Batch, Ints, Rows
+from .table import NodeTable
+
+SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS
+"""What a rule may read that is asked about sums alone; ports only for a pod that asks for none."""
+
+
+@attrs.define(eq=False, slots=False)
+class Sums(Batch):
+    """Rows with other requested sums and numbers of pods than the table's."""
+
+    requests: dict[str, Ints] = attrs.field(factory=dict)
+    nonzero_sums: Ints = attrs.field(factory=lambda: np.zeros((2, 0), np.int64))
+    pods_there: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+
+    @classmethod
+    def of(cls, table: NodeTable, rows: Rows) -> Sums:
+        """The sums of *rows* as they are, to be changed."""
+        base = Batch(table, rows)
+        return cls(
+            table, rows, requests={name: base.requested(name).copy() for name in table.resources},
+            nonzero_sums=np.stack([base.nonzero(CPU), base.nonzero(MEMORY)]), pods_there=base.pod_count.copy(),
+        )  # fmt: skip
+
+    def add(self, template: Template, times: Ints) -> None:
+        """Add *times* pods of *template* on each node: int64[n]."""
+        amounts = {name: number * times for name, number in template.footprint.items() if name in self.requests}
+        self.put(times, amounts, (template.nonzero_footprint[0] * times, template.nonzero_footprint[1] * times))
+
+    def requested(self, resource: str) -> Ints:
+        return self.requests[resource] if resource in self.requests else np.zeros(self.n, np.int64)
+
+    def requesteds(self, resources: Sequence[str]) -> Ints:
+        return np.stack([self.requested(resource) for resource in resources])
+
+    @property
+    def nonzeros(self) -> Ints:
+        return self.nonzero_sums
+
+    def nonzero(self, resource: str) -> Ints:
+        found: Ints = self.nonzero_sums[(CPU, MEMORY).index(resource)]
+        return found
+
+    @property
+    def pod_count(self) -> Ints:
+        return self.pods_there
+
+    def put(self, counted: NDArray[np.int64], amounts: dict[str, Ints], nonzero: tuple[Ints, Ints] | None = None) -> None:
+        """Add (or take off) on each node *counted* pods of these amounts: int64[n] each; *nonzero* matters to scores alone."""
+        for name, amount in amounts.items():
+            self.requests[name] += amount
+        if nonzero is not None:
+            self.nonzero_sums[0] += nonzero[0]
+            self.nonzero_sums[1] += nonzero[1]
+        self.pods_there += counted

@@ -1,0 +1,290 @@
+"""The cluster as arrays: one row a node, as the scheduler's snapshot has it.
+
+Upstream: pkg/scheduler/nodeinfo/node_info.go (1.12: pkg/scheduler/cache/node_info.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...api.objects import Map, Node, Taint
+from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, Requests, of_node
+from ..pods.template import Entry, Port
+from .census import Census
+from .changes import ChangeLog, What
+from .columns import Column, Postings, grown
+
+Ints = NDArray[np.int64]
+Statuses = tuple[tuple[str, str], ...]
+ImageStates = Mapping[str, tuple[int, int]]
+MOST_KEPT = 1 << 14
+"""Answers about the node objects that are kept at a time."""
+PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
+
+
+def _ints() -> Ints:
+    return np.zeros(8, np.int64)
+
+
+def _flags() -> NDArray[np.bool_]:
+    return np.zeros(8, np.bool_)
+
+
+@attrs.define(eq=False)
+class NodeTable:
+    """N rows, R resources; arrays grow by doubling, rows are reused.
+
+    ``allocatable``, ``requested``: int64[R, N], contiguous by resource; ``nonzero``: int64[2, N], cpu and memory with defaults;
+    ``pod_count``, ``max_pods``: int64[N]; ``has_node``: bool[N], False on rows whose node is gone or was never seen;
+    ``used``: bool[N], False on free rows. Columns hold one interned value a row. ``pods[row]`` is the node's own ordered list.
+    """
+
+    zone_key: Callable[[Mapping[str, str]], str]
+    size: int = 0
+    """Rows handed out so far, free ones included."""
+    row_of: dict[str, int] = attrs.field(factory=dict)
+    names: list[str] = attrs.field(factory=list)
+    nodes: list[Node | None] = attrs.field(factory=list)
+    pods: list[list[Entry]] = attrs.field(factory=list)
+    resources: dict[str, int] = attrs.field(factory=lambda: {name: i for i, name in enumerate(NATIVE)})
+    """Resource name -> index into the first axis of ``allocatable`` and ``requested``."""
+    allocatable: Ints = attrs.field(factory=lambda: np.zeros((3, 8), np.int64))
+    requested: Ints = attrs.field(factory=lambda: np.zeros((3, 8), np.int64))
+    nonzero: Ints = attrs.field(factory=lambda: np.zeros((2, 8), np.int64))
+    pod_count: Ints = attrs.field(factory=_ints)
+    max_pods: Ints = attrs.field(factory=_ints)
+    has_node: NDArray[np.bool_] = attrs.field(factory=_flags)
+    used: NDArray[np.bool_] = attrs.field(factory=_flags)
+    transient: Ints = attrs.field(factory=lambda: np.zeros((2, 8), np.int64))
+    """Allocatable and requested volumes, as the count predicates left them in this cycle."""
+    labels: dict[str, Column[str | None]] = attrs.field(factory=dict)
+    """Label key -> value, None where absent; one column per key in use."""
+    taints: Column[tuple[Taint, ...]] = attrs.field(factory=lambda: Column(()))
+    conditions: Column[Statuses] = attrs.field(factory=lambda: Column(()))
+    """(type, status) of each condition, in the node's order."""
+    pressures: Column[tuple[str, str, str]] = attrs.field(factory=lambda: Column(("", "", "")))
+    """Status of MemoryPressure, DiskPressure, PIDPressure; a condition that disappears keeps its last one."""
+    unschedulable: Column[bool] = attrs.field(factory=lambda: Column(False))
+    zone: Column[str] = attrs.field(factory=lambda: Column(""))
+    avoid: Column[str | None] = attrs.field(factory=lambda: Column(None))
+    """The annotation ``scheduler.alpha.kubernetes.io/preferAvoidPods``."""
+    attachable: Column[Map[int]] = attrs.field(factory=lambda: Column(Map()))
+    """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable, absent where not given."""
+    images: dict[str, dict[int, tuple[int, int]]] = attrs.field(factory=dict)
+    """Image name -> row -> (size in bytes, nodes that had it when the row's node was last updated)."""
+    ports: Postings = attrs.field(factory=Postings)
+    """Host port -> rows; a set, as upstream: the first of two users that leaves frees the port."""
+    volumes: dict[int, int] = attrs.field(factory=dict)
+    """Rows whose pods have volumes -> how many pods have."""
+    priorities: dict[int, int] = attrs.field(factory=dict)
+    """Priority -> pods that have it, on any row."""
+    ghosts: set[int] = attrs.field(factory=set)
+    """Rows that keep a node which is gone, as its pods remain; no lister finds that node any more."""
+    has_transient: bool = False
+    """Some row may hold such counts."""
+    rows_version: int = 0
+    """Moves whenever a row gets or loses its name."""
+    shared_names: bool = False
+    """Somebody holds ``names``: copy it before the next change."""
+    changed: ChangeLog = attrs.field(factory=ChangeLog)
+    census: Census = attrs.field(init=False)
+    _once: dict[Hashable, Any] = attrs.field(factory=dict)
+    """What was worked out of the node objects."""
+    _once_epoch: int = -1
+    """At which node epoch it was."""
+    _free: list[int] = attrs.field(factory=list)
+    _images_of: dict[int, tuple[str, ...]] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.census = Census(self.labels)
+
+    @property
+    def has_nodeless(self) -> bool:
+        """Whether any row in use has no node object."""
+        return bool(self.once("nodeless", lambda: bool((self.used & ~self.has_node)[: self.size].any())))
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What *make* works out of the node objects alone, kept by *key* until one of them changes."""
+        if self._once_epoch != self.changed.node_epoch or len(self._once) > MOST_KEPT:
+            self._once_epoch, self._once = self.changed.node_epoch, {}
+        found = self._once.get(key)
+        if found is None:
+            found = self._once[key] = make()
+        return found
+
+    # --- rows -------------------------------------------------------------------------------------------------------
+
+    @property
+    def row_count(self) -> int:
+        """Rows in use: upstream's number of NodeInfos in the snapshot."""
+        return len(self.row_of)
+
+    def row(self, name: str) -> int:
+        """The row of *name*, a new one without node where it has none."""
+        found = self.row_of.get(name)
+        if found is not None:
+            return found
+        row = self._free.pop() if self._free else self._append()
+        self._rename(row, name)
+        self.row_of[name], self.used[row] = row, True
+        self.changed.mark(row, What.ALL)
+        return row
+
+    def _rename(self, row: int, name: str) -> None:
+        if self.shared_names:
+            self.names, self.shared_names = list(self.names), False
+        self.names[row] = name
+        self.rows_version += 1
+
+    def _append(self) -> int:
+        row, self.size = self.size, self.size + 1
+        for attribute in ("allocatable", "requested", "nonzero", "transient", "pod_count", "max_pods", "has_node", "used"):
+            setattr(self, attribute, grown(getattr(self, attribute), self.size))
+        for column in self._columns():
+            column.codes = grown(column.codes, self.size)
+        self.names.append("")
+        self.nodes.append(None)
+        self.pods.append([])
+        return row
+
+    def _columns(self) -> list[Column[Any]]:
+        of_node: list[Column[Any]] = [self.taints, self.conditions, self.pressures, self.unschedulable, self.zone]
+        return [*of_node, self.avoid, self.attachable, *self.labels.values()]
+
+    def drop(self, name: str) -> None:
+        """Free the row of *name* with everything on it."""
+        row = self.row_of[name]
+        for entry in list(self.pods[row]):
+            self.remove_pod(row, entry)
+        self.clear_node(row)
+        self.set_ports(row, ())
+        self.transient[:, row] = 0
+        self._rename(row, "")
+        del self.row_of[name]
+        self.used[row] = False
+        self.ghosts.discard(row)
+        self._free.append(row)
+        self.changed.mark(row, What.ALL)
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
+
+    def set_node(self, row: int, node: Node, images: ImageStates) -> None:
+        """Give *row* its node object, new or updated; *images*: name -> (size in bytes, number of nodes with it)."""
+        self.nodes[row], self.has_node[row] = node, True
+        self._set_allocatable(row, of_node(node.status.allocatable))
+        self._set_labels(row, node.labels)
+        self.taints.set(row, node.spec.taints)
+        self.conditions.set(row, tuple((c.type, c.status) for c in node.status.conditions))
+        self._set_pressures(row, node)
+        self.unschedulable.set(row, node.spec.unschedulable)
+        self.zone.set(row, self.zone_key(node.labels))
+        self.avoid.set(row, node.annotations.get("scheduler.alpha.kubernetes.io/preferAvoidPods"))
+        self._set_images(row, images)
+        self.changed.mark(row, What.NODE)
+
+    def clear_node(self, row: int) -> None:
+        """Take the node object off *row*; its pods stay."""
+        self.nodes[row], self.has_node[row] = None, False
+        self._set_allocatable(row, {})
+        self._set_labels(row, {})
+        self.taints.set(row, ())
+        self.conditions.set(row, ())
+        self.unschedulable.set(row, False)
+        self.zone.set(row, "")
+        self.avoid.set(row, None)
+        self.pressures.set(row, ("", "", ""))
+        self._set_images(row, {})
+        self.changed.mark(row, What.NODE)
+
+    def _set_allocatable(self, row: int, quantities: Requests) -> None:
+        for name in quantities:
+            if name != PODS:
+                self.resource(name)
+        for name, index in self.resources.items():
+            self.allocatable[index, row] = quantities.get(name, 0)
+        self.max_pods[row] = quantities.get(PODS, 0)
+        self.attachable.set(row, Map((name, number) for name, number in quantities.items() if name.startswith(ATTACHABLE_PREFIX)))
+
+    def resource(self, name: str) -> int:
+        """The index of a resource, a new one where it was never seen."""
+        index = self.resources.get(name)
+        if index is None:
+            index = self.resources[name] = len(self.resources)
+            for attribute in ("allocatable", "requested"):
+                array = getattr(self, attribute)
+                setattr(self, attribute, np.concatenate([array, np.zeros((1, array.shape[1]), np.int64)]))
+        return index
+
+    def _set_labels(self, row: int, labels: Mapping[str, str]) -> None:
+        changed = False
+        for key in labels.keys() - self.labels.keys():
+            self.labels[key] = Column(None, np.zeros(len(self.used), np.intp))
+        for key, column in self.labels.items():
+            changed |= column.set(row, labels.get(key))
+        if changed and self.pods[row]:
+            self.census.relabelled()
+
+    def _set_pressures(self, row: int, node: Node) -> None:
+        before = dict(zip(PRESSURES, self.pressures.values[self.pressures.codes[row]], strict=True))
+        before.update({c.type: c.status for c in node.status.conditions if c.type in before})
+        self.pressures.set(row, (before[PRESSURES[0]], before[PRESSURES[1]], before[PRESSURES[2]]))
+
+    def _set_images(self, row: int, images: ImageStates) -> None:
+        node_images = self._images_of.get(row, ())
+        for name in node_images:
+            if name not in images:
+                self.images[name].pop(row, None)
+        for name, state in images.items():
+            self.images.setdefault(name, {})[row] = state
+        self._images_of[row] = tuple(images)
+
+    # --- pods -------------------------------------------------------------------------------------------------------
+
+    def add_pod(self, row: int, entry: Entry) -> None:
+        """Put a pod at the end of the row's list and count it."""
+        self.pods[row].append(entry)
+        self._count(row, entry, 1)
+        for port in entry.template.ports:
+            self.ports.put(port, row)
+
+    def remove_pod(self, row: int, entry: Entry) -> None:
+        """Take a pod off the row; the last of the list moves into its place."""
+        pods = self.pods[row]
+        index = next(i for i, other in enumerate(pods) if other is entry)
+        pods[index] = pods[-1]
+        pods.pop()
+        self._count(row, entry, -1)
+        # Upstream: used ports are a set, so the port is free even where another pod still has it.
+        for port in entry.template.ports:
+            self.ports.drop(port, row)
+
+    def set_ports(self, row: int, used: Collection[Port]) -> None:
+        """Say outright which host ports of *row* are in use."""
+        for port in [port for port, rows in self.ports.rows.items() if row in rows and port not in used]:
+            self.ports.drop(port, row)
+        for port in used:
+            self.ports.put(port, row)
+
+    def _count(self, row: int, entry: Entry, sign: int) -> None:
+        template = entry.template
+        for name, number in template.footprint.items():
+            index = self.resource(name)  # may make the arrays anew
+            self.requested[index, row] += sign * number
+        self.nonzero[0, row] += sign * template.nonzero_footprint[0]
+        self.nonzero[1, row] += sign * template.nonzero_footprint[1]
+        self.pod_count[row] += sign
+        if template.pod.spec.volumes:
+            self.volumes[row] = self.volumes.get(row, 0) + sign
+            if not self.volumes[row]:
+                del self.volumes[row]
+        priority = entry.priority
+        self.priorities[priority] = held = self.priorities.get(priority, 0) + sign
+        if not held:
+            del self.priorities[priority]
+        self.census.add(template, row, sign)
+        self.changed.mark(row, What.PODS, template if sign > 0 else None)

@@ -1,0 +1,245 @@
+"""The scheduler's cache: nodes and the pods on them, as events and assumptions tell them; a state machine by pod.
+
+Upstream: pkg/scheduler/internal/cache/cache.go (1.12: pkg/scheduler/cache/cache.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import attrs
+
+from ...api.objects import Node, Pod
+from ...exceptions import CacheError
+from ..pods.template import Entry, Port, Template, Templates
+from .nodetree import VisitingOrder
+
+ASSUMED_POD_TTL = 30.0
+"""Seconds after which an assumed pod whose binding has finished is given up."""
+EXPIRY_SWEEP = 1.0
+"""Seconds between two looks for such pods."""
+
+
+@attrs.define(eq=False)
+class NodeInfo:
+    """A node and its pods; the node is None where pods came before it or stayed behind."""
+
+    name: str
+    node: Node | None = None
+    pods: list[Entry] = attrs.field(factory=list)
+    used_ports: set[Port] = attrs.field(factory=set)
+    images: dict[str, tuple[int, int]] = attrs.field(factory=dict)
+    """Image name -> (size in bytes, nodes that had it when this node was last updated)."""
+
+
+class Change(NamedTuple):
+    """One step that a snapshot has to follow: a pod came (*sign* 1) or went (-1), or, with no entry, the node changed."""
+
+    entry: Entry | None
+    sign: int
+    node: Node | None
+    images: Mapping[str, tuple[int, int]]
+
+
+@attrs.define(eq=False)
+class PodState:
+    """What the cache knows of one pod."""
+
+    pod: Pod
+    """The object as last told."""
+    entry: Entry
+    """The object on the node; an assumed one stays there when the pod is confirmed."""
+    node_name: str
+    assumed: bool = False
+    deadline: float | None = None
+    """When it expires; None before its binding has finished: then it is kept for ever."""
+
+
+@attrs.define(eq=False)
+class Cache:
+    """Nodes, pods and the visiting order; ``changes`` is what a snapshot has to catch up with, by node, in order."""
+
+    templates: Templates
+    zone_key: Callable[[Mapping[str, str]], str]
+    infos: dict[str, NodeInfo] = attrs.field(factory=dict)
+    order: VisitingOrder = attrs.field(factory=VisitingOrder)
+    changes: dict[str, list[Change]] = attrs.field(factory=dict)
+    node_count: int = 0
+    """Nodes that the node lister has."""
+    _states: dict[str, PodState] = attrs.field(factory=dict)
+    _assumed: dict[str, PodState] = attrs.field(factory=dict)
+    """Those that are assumed, in the order in which they were."""
+    _image_nodes: dict[str, tuple[int, set[str]]] = attrs.field(factory=dict)
+
+    # --- pods -------------------------------------------------------------------------------------------------------
+
+    def state(self, pod: Pod) -> PodState | None:
+        """What the cache knows of *pod*."""
+        return self._states.get(pod.uid)
+
+    def is_assumed(self, pod: Pod) -> bool:
+        """Whether *pod* is assumed and not yet confirmed."""
+        state = self.state(pod)
+        return state is not None and state.assumed
+
+    def assume(self, pod: Pod, template: Template | None = None) -> None:
+        """Take *pod* (with its node name set) as bound before the API says so; *template*: its own, where it is known."""
+        if pod.uid in self._states:
+            raise CacheError(f"pod {pod.uid} is in the cache, so can't be assumed")
+        state = PodState(pod, self._put(pod, template), pod.spec.node_name, assumed=True)
+        self._states[pod.uid] = self._assumed[pod.uid] = state
+
+    def finish_binding(self, pod: Pod, now: float) -> None:
+        """The binding of an assumed pod has ended: from now on it may expire."""
+        state = self.state(pod)
+        if state is not None and state.assumed:
+            state.deadline = now + ASSUMED_POD_TTL
+
+    def forget(self, pod: Pod) -> None:
+        """Take back an assumption."""
+        state = self.state(pod)
+        if state is not None and state.node_name != pod.spec.node_name:
+            raise CacheError(f"pod {pod.uid} was assumed on {pod.spec.node_name} but assigned to {state.node_name}")
+        if state is None or not state.assumed:
+            raise CacheError(f"pod {pod.uid} wasn't assumed so cannot be forgotten")
+        self._take(state)
+        del self._states[pod.uid], self._assumed[pod.uid]
+
+    def add(self, pod: Pod) -> None:
+        """A bound pod appears: confirms the assumption, if there was one."""
+        state = self.state(pod)
+        if state is None:
+            self._states[pod.uid] = PodState(pod, self._put(pod), pod.spec.node_name)
+            return
+        if not state.assumed:
+            raise CacheError(f"pod {pod.uid} was already in added state")
+        if state.node_name != pod.spec.node_name:
+            self._take(state)
+            state.entry, state.node_name = self._put(pod), pod.spec.node_name
+        # Upstream: on the node that was assumed, the assumed object stays until the next update.
+        state.pod, state.assumed, state.deadline = pod, False, None
+        del self._assumed[pod.uid]
+
+    def update(self, pod: Pod) -> None:
+        """A bound pod changes; it moves to the end of its node's list."""
+        state = self.state(pod)
+        if state is None or state.assumed:
+            raise CacheError(f"pod {pod.uid} is not added to scheduler cache, so cannot be updated")
+        if state.node_name != pod.spec.node_name:
+            raise CacheError(f"pod {pod.uid} updated on a different node than previously added to")
+        self._take(state)
+        state.pod, state.entry = pod, self._put(pod)
+
+    def remove(self, pod: Pod) -> None:
+        """A bound pod is deleted."""
+        state = self.state(pod)
+        if state is None or state.assumed:
+            raise CacheError(f"pod {pod.uid} is not found in scheduler cache, so cannot be removed from it")
+        if state.node_name != pod.spec.node_name:
+            raise CacheError(f"pod {pod.uid} was assumed to be on {pod.spec.node_name} but got added to {state.node_name}")
+        self._take(state)
+        del self._states[pod.uid]
+
+    def expire(self, now: float) -> list[Pod]:
+        """Give up the assumed pods whose deadline is past; answers which, in the order in which they were assumed."""
+        expired = [state for state in self._assumed.values() if state.deadline is not None and now > state.deadline]
+        for state in expired:
+            self._take(state)
+            del self._states[state.pod.uid], self._assumed[state.pod.uid]
+        return [state.pod for state in expired]
+
+    def next_expiry(self) -> float | None:
+        """The earliest deadline of an assumed pod, after which :meth:`expire` has something to do; None where there is none."""
+        return min((state.deadline for state in self._assumed.values() if state.deadline is not None), default=None)
+
+    def pods(self) -> Iterator[Entry]:
+        """All pods, assumed ones included, in ascending order of node name and then in the node's own order."""
+        for name in sorted(self.infos):
+            yield from self.infos[name].pods
+
+    def _put(self, pod: Pod, template: Template | None = None) -> Entry:
+        entry = self.templates.entry(pod) if template is None else Entry(pod, template)
+        info = self._info(pod.spec.node_name)
+        info.pods.append(entry)
+        info.used_ports.update(entry.template.ports)
+        self._changed(info.name, Change(entry, 1, None, {}))
+        return entry
+
+    def _take(self, state: PodState) -> None:
+        info, entry = self.infos[state.node_name], state.entry
+        index = next(i for i, other in enumerate(info.pods) if other is entry)
+        info.pods[index] = info.pods[-1]
+        info.pods.pop()
+        info.used_ports.difference_update(entry.template.ports)
+        self._changed(info.name, Change(entry, -1, None, {}))
+        self._drop_if_empty(info)
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
+
+    def add_node(self, node: Node) -> None:
+        """A node appears, or one that is known is given anew."""
+        info = self._info(node.name)
+        self._forget_images(info.node)
+        self.order.add(node.name, self.zone_key(node.labels))
+        self._set_node(info, node)
+
+    def update_node(self, old: Node, node: Node) -> None:
+        """A node changes."""
+        info = self._info(node.name)
+        self._forget_images(info.node)
+        self.order.update(node.name, self.zone_key(old.labels), self.zone_key(node.labels))
+        self._set_node(info, node)
+
+    def remove_node(self, node: Node) -> None:
+        """A node goes; its pods stay until they are deleted themselves."""
+        info = self.infos.get(node.name)
+        if info is None:
+            raise CacheError(f"node {node.name} is not found")
+        self.node_count -= info.node is not None
+        info.node, info.images = None, {}
+        self._changed(info.name, Change(None, 0, None, {}))
+        self._drop_if_empty(info)
+        self.order.remove(node.name, self.zone_key(node.labels))
+        self._forget_images(node)
+
+    def node(self, name: str) -> Node | None:
+        """The node called *name*, as the lister has it."""
+        info = self.infos.get(name)
+        return None if info is None else info.node
+
+    def _set_node(self, info: NodeInfo, node: Node) -> None:
+        self.node_count += info.node is None
+        info.node, info.images = node, self._summarise_images(node)
+        self._changed(info.name, Change(None, 0, node, info.images))
+
+    def _summarise_images(self, node: Node) -> dict[str, tuple[int, int]]:
+        found: dict[str, tuple[int, int]] = {}
+        for image in node.status.images:
+            for name in image.names:
+                # Upstream: the size is that of the node that brought the image first; the count is never refreshed for other nodes.
+                size, nodes = self._image_nodes.setdefault(name, (image.size_bytes, set()))
+                nodes.add(node.name)
+                found.setdefault(name, (size, len(nodes)))
+        return found
+
+    def _forget_images(self, node: Node | None) -> None:
+        for image in node.status.images if node is not None else ():
+            for name in image.names:
+                nodes = self._image_nodes.get(name, (0, set[str]()))[1]
+                nodes.discard(node.name if node is not None else "")
+                if not nodes:
+                    self._image_nodes.pop(name, None)
+
+    def _info(self, name: str) -> NodeInfo:
+        found = self.infos.get(name)
+        if found is None:
+            found = self.infos[name] = NodeInfo(name)
+        return found
+
+    def _drop_if_empty(self, info: NodeInfo) -> None:
+        if not info.pods and info.node is None:
+            del self.infos[info.name]
+
+    def _changed(self, name: str, change: Change) -> None:
+        self.changes.setdefault(name, []).append(change)

@@ -1,0 +1,78 @@
+"""Which pods are nominated to which node, waiting for the pods there to leave.
+
+Upstream: nominatedPodMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: PriorityQueue.nominatedPods).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from ...api.objects import Pod
+
+
+@attrs.define(eq=False)
+class Nominations:
+    """Node -> pods in order of nomination.
+
+    With *by_uid* a pod is known by its UID and an explicit node wins over its status; else a pod stands wherever its
+    ``status.nominatedNodeName`` says, and is looked for there again when it is taken out.
+    """
+
+    by_uid: bool
+    keeps_on_update: bool = True
+    _pods: dict[str, list[Pod]] = attrs.field(factory=dict)
+    _node_of: dict[str, str] = attrs.field(factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self._pods)
+
+    def __iter__(self) -> Iterator[str]:
+        """The nodes that have nominated pods."""
+        return iter(self._pods)
+
+    def on(self, node_name: str) -> list[Pod]:
+        """The pods nominated to a node. Not to be changed."""
+        return self._pods.get(node_name, [])
+
+    def node_of(self, pod: Pod) -> str:
+        """The node that *pod* is nominated to, empty where it is none."""
+        if not self._pods:
+            return ""
+        if self.by_uid:
+            return self._node_of.get(pod.uid, "")
+        name = pod.status.nominated_node_name
+        return name if any(other.uid == pod.uid for other in self.on(name)) else ""
+
+    def add(self, pod: Pod, node_name: str = "") -> None:
+        """Nominate *pod* to *node_name*, or to where its status says; nothing where neither names a node."""
+        if self.by_uid:
+            self.remove(pod)
+            name = node_name or pod.status.nominated_node_name
+        else:
+            name = pod.status.nominated_node_name
+        if not name or any(other.uid == pod.uid for other in self.on(name)):
+            return
+        self._pods.setdefault(name, []).append(pod)
+        if self.by_uid:
+            self._node_of[pod.uid] = name
+
+    def remove(self, pod: Pod) -> None:
+        """Take back the nomination of *pod*, if it has one."""
+        if not self._pods:
+            return
+        name = self._node_of.pop(pod.uid, "") if self.by_uid else pod.status.nominated_node_name
+        left = [other for other in self.on(name) if other.uid != pod.uid]
+        if left:
+            self._pods[name] = left
+        else:
+            self._pods.pop(name, None)
+
+    def update(self, old: Pod, new: Pod) -> None:
+        """A nominated pod changes."""
+        kept = ""
+        if self.keeps_on_update and not old.status.nominated_node_name and not new.status.nominated_node_name:
+            kept = self.node_of(old)
+        self.remove(old)
+        self.add(new, kept)

@@ -1,0 +1,89 @@
+"""How the table catches up with the cache at the start of a cycle; the releases differ in rows without a node.
+
+Upstream: UpdateNodeInfoSnapshot in pkg/scheduler/internal/cache/cache.go (1.12: UpdateNodeNameToInfoMap).
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from ..arrays.changes import What
+from ..arrays.table import NodeTable
+from .cache import Cache, Change, NodeInfo
+
+
+@attrs.define(eq=False)
+class Snapshot:
+    """Keeps *table* as the release's snapshot of *cache*."""
+
+    cache: Cache
+    table: NodeTable
+    keeps_nodeless: bool
+    """Rows without a node are taken over as they are; else a row keeps its last state with a node."""
+    resets_all_transient: bool
+    _stale: set[str] = attrs.field(factory=set)
+    """Names whose changes were not followed, as they had no node."""
+
+    def refresh(self) -> None:
+        """Bring the table up to date."""
+        changes, self.cache.changes = self.cache.changes, {}
+        if self.resets_all_transient and self.table.has_transient:
+            self.table.transient[:] = 0
+        for name, steps in changes.items():
+            info = self.cache.infos.get(name)
+            if self.keeps_nodeless:
+                self._follow(name, info, steps)
+            elif info is not None and info.node is not None:
+                self._follow_or_rebuild(name, info, steps)
+            else:
+                self._leave_behind(name)
+        if not self.keeps_nodeless and self.table.row_count > len(self.cache.infos):
+            self._drop_the_gone()
+
+    def _follow(self, name: str, info: NodeInfo | None, steps: list[Change]) -> None:
+        if info is None:
+            if name in self.table.row_of:
+                self.table.drop(name)
+            return
+        row = self.table.row(name)
+        for entry, sign, node, images in steps:
+            if entry is None:
+                if node is None:
+                    self.table.clear_node(row)
+                else:
+                    self.table.set_node(row, node, images)
+            elif sign > 0:
+                self.table.add_pod(row, entry)
+            else:
+                self.table.remove_pod(row, entry)
+        if self.table.has_transient:
+            self.table.transient[:, row] = 0
+
+    def _follow_or_rebuild(self, name: str, info: NodeInfo, steps: list[Change]) -> None:
+        if name not in self._stale:
+            self._follow(name, info, steps)
+            return
+        self._stale.discard(name)
+        if name in self.table.row_of:
+            self.table.drop(name)
+        row = self.table.row(name)
+        for entry in info.pods:
+            self.table.add_pod(row, entry)
+        assert info.node is not None
+        self.table.set_node(row, info.node, info.images)
+        self.table.set_ports(row, info.used_ports)
+
+    def _leave_behind(self, name: str) -> None:
+        # Upstream: an entry whose node is gone is not cloned, so the old clone with the old node stays.
+        self._stale.add(name)
+        self.table.changed.mark_unseen()
+        row = self.table.row_of.get(name)
+        if row is not None and row not in self.table.ghosts:
+            self.table.ghosts.add(row)
+            self.table.changed.mark(row, What.NODE)
+
+    def _drop_the_gone(self) -> None:
+        # Upstream: only when the snapshot has more entries than the cache.
+        for name in [name for name in self.table.row_of if name not in self.cache.infos]:
+            self.table.drop(name)
+            self._stale.discard(name)

@@ -1,0 +1,106 @@
+"""What one scheduling cycle decided, and everything that it looked at on the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from ...api.objects import Pod
+from ..arrays.batch import Rows
+from ..preemption.select import Preemption
+from ..rule import Scores
+from .score import Ranking
+from .search import Search
+
+
+@attrs.define(eq=False)
+class Details:
+    """The arrays behind a decision; rows are those of the table at the time, ``names`` tells whose they are."""
+
+    names: list[str]
+    feasible_rows: Rows
+    """After extenders, in visiting order; a row can stand here twice."""
+    search: Search | None = None
+    ranking: Ranking | None = None
+    extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
+
+    @property
+    def feasible(self) -> list[str]:
+        """The nodes that fit, in visiting order."""
+        return [self.names[row] for row in self.feasible_rows.tolist()]
+
+    @property
+    def failed(self) -> dict[str, list[str]]:
+        """Node -> why it does not fit, in the order found."""
+        found: dict[str, list[str]] = {}
+        if self.search is not None:
+            for row in self.search.failed.tolist():
+                found[self.names[row]] = [reason.text for reason in self.search.verdict.reasons(row)]
+        for name, texts in self.extender_reasons.items():
+            found.setdefault(name, []).extend(texts)
+        return found
+
+    @property
+    def totals(self) -> Scores | None:
+        """int64[k]: the weighted sum of each of ``feasible_rows``; None where scoring did not run, as where one node alone fits."""
+        return None if self.ranking is None else self.ranking.totals
+
+    @property
+    def priorities(self) -> dict[str, dict[str, int]]:
+        """Priority -> node -> score after its reduce step; empty where scoring did not run."""
+        if self.ranking is None:
+            return {}
+        return {name: self._by_name(scores) for name, scores in sorted(self.ranking.by_priority.items())}
+
+    @property
+    def scores(self) -> dict[str, int]:
+        """Node -> weighted sum; empty where scoring did not run."""
+        return {} if self.ranking is None else self._by_name(self.ranking.totals)
+
+    def _by_name(self, scores: Any) -> dict[str, int]:
+        return {self.names[row]: score for row, score in zip(self.feasible_rows.tolist(), scores.tolist(), strict=True)}
+
+
+@attrs.define(eq=False)
+class Decision:
+    """Where a pod goes, or why it goes nowhere. A pod that fits nowhere is a decision, not an exception."""
+
+    pod: Pod
+    host: str | None = None
+    error: str | None = None
+    """Upstream's own message where the cycle failed."""
+    is_fit_error: bool = False
+    """The pod fits on no node; any other error says that the question could not be answered."""
+    details: Details | None = None
+    preemption: Preemption | None = None
+    nominated: str | None = None
+    """What the framework makes of the pod's nomination: a node, "" for none any more, None: as before."""
+
+    @property
+    def feasible(self) -> list[str]:
+        """The nodes that fit, in visiting order; empty where details were not kept."""
+        return [] if self.details is None else self.details.feasible
+
+    @property
+    def failed(self) -> dict[str, list[str]]:
+        """Node -> reasons; empty where details were not kept."""
+        return {} if self.details is None else self.details.failed
+
+    @property
+    def priorities(self) -> dict[str, dict[str, int]]:
+        """Priority -> node -> score; empty where details were not kept."""
+        return {} if self.details is None else self.details.priorities
+
+    @property
+    def scores(self) -> dict[str, int]:
+        """Node -> weighted sum; empty where details were not kept."""
+        return {} if self.details is None else self.details.scores
+
+    def record(self, *, details: bool = False) -> dict[str, Any]:
+        """The decision as plain data, in the form that ``-o jsonl`` prints; *details* adds feasible, failed, priorities and scores."""
+        preemption = None if self.preemption is None else self.preemption.record()
+        found: dict[str, Any] = {"pod": self.pod.key, "host": self.host, "error": self.error}
+        if details:
+            found |= {"feasible": self.feasible, "failed": self.failed, "priorities": self.priorities, "scores": self.scores}
+        return found | {"preemption": preemption}

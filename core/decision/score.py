@@ -1,0 +1,70 @@
+"""Which of the nodes that fit is best.
+
+Upstream: PrioritizeNodes and selectHost in pkg/scheduler/core/generic_scheduler.go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import attrs
+import numpy as np
+
+from ...exceptions import ExtenderError
+from ..arrays.batch import Batch, Rows
+from ..cycle import Cycle
+from ..rule import Priority, RuleError, Scores
+from .extender import Extender
+
+
+@attrs.define(eq=False)
+class Ranking:
+    """Scores of the feasible nodes, in their order: per priority after its reduce step and before its weight, and in total."""
+
+    totals: Scores
+    """int64[k]: the sum of score times weight."""
+    by_priority: dict[str, Scores]
+    raw: dict[str, Scores]
+    """As the map step left them."""
+
+
+class ScoreError(Exception):
+    """Priorities failed; the cycle ends with this text."""
+
+
+def prioritize(cycle: Cycle, feasible: Rows) -> Ranking:
+    """Score the rows *feasible*; where there is no priority at all every node scores 1."""
+    algorithm = cycle.algorithm
+    totals = np.zeros(len(feasible), np.int64)
+    ranking = Ranking(totals, {}, {})
+    if not algorithm.priorities and not algorithm.extenders:
+        totals += 1
+        return ranking
+    nodes = Batch(cycle.table, feasible)
+    errors: list[str] = []
+    for priority, weight in algorithm.priorities:
+        try:
+            totals += _score(cycle, priority, nodes, ranking) * weight
+        except RuleError as error:
+            # Upstream: a map function is asked node by node, and each node's error is kept.
+            errors += [str(error)] * (1 if priority.whole_list or error.once else nodes.n)
+    if errors:
+        raise ScoreError(cycle.release.error_joiner(sorted(errors)))
+    for extender in cycle.extenders:
+        if extender.is_interested(cycle.pod):
+            _add_extender_scores(cycle, extender, nodes, totals)
+    return ranking
+
+
+def _add_extender_scores(cycle: Cycle, extender: Extender, nodes: Batch, totals: Scores) -> None:
+    # Upstream: whatever goes wrong while an extender scores is passed over.
+    with contextlib.suppress(ExtenderError):
+        found = extender.prioritize(cycle.pod, [node for i in range(nodes.n) if (node := nodes.node(i)) is not None])
+        totals += np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)
+
+
+def _score(cycle: Cycle, priority: Priority, nodes: Batch, ranking: Ranking) -> Scores:
+    raw = cycle.raw_scores(priority, nodes)
+    reduced = raw if priority.reduce is None else priority.reduce(cycle.template, raw, nodes, cycle)
+    ranking.raw[priority.name], ranking.by_priority[priority.name] = raw, reduced
+    return reduced

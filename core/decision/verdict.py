@@ -1,0 +1,181 @@
+"""What the predicates together say of a batch: which nodes fit, and in upstream's order why the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays.batch import Batch
+from ..cycle import Cycle
+from ..failures import Codes, Failures, Mask, Reasons
+from ..rule import Predicate
+
+if TYPE_CHECKING:
+    from ..equivalence.cache import Lens
+
+
+@attrs.define(eq=False)
+class Judgement:
+    """One pass of all predicates over a batch of n nodes.
+
+    ``fits``: bool[n]. ``errors``: int64[n], 0 or a code into ``texts``: an error that counts, as no earlier rule failed the node
+    (or, where every predicate is always checked, as no earlier one erred).
+    """
+
+    nodes: Batch
+    findings: list[tuple[Predicate, Failures]]
+    check_all: bool
+    fits: Mask
+    errors: Codes | None
+    texts: list[str]
+
+    def error(self, i: int) -> str | None:
+        """The error that node *i* counts, or None."""
+        code = 0 if self.errors is None else int(self.errors[i])
+        return self.texts[code - 1] if code else None
+
+    def reasons(self, i: int) -> Reasons:
+        """Why node *i* does not fit, in order; empty where it fits or erred."""
+        if self.error(i) is not None:
+            return ()
+        found: Reasons = ()
+        for _, failures in self.findings:
+            found += failures.reasons(i)
+            if found and not self.check_all:
+                break
+        return found
+
+    def culprits(self, i: int) -> list[str]:
+        """The predicates that turned node *i* down, in order."""
+        names = [predicate.name for predicate, failures in self.findings if failures.codes[i]]
+        return names if self.check_all else names[:1]
+
+    def unresolvable(self) -> Mask:
+        """Where a reason stands that no removal of pods could lift: bool[n]."""
+        found = np.zeros(self.nodes.n, np.bool_)
+        alive = np.ones(self.nodes.n, np.bool_)
+        for _, failures in self.findings:
+            hopeless = [code for code, reasons in failures.sequences.items() if not all(reason.resolvable for reason in reasons)]
+            if hopeless:
+                found |= np.isin(failures.codes, hopeless) & alive
+            if not self.check_all:
+                alive &= failures.passed
+        return found
+
+    def reached(self, predicate: str) -> Mask:
+        """Which nodes the predicate of that name was asked about: bool[n]."""
+        alive = ~self.hits[predicate] if predicate in self.hits else np.ones(self.nodes.n, np.bool_)
+        for other in self._order_before(predicate):
+            alive &= (other.errors_or_zero == 0) if self.check_all else other.passed
+        return alive
+
+    def _order_before(self, predicate: str) -> Sequence[Failures]:
+        names = list(self.order)
+        before = set(names[: names.index(predicate)])
+        return [failures for other, failures in self.findings if other.name in before]
+
+    order: tuple[str, ...] = ()
+    """The names of all predicates that ran, in order, also of those that objected to nothing."""
+    hits: Mapping[str, Mask] = attrs.field(factory=dict)
+    """Predicate -> nodes for which the equivalence cache answered in its place: bool[n]."""
+
+
+def judge(cycle: Cycle, nodes: Batch, check_all: bool, lens: Lens | None = None) -> Judgement:
+    """Ask every predicate about every node of *nodes*; with a *lens* the equivalence cache comes first."""
+    findings: list[tuple[Predicate, Failures]] = []
+    for predicate in cycle.algorithm.predicates_for(cycle.template):
+        failures = cycle.ask(predicate, nodes)
+        if lens is not None:
+            failures = lens.over(predicate, failures)
+        if failures is not None:
+            findings.append((predicate, failures))
+    order = tuple(predicate.name for predicate in cycle.algorithm.predicates_for(cycle.template))
+    alive = np.ones(nodes.n, np.bool_)
+    passed = alive.copy()
+    errors: Codes | None = None
+    texts: list[str] = []
+    for _, failures in findings:
+        if failures.errors is not None:
+            errors = np.zeros(nodes.n, np.int64) if errors is None else errors
+            counted = np.flatnonzero((failures.errors > 0) & alive)
+            errors[counted] = failures.errors[counted] + len(texts)
+            texts.extend(failures.texts)
+        alive &= (failures.errors_or_zero == 0) if check_all else failures.passed
+        passed &= failures.passed
+    return Judgement(nodes, findings, check_all, passed, errors, texts, order, {} if lens is None else lens.hits)
+
+
+@attrs.define(eq=False)
+class Verdict:
+    """The outcome for a batch after the passes with and without nominated pods.
+
+    A node that fails with its nominated pods keeps that failure; one that passes is judged without them.
+    """
+
+    plain: Judgement
+    fits: Mask
+    with_nominated: Judgement | None = None
+    place: dict[int, int] = attrs.field(factory=dict)
+    """Node of the batch -> its place in ``with_nominated``."""
+
+    def _of(self, i: int) -> tuple[Judgement, int]:
+        place = self.place.get(i)
+        if self.with_nominated is not None and place is not None and not self.with_nominated.fits[place]:
+            return self.with_nominated, place
+        return self.plain, i
+
+    def reasons(self, i: int) -> Reasons:
+        """Why node *i* does not fit."""
+        judgement, at = self._of(i)
+        return judgement.reasons(at)
+
+    def error(self, i: int) -> str | None:
+        """The error of node *i*, or None."""
+        judgement, at = self._of(i)
+        return judgement.error(at)
+
+    def culprits(self, i: int) -> list[str]:
+        """The predicates that turned node *i* down."""
+        judgement, at = self._of(i)
+        return judgement.culprits(at)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any node may have an error."""
+        return self.plain.errors is not None or (self.with_nominated is not None and self.with_nominated.errors is not None)
+
+    def unresolvable(self) -> Mask:
+        """Where preemption cannot help: bool[n]."""
+        found = self.plain.unresolvable()
+        if self.with_nominated is not None:
+            hopeless = self.with_nominated.unresolvable()
+            for i, place in self.place.items():
+                if not self.with_nominated.fits[place]:
+                    found[i] = hopeless[place]
+        return found
+
+    def tally(self, rows: NDArray[np.intp]) -> dict[str, int]:
+        """How often each reason stands against the nodes *rows* (each counted once)."""
+        found: dict[str, int] = {}
+        patched = [i for i in rows.tolist() if i in self.place] if self.place else []
+        for i in patched:
+            for reason in self.reasons(i):
+                found[reason.text] = found.get(reason.text, 0) + 1
+        alive = np.zeros(self.plain.nodes.n, np.bool_)
+        alive[rows] = True
+        alive[patched] = False
+        for _, failures in self.plain.findings:
+            self._tally(failures, alive, found)
+            if not self.plain.check_all:
+                alive &= failures.passed
+        return found
+
+    @staticmethod
+    def _tally(failures: Failures, alive: Mask, found: dict[str, int]) -> None:
+        for code, count in enumerate(np.bincount(failures.codes[alive]).tolist()):
+            for reason in failures.sequences[code] if code and count else ():
+                found[reason.text] = found.get(reason.text, 0) + count

@@ -1,0 +1,193 @@
+"""Spares predicates work on pods that look alike: what one said of a class of pods stays until an event ends it, with all gaps.
+
+Upstream: pkg/scheduler/core/equivalence/eqivalence.go Cache; only the releases with gate EnableEquivalenceClassCache have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...api.objects import NO_STRINGS, Container, KubeObject, Pod
+from ..arrays.batch import Rows
+from ..arrays.columns import grown
+from ..arrays.table import NodeTable
+from ..cluster.nominations import Nominations
+from ..decision.verdict import Judgement
+from ..failures import Failures, Mask, Reasons
+from ..release import Release
+from ..rule import Predicate
+from .invalidation import ALL, Gates, of_change, of_pod_arrival, of_volumes_assumed
+
+Kept = NDArray[np.int32]
+"""What is kept of each row: 0 nothing, 1 that it fits, else 2 and more: the number of its reasons."""
+FITS = 1
+
+
+def class_of(pod: Pod) -> Hashable:
+    """What two pods must share to be one class. Upstream: getEquivalencePod, whose hash this stands for.
+
+    Priority, annotations, owners and topology spread are no part of it; the spelling of quantities is.
+    """
+    spec = pod.spec
+    containers, inits = (tuple(map(_written, some)) for some in (spec.containers, spec.init_containers))
+    selector = spec.node_selector or NO_STRINGS
+    return (pod.namespace, pod.labels, spec.affinity, containers, inits, spec.node_name, selector, spec.tolerations, spec.volumes)
+
+
+def _written(container: Container) -> Hashable:
+    # Upstream: quantities are hashed as they are kept, so 1000m and 1 make two classes.
+    amounts = (frozenset((name, amount.form) for name, amount in part.items()) for part in (container.requests, container.limits))
+    return (container, *amounts)
+
+
+@attrs.define(eq=False)
+class Results:
+    """What one predicate said: class -> rows."""
+
+    _of_class: dict[int, Kept] = attrs.field(factory=dict)
+    _numbers: dict[Reasons, int] = attrs.field(factory=dict)
+    _reasons: dict[int, Reasons] = attrs.field(factory=dict)
+
+    def of(self, number: int, size: int) -> Kept | None:
+        """What is kept for class *number*: int32[size]; None where that is nothing at all."""
+        found = self._of_class.get(number)
+        if found is None:
+            return None
+        found = self._of_class[number] = grown(found, size)
+        return found[:size]
+
+    def keep(self, number: int, size: int, rows: Rows, failures: Failures | None) -> None:
+        """Keep for class *number* what was found on *rows*; where the predicate erred nothing is."""
+        kept = self._of_class[number] = grown(self._of_class.get(number, np.zeros(0, np.int32)), size)
+        if failures is None:
+            kept[rows] = FITS
+            return
+        rows = rows[failures.errors_or_zero[rows] == 0]
+        codes = failures.codes[rows]
+        kept[rows] = FITS
+        for code in np.unique(codes[codes > 0]).tolist():
+            kept[rows[codes == code]] = self._number(failures.sequences[code])
+
+    def _number(self, reasons: Reasons) -> int:
+        number = self._numbers.setdefault(reasons, len(self._numbers) + FITS + 1)
+        self._reasons[number] = reasons
+        return number
+
+    def over(self, fresh: Failures | None, kept: Kept, hits: Mask) -> Failures | None:
+        """*fresh* with what is kept in its place on *hits*."""
+        base = fresh if fresh is not None else Failures(np.zeros(len(kept), np.int64), {})
+        above = max(base.sequences, default=0)
+        codes = np.where(hits, np.where(kept > FITS, kept + above, 0), base.codes)
+        errors = None if base.errors is None else np.where(hits, 0, base.errors)
+        if not codes.any() and (errors is None or not errors.any()):
+            return None
+        used = np.unique(kept[hits & (kept > FITS)]).tolist()
+        return Failures(codes, {**base.sequences, **{number + above: self._reasons[number] for number in used}}, errors, base.texts)
+
+    def end_on(self, row: int) -> None:
+        """Nothing is kept of *row* any more."""
+        for kept in self._of_class.values():
+            if row < len(kept):
+                kept[row] = 0
+
+    def end(self) -> None:
+        """Nothing is kept any more."""
+        self._of_class.clear()
+
+
+@attrs.define(eq=False)
+class EquivalenceCache:
+    """The results of all predicates on the nodes of *table*.
+
+    In one scheduler cycles and events take turns, so nothing that is stored can be stale by the time, which upstream has to look out for.
+    """
+
+    table: NodeTable
+    release: Release
+    gates: Gates
+    read_only: bool = False
+    """Nothing new is kept."""
+    _results: dict[str, Results] = attrs.field(factory=dict)
+    _classes: dict[Hashable, int] = attrs.field(factory=dict)
+
+    def lens(self, pod: Pod, nominations: Nominations) -> Lens:
+        """What is kept for the class of *pod*, for one search over the whole table. The snapshot must be fresh."""
+        number = self._classes.setdefault(class_of(pod), len(self._classes))
+        usable = np.ones(self.table.size, np.bool_)
+        # Upstream: a node with any nominated pod, of whatever priority, goes without.
+        usable[[self.table.row_of[name] for name in nominations if name in self.table.row_of]] = False
+        return Lens(self, number, usable)
+
+    def frozen(self) -> EquivalenceCache:
+        """The same results for reading alone."""
+        return attrs.evolve(self, read_only=True, results=self._results, classes=dict(self._classes))
+
+    def results(self, predicate: str) -> Results:
+        """What *predicate* said."""
+        return self._results.setdefault(predicate, Results())
+
+    # --- what ends results ------------------------------------------------------------------------------------------
+
+    def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        """An object came (*old* is None), changed, or went (*new* is None), after scheduler and listings were told."""
+        for predicate, node_name in of_change(old, new, self.release, self.gates):
+            self._end(predicate, node_name)
+
+    def pod_assumed(self, pod: Pod, node_name: str) -> None:
+        """*pod* is taken as bound to the node."""
+        for predicate in of_pod_arrival(pod, self.gates):
+            self._end(predicate, node_name)
+
+    def volumes_assumed(self) -> None:
+        """A pod's volumes were assumed, or there were none, or it went wrong."""
+        for predicate in of_volumes_assumed(self.gates):
+            self._end(predicate, None)
+
+    def _end(self, predicate: str, node_name: str | None) -> None:
+        named = self._results.values() if predicate == ALL else (self._results[predicate],) if predicate in self._results else ()
+        row = None if node_name is None else self.table.row_of.get(node_name, -1)
+        for results in named:
+            if row is None:
+                results.end()
+            elif row >= 0:
+                results.end_on(row)
+
+
+@attrs.define(eq=False)
+class Lens:
+    """One search's view through the cache: a kept result stands in for a fresh one, and what was asked in earnest is kept afterwards."""
+
+    cache: EquivalenceCache
+    number: int
+    """The pod's class."""
+    usable: Mask
+    """Rows for which the cache may be used."""
+    hits: dict[str, Mask] = attrs.field(factory=dict)
+    """Predicate -> rows for which a kept result stood in; absent where none did."""
+
+    def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:
+        """What *predicate* has against the rows of the table, of which it has just said *fresh*."""
+        results = self.cache.results(predicate.name)
+        kept = results.of(self.number, len(self.usable))
+        if kept is None:
+            return fresh
+        hits = (kept > 0) & self.usable
+        if not hits.any():
+            return fresh
+        self.hits[predicate.name] = hits
+        return results.over(fresh, kept, hits)
+
+    def keep(self, judgement: Judgement, visited: Rows) -> None:
+        """Keep what each predicate said of those *visited* rows that it was really asked about."""
+        if self.cache.read_only:
+            return
+        visited = visited[self.usable[visited]]
+        found = {predicate.name: failures for predicate, failures in judgement.findings}
+        for name in judgement.order:
+            asked = visited[judgement.reached(name)[visited]]
+            if len(asked):
+                self.cache.results(name).keep(self.number, len(self.usable), asked, found.get(name))

@@ -1,0 +1,1 @@
+"""Which nodes, pods and namespaces selectors and owners mean, and which topology domains nodes are in."""

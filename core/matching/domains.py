@@ -1,0 +1,61 @@
+"""Sums over topology domains: what each node gets from the pods that stand where it stands.
+
+A term counts pods by the value of one label key. Sums are made over the distinct values of a key, which are few, and only then laid
+out over the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Batch, Ints
+from ..arrays.census import Counter
+from ..arrays.table import NodeTable
+
+
+@attrs.define(eq=False)
+class DomainSums:
+    """Weighted counts by topology key, each int64[values of the key]; pods of the rows *without* are left out."""
+
+    table: NodeTable
+    without: Collection[int] = ()
+    _sums: dict[str, Ints] = attrs.field(factory=dict)
+
+    def add(self, counter: Counter, key: str, weight: int = 1) -> None:
+        """Add *weight* for each pod of *counter* to its domain by *key*."""
+        column = self.table.labels.get(key)
+        if column is None or not counter.total or not key:
+            return
+        counts = counter.domains_without(key, self.table.labels, self.without)[: len(column.values)]
+        sums = self._sums.get(key)
+        self._sums[key] = counts * weight if sums is None else sums + counts * weight
+
+    @property
+    def has_any(self) -> bool:
+        """Whether any domain has a sum other than 0."""
+        return any(sums.any() for sums in self._sums.values())
+
+    def at(self, nodes: Batch) -> Ints | None:
+        """What each node of a batch gets from all of its domains: int64[n]; None where nothing was added."""
+        found: Ints | None = None
+        for key, sums in self._sums.items():
+            gathered = sums.take(nodes.label(key).codes)
+            found = gathered if found is None else found + gathered
+        return found
+
+
+def pods_with_any_key(nodes: Batch, counter: Counter, keys: Collection[str]) -> int:
+    """How many pods of *counter* stand on rows of the whole table that have at least one of the label *keys*."""
+    if not counter.total:
+        return 0
+    if len(keys) == 1:
+        return int(sum(counter.domains(key, nodes.table.labels).sum() for key in keys))
+    everywhere = Batch.everywhere(nodes.table)
+    present = np.zeros(everywhere.n, np.bool_)
+    for key in keys:
+        present |= everywhere.label(key).present
+    size = min(len(counter.rows), everywhere.n)
+    return int(counter.rows[:size][present[:size]].sum())

@@ -1,0 +1,53 @@
+"""Which namespaces pod affinity terms take in by the labels of the Namespace objects.
+
+What the incoming pod's own terms select is worked out once, into names. The terms of pods that are there are held against the labels of
+the incoming pod's namespace; one without an object has none.
+Upstream: pkg/scheduler/framework/plugins/interpodaffinity/plugin.go mergeAffinityTermNamespacesIfNotEmpty, GetNamespaceLabelsSnapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from ...api.meaning.labels import selector_matches
+from ...api.objects import NO_STRINGS, Namespace
+from ..arrays.census import Terms
+from ..cluster.listings import Listing
+from ..cycle import Cycle
+from ..pods.template import Template
+from ..pods.terms import PodsMeant, Target
+
+
+def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, str]:
+    """The labels of *namespace*."""
+    found = namespaces.get(namespace)
+    return NO_STRINGS if found is None else found.labels
+
+
+def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
+    """The distinct terms of *role* that pods carry or carried and that are about *pod*, each with the counter of its holders."""
+    terms = cycle.table.census.terms_about(pod, role)
+    if not any(holder.target.by_labels for holder, _ in terms):
+        return terms
+    labels = labels_of(pod.namespace, cycle.listings.namespaces)
+    return [(holder, counter) for holder, counter in terms if _reaches(holder.target, pod.namespace, labels)]
+
+
+def _reaches(target: Target, namespace: str, labels: Mapping[str, str]) -> bool:
+    return namespace in target.namespaces or selector_matches(target.namespace_selector, labels)
+
+
+def by_name(meant: PodsMeant, namespaces: Listing[Namespace]) -> PodsMeant:
+    """*meant* with names for the namespaces that are selected by labels."""
+    if not any(target.by_labels for target in meant.targets):
+        return meant
+    return attrs.evolve(meant, targets=frozenset(_named(target, namespaces) for target in meant.targets))
+
+
+def _named(target: Target, namespaces: Listing[Namespace]) -> Target:
+    if not target.by_labels:
+        return target
+    selected = (item.name for item in namespaces if selector_matches(target.namespace_selector, item.labels))
+    return attrs.evolve(target, namespaces=target.namespaces.union(selected), namespace_selector=None)

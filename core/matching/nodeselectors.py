@@ -1,0 +1,150 @@
+"""Which nodes of a batch a node selector matches, as masks: asked once a distinct label value, never once a node.
+
+The one-node twins of these functions, for a single map of labels, are in :mod:`...api.meaning.labels`.
+Upstream: pkg/apis/core/v1/helper/helpers.go MatchNodeSelectorTerms and its helpers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import and_, or_
+
+import numpy as np
+
+from ...api.meaning.label_syntax import int64_or_none
+from ...api.meaning.labels import SelectorError, compile_selector, everything, match_expressions_selector, nothing, set_selector
+from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
+from ..arrays.batch import Batch, Mask
+from ..arrays.columns import ColumnView
+from ..pods.template import Template
+
+Values = ColumnView[str | None]
+
+
+def pod_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
+    """The nodes that *pod*'s nodeSelector and its required node affinity both allow: bool[n].
+
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodMatchesNodeSelectorAndAffinityTerms.
+    """
+    # Upstream: one key or value that is no valid label makes the whole nodeSelector match everything.
+    if set_selector(pod.node_selector) is everything:
+        return _with_required(pod, _every(nodes), nodes)
+    return literal_node_affinity_mask(pod, nodes)
+
+
+def literal_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
+    """As :func:`pod_node_affinity_mask`, but no label of a nodeSelector is too odd to be looked for: bool[n].
+
+    Upstream: component-helpers scheduling/corev1/nodeaffinity RequiredNodeAffinity.Match.
+    """
+    return _with_required(pod, pairs_mask(pod.node_selector, nodes), nodes)
+
+
+def _with_required(pod: Template, mask: Mask, nodes: Batch) -> Mask:
+    required = required_node_affinity(pod)
+    return mask if required is None else mask & node_selector_mask(required, nodes)
+
+
+def required_node_affinity(pod: Template) -> NodeSelector | None:
+    """The node selector that *pod*'s node affinity requires; None where it requires nothing."""
+    affinity = pod.affinity.node_affinity
+    return None if affinity is None else affinity.required
+
+
+def pairs_mask(pairs: Mapping[str, str], nodes: Batch) -> Mask:
+    """The nodes that have all of these labels, whatever the labels look like: bool[n]."""
+    return reduce(and_, (nodes.label(key).equals(value) for key, value in pairs.items()), _every(nodes))
+
+
+def selector_mask(selector: LabelSelector, nodes: Batch) -> Mask:
+    """The nodes whose labels a label selector matches; an empty one matches all: bool[n].
+
+    Raises :class:`~kubeclassic.api.meaning.labels.SelectorError` with upstream's text for one that is not valid.
+    """
+    compile_selector(selector)
+    mask = pairs_mask(selector.match_labels, nodes)
+    return mask & expressions_mask(selector.match_expressions, nodes) if selector.match_expressions else mask
+
+
+def node_selector_mask(selector: NodeSelector, nodes: Batch, *, fields: bool = True) -> Mask:
+    """The nodes that one of the terms matches; no term at all matches none: bool[n].
+
+    Without *fields* every field of a node counts as empty: upstream matches the node affinity of volumes so.
+    """
+    return reduce(or_, (term_mask(term, nodes, fields=fields) for term in selector.node_selector_terms), _none(nodes))
+
+
+def term_mask(term: NodeSelectorTerm, nodes: Batch, *, fields: bool = True) -> Mask:
+    """The nodes for which all of the term holds; an empty or invalid term matches none: bool[n]."""
+    if not _is_usable(term):
+        return _none(nodes)
+    by_fields = reduce(and_, (_field_mask(field, nodes, fields) for field in term.match_fields), _every(nodes))
+    return by_fields & expressions_mask(term.match_expressions, nodes) if term.match_expressions else by_fields
+
+
+def _is_usable(term: NodeSelectorTerm) -> bool:
+    if not term.match_expressions and not term.match_fields:
+        return False
+    try:
+        match_expressions_selector(term.match_expressions)
+    except SelectorError:
+        return False
+    return all(field.operator in ("In", "NotIn") and len(field.values) == 1 for field in term.match_fields)
+
+
+def _field_mask(field: Requirement, nodes: Batch, fields: bool) -> Mask:
+    wanted = field.values[0]
+    is_name = fields and field.key == "metadata.name"
+    # Upstream: a field that is not known has the empty text for a value.
+    mask = nodes.named(wanted) if is_name else np.full(nodes.n, wanted == "")
+    return mask if field.operator == "In" else ~mask
+
+
+def expressions_mask(expressions: tuple[Requirement, ...], nodes: Batch) -> Mask:
+    """The nodes whose labels satisfy all of *expressions*; none at all match no node: bool[n].
+
+    Raises :class:`~kubeclassic.api.meaning.labels.SelectorError` with upstream's text where one of them is not valid.
+    """
+    if match_expressions_selector(expressions) is nothing:
+        return _none(nodes)
+    return reduce(and_, (_expression_mask(expression, nodes.label(expression.key)) for expression in expressions))
+
+
+def _expression_mask(expression: Requirement, label: Values) -> Mask:
+    match expression.operator:
+        case "In":
+            return _one_of(expression.values, label)
+        case "NotIn":
+            return ~_one_of(expression.values, label)
+        case "Exists":
+            return label.present
+        case "DoesNotExist":
+            return ~label.present
+    return _comparison(expression.operator, int(expression.values[0]), label)
+
+
+def _one_of(values: Iterable[str], label: Values) -> Mask:
+    codes = [code for code in map(label.column.known, values) if code > 0]
+    if len(codes) == 1:
+        return label.equals(label.values[codes[0]])
+    wanted = np.zeros(len(label.values), np.bool_)
+    wanted[codes] = True
+    mask: Mask = wanted[label.codes]
+    return mask
+
+
+def _comparison(operator: str, bound: int, label: Values) -> Mask:
+    def holds(value: str | None) -> bool:
+        number = int64_or_none(value or "")
+        return number is not None and (number > bound if operator == "Gt" else number < bound)
+
+    return label.where(holds)
+
+
+def _every(nodes: Batch) -> Mask:
+    return np.ones(nodes.n, np.bool_)
+
+
+def _none(nodes: Batch) -> Mask:
+    return np.zeros(nodes.n, np.bool_)

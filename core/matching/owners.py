@@ -1,0 +1,133 @@
+"""Which services and controllers a pod belongs to, and which other pods those select.
+
+Upstream: k8s.io/client-go listers/core/v1 and listers/apps/v1, the ``...Expansion`` listers' GetPod... functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator
+from typing import TypeVar
+
+import attrs
+
+from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything, pairs_match, set_selector
+from ...api.objects import LabelSelector, Map, ReplicaSet, ReplicationController, Service, StatefulSet
+from ..cluster.listings import Listings
+from ..pods.template import Template
+
+Answer = TypeVar("Answer")
+
+
+@attrs.frozen
+class OwnerSelector:
+    """A service's or controller's selector as it counts pods; compared by what it selects with, never by whose it is."""
+
+    selector: Map[str] | LabelSelector
+    matches: Matcher = attrs.field(eq=False, repr=False)
+
+    @classmethod
+    def of_pairs(cls, pairs: Map[str] | None) -> OwnerSelector:
+        """The selector of a service or replication controller."""
+        # Upstream: counting validates what finding the owner did not, so one invalid pair makes it count every pod.
+        found: Map[str] = Map() if pairs is None else pairs
+        return cls(found, set_selector(found))
+
+    @classmethod
+    def of_selector(cls, selector: LabelSelector) -> OwnerSelector:
+        """The selector of a replica set or stateful set; a valid one."""
+        return cls(selector, compile_selector(selector))
+
+    @property
+    def pairs(self) -> Collection[tuple[str, str]]:
+        """Label pairs that all pods have which it takes in."""
+        if self.matches is everything:
+            return ()
+        return self.selector.match_labels.items() if isinstance(self.selector, LabelSelector) else self.selector.items()
+
+
+# --- the owners -----------------------------------------------------------------------------------------------------
+
+
+def services_of(pod: Template, listings: Listings) -> tuple[Service, ...]:
+    """The services whose selector takes in *pod*, by name; an empty selector takes in every pod, an absent one none."""
+    return remembered("services", _find_services, pod, listings)
+
+
+def controllers_of(pod: Template, listings: Listings) -> tuple[ReplicationController, ...]:
+    """The replication controllers whose selector takes in *pod*, by name; an empty selector takes in none."""
+    if not pod.labels:
+        return ()
+    found = listings.controllers.within(pod.namespace)
+    return tuple(item for item in found if item.selector and pairs_match(item.selector, pod.labels))
+
+
+def replica_sets_of(pod: Template, listings: Listings) -> tuple[ReplicaSet, ...]:
+    """The replica sets whose selector takes in *pod*, by name; an empty or absent selector takes in none."""
+    return _selecting(pod, listings.replica_sets.within(pod.namespace))
+
+
+def stateful_sets_of(pod: Template, listings: Listings) -> tuple[StatefulSet, ...]:
+    """The stateful sets whose selector takes in *pod*, by name; an empty or absent selector takes in none."""
+    return _selecting(pod, listings.stateful_sets.within(pod.namespace))
+
+
+# --- their selectors ------------------------------------------------------------------------------------------------
+
+
+def first_service_selector(pod: Template, listings: Listings) -> OwnerSelector | None:
+    """The selector of the first of *pod*'s services, None where it has no service."""
+    services = services_of(pod, listings)
+    return OwnerSelector.of_pairs(services[0].selector) if services else None
+
+
+def owner_selectors(pod: Template, listings: Listings) -> frozenset[OwnerSelector]:
+    """The distinct selectors of all services and controllers of *pod*.
+
+    Upstream: pkg/scheduler/algorithm/priorities/metadata.go getSelectors.
+    """
+    return remembered("selectors", _find_selectors, pod, listings)
+
+
+def _find_services(pod: Template, listings: Listings) -> tuple[Service, ...]:
+    found = listings.services.within(pod.namespace)
+    return tuple(item for item in found if item.selector is not None and pairs_match(item.selector, pod.labels))
+
+
+def _find_selectors(pod: Template, listings: Listings) -> frozenset[OwnerSelector]:
+    return frozenset(_selectors(pod, listings))
+
+
+def _selectors(pod: Template, listings: Listings) -> Iterator[OwnerSelector]:
+    pairs = [service.selector for service in services_of(pod, listings)]
+    pairs += [controller.selector for controller in controllers_of(pod, listings)]
+    yield from map(OwnerSelector.of_pairs, pairs)
+    selectors = [owner.selector for owner in replica_sets_of(pod, listings)]
+    selectors += [owner.selector for owner in stateful_sets_of(pod, listings)]
+    yield from (OwnerSelector.of_selector(selector) for selector in selectors if selector is not None)
+
+
+Set = TypeVar("Set", ReplicaSet, StatefulSet)
+
+
+def _selecting(pod: Template, items: list[Set]) -> tuple[Set, ...]:
+    """Those of *items* whose selector takes in *pod*."""
+    if not pod.labels:
+        return ()
+    try:
+        # Upstream: one invalid selector in the namespace ends the search, so the pod has no owner of the kind at all.
+        matchers = [compile_selector(item.selector) for item in items]
+    except SelectorError:
+        return ()
+    pairs = zip(items, matchers, strict=True)
+    return tuple(item for item, matches in pairs if item.selector and not item.selector.is_empty and matches(pod.labels))
+
+
+def remembered(what: Hashable, find: Callable[[Template, Listings], Answer], pod: Template, listings: Listings) -> Answer:
+    """What *find* answers, asked again only when a service or controller has changed."""
+    key = ("owners", what)
+    state = (listings, listings.owners_version)
+    found = pod.memo.get(key)
+    if found is None or found[0] != state:
+        found = pod.memo[key] = (state, find(pod, listings))
+    answer: Answer = found[1]
+    return answer

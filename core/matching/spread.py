@@ -1,0 +1,231 @@
+"""How many pods stand in each topology domain, for the constraints of a pod that wants to be spread evenly.
+
+A domain is a pair of a topology key and a node's value for it. Constraints of one key share their domains, so what each of them
+counts is added up there, as upstream does.
+Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Protocol
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...api.meaning.labels import SelectorError, compile_selector
+from ...api.objects import LabelSelector, TopologySpreadConstraint
+from ..arrays.batch import Batch, Ints, Mask, Rows
+from ..arrays.census import PodsMatching, Query
+from ..arrays.table import NodeTable
+from ..pods.template import Template
+from .nodeselectors import pod_node_affinity_mask, required_node_affinity
+
+Constraints = tuple[TopologySpreadConstraint, ...]
+Namespaces = frozenset[str] | None
+Codes = NDArray[np.intp]
+NO_MINIMUM = 2**31 - 1
+"""The smallest count of a topology key without domains."""
+
+
+def hard_constraints(pod: Template) -> Constraints:
+    """The constraints of *pod* that a node must keep."""
+    return _constraints(pod, "DoNotSchedule")
+
+
+def soft_constraints(pod: Template) -> Constraints:
+    """The constraints of *pod* that a node should keep."""
+    return _constraints(pod, "ScheduleAnyway")
+
+
+def _constraints(pod: Template, when_unsatisfiable: str) -> Constraints:
+    found: Constraints | None = pod.memo.get(when_unsatisfiable)
+    if found is None:
+        found = tuple(c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == when_unsatisfiable)
+        pod.memo[when_unsatisfiable] = found
+    return found
+
+
+def is_readable(constraints: Constraints) -> bool:
+    """Whether no constraint has an invalid selector."""
+    return all(selector_error(constraint.label_selector) is None for constraint in constraints)
+
+
+def selector_error(selector: LabelSelector | None) -> str | None:
+    """What is wrong with *selector*, None where nothing is."""
+    try:
+        compile_selector(selector)
+    except SelectorError as error:
+        return str(error)
+    return None
+
+
+@lru_cache(1 << 12)
+def counted_by(constraint: TopologySpreadConstraint, namespaces: Namespaces) -> PodsMatching | None:
+    """Which pods of *namespaces* (None: of any) a constraint counts; None where its selector is absent or invalid."""
+    selector = constraint.label_selector
+    if selector is None or selector_error(selector) is not None:
+        return None
+    matches = compile_selector(selector)
+    return PodsMatching(namespaces, selector, lambda group: matches(group.labels), selector.match_labels.items())
+
+
+class Keyed(Protocol):
+    """What is bound to a topology key."""
+
+    @property
+    def topology_key(self) -> str: ...
+
+
+def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
+    """The nodes that have the topology key of every constraint: bool[n]."""
+    keys = frozenset(constraint.topology_key for constraint in constraints)
+    found: Mask = nodes.table.once(("all keys", keys), lambda: _with_keys(keys, Batch.everywhere(nodes.table)))
+    return found if nodes.rows is None else found[nodes.rows]
+
+
+def has_key(key: str, table: NodeTable) -> bool:
+    """Whether every row of *table* has the label *key*."""
+    found: bool = table.once(("has key", key), lambda: bool(Batch.everywhere(table).label(key).present.all()))
+    return found
+
+
+def _with_keys(keys: Iterable[str], nodes: Batch) -> Mask:
+    mask = np.ones(nodes.n, np.bool_)
+    for key in keys:
+        mask &= nodes.label(key).present
+    return mask
+
+
+def eligible(pod: Template, constraints: Constraints, table: NodeTable) -> Mask:
+    """The rows that make domains: *pod*'s node selector and affinity allow them, and they have every topology key: bool[rows]."""
+    nodes = Batch.everywhere(table)
+    return nodes.has_node & with_all_keys(constraints, nodes) & pod_node_affinity_mask(pod, nodes)
+
+
+@attrs.frozen(eq=False)
+class Ground:
+    """The domains that some rows make of their values of one label, whatever stands there.
+
+    ``rows``: intp[k], the rows; ``codes``: intp[k], their values; ``known``: bool[values], the values that make a domain.
+    """
+
+    rows: Rows
+    codes: Codes
+    known: Mask
+    values: Codes
+    """intp: the codes of those."""
+    is_whole: bool
+    """They are the very rows that have the label."""
+    lacks_keys: bool = False
+    """Some row of the table lacks a topology key."""
+
+    @classmethod
+    def of(cls, codes: Codes, size: int, mask: Mask, *, lacks_keys: bool = False) -> Ground:
+        """The domains that the rows of *mask*: bool[rows] of the whole table make of their *codes*: intp[rows], of *size* values."""
+        rows = np.flatnonzero(mask)
+        mine = codes[rows]
+        known = np.bincount(mine, minlength=size) > 0
+        return cls(rows, mine, known, np.flatnonzero(known), bool((mask == (codes != 0)).all()), lacks_keys)
+
+    def count(self, query: Query | None, key: str, table: NodeTable) -> Ints:
+        """The pods that *query* counts (None: nobody) in each domain by label *key*: int64[values]."""
+        if query is None:
+            return np.zeros(len(self.known), np.int64)
+        counter = table.census.counter(query)
+        if self.is_whole:
+            return counter.domains(key, table.labels)[: len(self.known)]
+        return self.share(Batch.everywhere(table).base_counting(query))
+
+    def share(self, pods: Ints) -> Ints:
+        """What of *pods*: int64[rows] falls on each domain: int64[values]."""
+        return np.bincount(self.codes, pods[self.rows], len(self.known)).astype(np.int64)
+
+
+@attrs.frozen(eq=False)
+class Domains:
+    """The domains of one topology key, by code of the key's label column.
+
+    ``counts``: int64[values], 0 where the value makes no domain; ``known``: bool[values], the values that do; ``values``: their codes.
+    """
+
+    counts: Ints
+    known: Mask
+    values: Codes
+    lacks_keys: bool = False
+    """Some row of the table lacks a topology key."""
+
+    @property
+    def least(self) -> int:
+        """The smallest count of a domain."""
+        return int(self.counts.take(self.values).min()) if len(self.values) else NO_MINIMUM
+
+    @property
+    def least_code(self) -> int:
+        """A domain with the smallest count, -1 where there is no domain."""
+        return int(self.values[self.counts.take(self.values).argmin()]) if len(self.values) else -1
+
+    @property
+    def second(self) -> int:
+        """The smallest count of the domains but ``least_code``."""
+        others = self.known.copy()
+        others[max(self.least_code, 0)] = False
+        return int(self.counts[others].min(initial=NO_MINIMUM))
+
+    @property
+    def number(self) -> int:
+        """How many domains there are."""
+        return len(self.values)
+
+    def least_if(self, codes: Codes, counts: Ints, known: Mask) -> Ints:
+        """The smallest count for each node of a trial, where its own domain of *codes* has *counts*, if it is one at all: int64[n]."""
+        others = np.where(codes == self.least_code, self.second, self.least)
+        return np.where(known, np.minimum(counts, others), others)
+
+
+def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:
+    """The domains of each topology key over the whole cluster, rows that keep a deleted node included."""
+    found: dict[str, Domains] = {}
+    for constraint, ground in zip(constraints, _grounds(pod, constraints, table), strict=True):
+        key = constraint.topology_key
+        counts = ground.count(counted_by(constraint, namespaces), key, table)
+        found[key] = Domains(found[key].counts + counts if key in found else counts, ground.known, ground.values, ground.lacks_keys)
+    return found
+
+
+def _grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[Ground]:
+    """The ground of each constraint; those of one key have one."""
+
+    def share() -> list[Ground]:
+        asked = ("grounds", tuple(c.topology_key for c in constraints), pod.node_selector, required_node_affinity(pod))
+        found: list[Ground] = table.once(asked, lambda: _make_grounds(pod, constraints, table))
+        return found
+
+    found: list[Ground] = table.once((pod, constraints[0].when_unsatisfiable), share) if constraints else []
+    return found
+
+
+def _make_grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[Ground]:
+    mask, nodes = eligible(pod, constraints, table), Batch.everywhere(table)
+    labels = [nodes.label(constraint.topology_key) for constraint in constraints]
+    lacks = not with_all_keys(constraints, nodes).all()
+    return [Ground.of(label.codes, len(label.values), mask, lacks_keys=lacks) for label in labels]
+
+
+def without_a_key(pod: Template, constraints: Constraints, table: NodeTable) -> bool:
+    """Whether any row of *table* lacks the topology key of a constraint of *pod*."""
+    return any(ground.lacks_keys for ground in _grounds(pod, constraints, table))
+
+
+def metadata_fails(pod: Template, table: NodeTable) -> bool:
+    """Whether an invalid selector keeps upstream from its predicate metadata: one of a hard constraint that meets a pod.
+
+    A pod is met where it stands in *pod*'s namespace on a node that makes domains; only releases with EvenPodsSpread look.
+    """
+    constraints = hard_constraints(pod)
+    if is_readable(constraints):
+        return False
+    anybody = PodsMatching(frozenset((pod.namespace,)), "anybody", lambda group: True)
+    return bool((eligible(pod, constraints, table) & (Batch.everywhere(table).counting(anybody) > 0)).any())

@@ -1,0 +1,183 @@
+"""What a pod requests, as the releases count it: the cells ``incoming``, ``footprint`` and their non-zero twins.
+
+Requests are dicts of whole numbers: cpu in millicores, everything else by integer value. Only names that the scheduler keeps
+are in them: cpu, memory, ephemeral-storage and scalars. Reference: C.7, D.4, J.1 to J.3.
+Upstream: pkg/scheduler/algorithm/predicates/predicates.go GetResourceRequest, pkg/scheduler/nodeinfo/node_info.go calculateResource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from ...api.meaning.labels import is_valid_label_key
+from ...api.objects import Container, Pod
+from ...api.objects.quantity import ZERO, Quantity
+from ..release import Gates
+
+Requests = dict[str, int]
+
+CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
+NATIVE = (CPU, MEMORY, EPHEMERAL_STORAGE)
+DEFAULT_MILLI_CPU = 100
+"""What a container without a cpu request counts in the non-zero sums, in millicores."""
+DEFAULT_MEMORY = 200 * 1024 * 1024
+"""What a container without a memory request counts in the non-zero sums, in bytes."""
+ATTACHABLE_PREFIX = "attachable-volumes-"
+_DEFAULTS = {CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.of(DEFAULT_MEMORY)}
+
+
+@cache
+def is_extended_resource(name: str) -> bool:
+    """Whether *name* is an extended resource: outside ``kubernetes.io``, with a domain, and valid in a quota."""
+    if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
+        return False
+    return not is_valid_label_key(f"requests.{name}")
+
+
+@cache
+def is_scalar_resource(name: str) -> bool:
+    """Whether *name* is counted besides cpu, memory and ephemeral-storage."""
+    return is_extended_resource(name) or name.startswith(("hugepages-", ATTACHABLE_PREFIX)) or "kubernetes.io/" in name
+
+
+def amount(name: str, quantity: Quantity) -> int:
+    """*quantity* of a resource as the scheduler's whole number, rounded up."""
+    return quantity.milli_value() if name == CPU else quantity.value()
+
+
+def is_counted(name: str) -> bool:
+    """Whether the scheduler keeps requests of *name* at all."""
+    return name in NATIVE or is_scalar_resource(name)
+
+
+def wrapped(number: int) -> int:
+    """*number* as an int64 that has overflown would hold it."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _add(total: Requests, quantities: Mapping[str, Quantity]) -> None:
+    for name, quantity in quantities.items():
+        if is_counted(name):
+            total[name] = wrapped(total.get(name, 0) + amount(name, quantity))
+
+
+def _raise_to(total: Requests, quantities: Mapping[str, Quantity]) -> None:
+    for name, quantity in quantities.items():
+        # Upstream: a zero of an init container names no scalar, where one of a container does.
+        if is_counted(name) and (number := amount(name, quantity)) > total.get(name, 0):
+            total[name] = number
+
+
+def of_containers(pod: Pod, gates: Gates) -> Requests:
+    """The sum over the containers; init containers do not count."""
+    total: Requests = {}
+    for container in pod.spec.containers:
+        _add(total, container.requests)
+    return total
+
+
+def of_all_containers(pod: Pod, gates: Gates) -> Requests:
+    """The sum over the containers, or what an init container asks for where that is more."""
+    total = of_containers(pod, gates)
+    for container in pod.spec.init_containers:
+        _raise_to(total, container.requests)
+    return total
+
+
+def with_overhead(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`of_all_containers`, and the pod's overhead with gate PodOverhead."""
+    total = of_all_containers(pod, gates)
+    if gates.get("PodOverhead", False):
+        _add(total, pod.spec.overhead)
+    return total
+
+
+def _nonzero(container: Container) -> tuple[int, int]:
+    cpu, memory = container.requests.get(CPU), container.requests.get(MEMORY)
+    return (DEFAULT_MILLI_CPU if cpu is None else cpu.milli_value(), DEFAULT_MEMORY if memory is None else memory.value())
+
+
+def _nonzero_sum(containers: Iterable[Container]) -> Requests:
+    cpu = memory = 0
+    for container in containers:
+        more_cpu, more_memory = _nonzero(container)
+        cpu, memory = wrapped(cpu + more_cpu), wrapped(memory + more_memory)
+    return {CPU: cpu, MEMORY: memory}
+
+
+def nonzero_of_containers(pod: Pod, gates: Gates) -> Requests:
+    """cpu and memory over the containers, absent requests counted with the defaults."""
+    return _nonzero_sum(pod.spec.containers)
+
+
+def nonzero_of_all_containers(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`nonzero_of_containers`, or what an init container counts where that is more."""
+    total = _nonzero_sum(pod.spec.containers)
+    for container in pod.spec.init_containers:
+        cpu, memory = _nonzero(container)
+        total = {CPU: max(total[CPU], cpu), MEMORY: max(total[MEMORY], memory)}
+    return total
+
+
+def nonzero_with_overhead(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`nonzero_of_all_containers`, and the overhead with gate PodOverhead, cpu in millicores."""
+    total = nonzero_of_all_containers(pod, gates)
+    if gates.get("PodOverhead", False):
+        for name, quantity in pod.spec.overhead.items():
+            if name in total:
+                total[name] = wrapped(total[name] + amount(name, quantity))
+    return total
+
+
+def nonzero_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`nonzero_of_all_containers`, and the overhead with gate PodOverhead, by its integer value."""
+    # Upstream: the incoming pod's cpu overhead is added as whole cores, rounded up: 250m adds 1, not 250.
+    total = nonzero_of_all_containers(pod, gates)
+    if gates.get("PodOverhead", False):
+        for name, quantity in pod.spec.overhead.items():
+            if name in total:
+                total[name] = wrapped(total[name] + quantity.value())
+    return total
+
+
+def exact_sums(pod: Pod, gates: Gates) -> Requests:
+    """What the whole pod asks for, overhead included: quantities are summed exactly, and only the sums are rounded."""
+    return {name: amount(name, quantity) for name, quantity in _exact(pod, {}).items() if is_counted(name)}
+
+
+def exact_sums_with_defaults(pod: Pod, gates: Gates) -> Requests:
+    """cpu and memory as :func:`exact_sums`, absent requests counted with the defaults, container by container."""
+    total = _exact(pod, _DEFAULTS)
+    return {name: amount(name, total.get(name, ZERO)) for name in (CPU, MEMORY)}
+
+
+def nonzero_with_any_overhead(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`nonzero_of_all_containers`, and the overhead."""
+    total = nonzero_of_all_containers(pod, gates)
+    for name, quantity in pod.spec.overhead.items():
+        if name in total:
+            total[name] = wrapped(total[name] + amount(name, quantity))
+    return total
+
+
+def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
+    total: dict[str, Quantity] = {}
+    for container in pod.spec.containers:
+        _add_exactly(total, {**defaults, **container.requests})
+    for container in pod.spec.init_containers:
+        for name, quantity in {**defaults, **container.requests}.items():
+            if name not in total or quantity.nanos > total[name].nanos:
+                total[name] = quantity
+    _add_exactly(total, pod.spec.overhead)
+    return total
+
+
+def _add_exactly(total: dict[str, Quantity], quantities: Mapping[str, Quantity]) -> None:
+    for name, quantity in quantities.items():
+        total[name] = total[name] + quantity if name in total else quantity
+
+
+def of_node(quantities: Mapping[str, Quantity]) -> Requests:
+    """A node's allocatable as whole numbers; ``pods`` is kept too."""
+    return {name: amount(name, quantity) for name, quantity in quantities.items() if name == PODS or is_counted(name)}

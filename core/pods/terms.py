@@ -1,0 +1,187 @@
+"""What pod (anti-)affinity terms select, and what of a pod's terms cannot be read.
+
+A term selects by namespaces and labels; its topology key says where that counts. Where a term says nothing of namespaces its owner's
+is meant, so a term is resolved against the pod that carries it. Some releases let it select namespaces by their labels too.
+Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTermProperties in predicates/metadata.go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Multiset
+from collections.abc import Collection, Iterator, Sequence
+from typing import Generic, TypeVar
+
+import attrs
+
+from ...api.meaning.labels import SelectorError, compile_selector
+from ...api.objects import LabelSelector, PodAffinityTerm
+from .pairs import Pair, Pairs
+from .template import Group, Template
+
+T = TypeVar("T")
+
+REQUIRED_AFFINITY = "required_affinity"
+REQUIRED_ANTI_AFFINITY = "required_anti_affinity"
+PREFERRED_AFFINITY = "preferred_affinity"
+PREFERRED_ANTI_AFFINITY = "preferred_anti_affinity"
+ROLES = (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
+
+
+@attrs.frozen(cache_hash=True)
+class Target:
+    """The pods that a term is about, wherever they are."""
+
+    namespaces: frozenset[str]
+    selector: LabelSelector | None
+    namespace_selector: LabelSelector | None = None
+    """Takes in further namespaces by their labels: None no other, an empty one all."""
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        """Label pairs that all those pods have."""
+        return () if self.selector is None else self.selector.match_labels.items()
+
+    @property
+    def by_labels(self) -> bool:
+        """Whether it takes labels of namespaces to tell who is meant."""
+        return self.namespace_selector is not None and not self.namespace_selector.is_empty
+
+    def matches(self, group: Group) -> bool:
+        """Whether pods of *group* are meant; where it is :attr:`by_labels`, whether they are if the labels of their namespace will do.
+
+        Raises :class:`~kubeclassic.api.meaning.labels.SelectorError` for an invalid selector.
+        """
+        reached = group.namespace in self.namespaces or self.namespace_selector is not None
+        return reached and compile_selector(self.selector)(group.labels)
+
+
+@attrs.frozen(cache_hash=True)
+class PodsMeant:
+    """A query for the pods that *every* one of *targets*, or else any one, is about; no targets mean nobody."""
+
+    targets: frozenset[Target]
+    every: bool
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        return {pair for target in self.targets for pair in target.pairs} if self.every else ()
+
+    def counts(self, template: Template) -> int:
+        if not self.targets:
+            return 0
+        found = (target.matches(template.group) for target in self.targets)
+        return int(all(found) if self.every else any(found))
+
+
+@attrs.frozen(cache_hash=True)
+class Anybody:
+    """A query for all pods."""
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        return ()
+
+    def counts(self, template: Template) -> int:
+        return 1
+
+
+@attrs.frozen(cache_hash=True)
+class Unreadable:
+    """A query for the pods that carry an invalid selector among their terms of a *role*."""
+
+    role: str
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        return ()
+
+    def counts(self, template: Template) -> int:
+        return int(unreadable(template, self.role) is not None)
+
+
+def terms_of(template: Template, role: str) -> Iterator[tuple[PodAffinityTerm, int]]:
+    """The terms of *role* with their weights, 0 where the role has none."""
+    for item in getattr(template, role):
+        yield (item, 0) if isinstance(item, PodAffinityTerm) else (item.pod_affinity_term, item.weight)
+
+
+def target_of(template: Template, term: PodAffinityTerm) -> Target:
+    """The pods that *term* of a pod of *template* is about."""
+    by_labels = term.namespace_selector if template.selects_namespaces else None
+    named = term.namespaces or (() if by_labels is not None else (template.namespace,))
+    return Target(frozenset(named), term.label_selector, by_labels)
+
+
+def meant_by(template: Template, role: str, *, every: bool, key: str | None = None) -> PodsMeant:
+    """The pods that every, or else any, term of *role* is about; with *key* only terms of that topology key."""
+    terms = (term for term, _ in terms_of(template, role) if key is None or term.topology_key == key)
+    targets = frozenset(target_of(template, term) for term in terms)
+    return PodsMeant(targets, every or len(targets) == 1)
+
+
+def unreadable(template: Template, role: str) -> str | None:
+    """What is wrong with the first invalid selector among the terms of *role*, None where all can be read."""
+    key = ("unreadable", role)
+    if key not in template.memo:
+        template.memo[key] = next(_errors(template, role), None)
+    found: str | None = template.memo[key]
+    return found
+
+
+def _errors(template: Template, role: str) -> Iterator[str]:
+    for term, _ in terms_of(template, role):
+        try:
+            compile_selector(term.label_selector)
+            compile_selector(term.namespace_selector if template.selects_namespaces else None)
+        except SelectorError as error:
+            yield str(error)
+
+
+@attrs.frozen(cache_hash=True)
+class TermHolders:
+    """A query for the pods that carry a term of a *role*: one about *target*, by *topology_key*, of *weight*."""
+
+    role: str
+    target: Target
+    topology_key: str
+    weight: int = 0
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        return ()
+
+    def counts(self, template: Template) -> int:
+        return holders(template, self.role)[self]
+
+
+def holders(template: Template, role: str) -> Multiset[TermHolders]:
+    """The terms of *role* that pods of *template* carry and how often each; none where one of them cannot be read."""
+    found: Multiset[TermHolders] | None = template.memo.get(("holders", role))
+    if found is None:
+        terms = terms_of(template, role) if unreadable(template, role) is None else ()
+        found = Multiset(TermHolders(role, target_of(template, term), term.topology_key, weight) for term, weight in terms)
+        template.memo["holders", role] = found
+    return found
+
+
+@attrs.define(eq=False)
+class TermIndex(Generic[T]):
+    """Terms of one role, each with something that belongs to it, found by the labels of the pods that they are about."""
+
+    _terms: Pairs[tuple[TermHolders, T]] = attrs.field(factory=Pairs)
+    _about: dict[Template, tuple[list[tuple[TermHolders, T]], dict[Pair | None, int]]] = attrs.field(factory=dict)
+    """Template -> the terms about it, and how many of each list it was held against."""
+
+    def add(self, holder: TermHolders, item: T) -> None:
+        """Know a term that was not known before."""
+        if holder.target.selector is not None:
+            self._terms.file((holder, item), holder.target.pairs)
+
+    def about(self, template: Template) -> Sequence[tuple[TermHolders, T]]:
+        """The terms about pods of *template*, those included that look at the labels of its namespace, whatever those are."""
+        found, seen = self._about.setdefault(template, ([], {}))
+        for pair, terms in self._terms.concerning(template.labels):
+            if len(terms) > (start := seen.get(pair, 0)):
+                found.extend(term for term in terms[start:] if term[0].target.matches(template.group))
+                seen[pair] = len(terms)
+        return found

@@ -1,0 +1,1 @@
+"""Who has to leave so that a pod that fits nowhere fits somewhere."""

@@ -1,0 +1,1 @@
+"""Which pod is tried next, and how long the others wait."""

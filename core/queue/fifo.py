@@ -1,0 +1,124 @@
+"""The queue without priorities: first come, first served; a pod that failed waits its time and goes to the end.
+
+Upstream: FIFO in pkg/scheduler/internal/queue/scheduling_queue.go over client-go's tools/cache/fifo.go; the waits are those of
+MakeDefaultErrorFunc in pkg/scheduler/factory/factory.go and pkg/scheduler/util/backoff_utils.go.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+
+import attrs
+
+from ...api.objects import Pod
+from .clock import Clock
+from .parked import Pending
+
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 60.0
+"""Seconds; a wait that was not asked for in this time is forgotten."""
+
+
+@attrs.define(eq=False)
+class Wait:
+    """The wait of one pod."""
+
+    seconds: float = FIRST_WAIT
+    """How long the next one is."""
+    asked: float = 0.0
+    is_running: bool = False
+
+
+@attrs.define(eq=False)
+class Fifo:
+    """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`. No pod is parked, no event moves pods, nominations do not count."""
+
+    doubles: bool
+    """Whether a pod's wait grows with each failure."""
+    clock: Clock
+    cycle: int = attrs.field(default=0, init=False)
+    """Always 0: nothing here depends on it."""
+    _order: deque[str] = attrs.field(factory=deque)
+    _queued: dict[str, Pod] = attrs.field(factory=dict)
+    _known: dict[str, Pod] = attrs.field(factory=dict)
+    """The pods without a node as the API has them, which is asked when a wait ends."""
+    _waits: dict[str, Wait] = attrs.field(factory=dict)
+    _running: list[tuple[float, int, str, Wait]] = attrs.field(factory=list)
+    """A heap of (end, number, key of the pod, its wait)."""
+    _started: int = 0
+
+    @property
+    def pending(self) -> Pending:
+        return Pending(len(self._queued), len(self._running), 0)
+
+    def pods(self) -> list[Pod]:
+        queued = [self._queued[key] for key in dict.fromkeys(self._order) if key in self._queued]
+        waiting = dict.fromkeys(key for _, _, key, _ in sorted(self._running, key=lambda run: run[:2]))
+        return queued + [self._known[key] for key in waiting if key in self._known and key not in self._queued]
+
+    def add(self, pod: Pod) -> None:
+        self.tick()
+        # Upstream: a key that was deleted keeps its place, and a pod that comes back by that name takes it.
+        if pod.key not in self._queued:
+            self._order.append(pod.key)
+        self._queued[pod.key] = self._known[pod.key] = pod
+
+    def add_unschedulable(self, pod: Pod, cycle: int) -> None:
+        self.tick()
+        self._known[pod.key] = pod
+        self._forget()
+        wait = self._waits.setdefault(pod.key, Wait())
+        wait.asked = self.clock.now
+        # Upstream: a pod that fails again while it waits, as after an update, does not wait a second time.
+        if wait.is_running:
+            return
+        wait.is_running = True
+        self._started += 1
+        heapq.heappush(self._running, (self.clock.now + wait.seconds, self._started, pod.key, wait))
+        wait.seconds = min(wait.seconds * 2, LONGEST_WAIT)
+
+    def _forget(self) -> None:
+        if not self.doubles:
+            # Upstream: 1.14 does not note when a wait was asked for, and so takes every wait for an old one.
+            self._waits.clear()
+            return
+        for key in [key for key, wait in self._waits.items() if self.clock.now - wait.asked > LONGEST_WAIT]:
+            del self._waits[key]
+
+    def pop(self) -> Pod | None:
+        self.tick()
+        while self._order:
+            pod = self._queued.pop(self._order.popleft(), None)
+            if pod is not None:
+                return pod
+        return None
+
+    def update(self, old: Pod, new: Pod) -> None:
+        self.add(new)
+
+    def delete(self, pod: Pod) -> None:
+        self.tick()
+        self._queued.pop(pod.key, None)
+        self._known.pop(pod.key, None)
+
+    def move_all(self) -> None:
+        self.tick()
+
+    def assigned_pod_added(self, pod: Pod) -> None:
+        self.tick()
+
+    def assigned_pod_updated(self, pod: Pod) -> None:
+        self.tick()
+
+    def tick(self) -> None:
+        while self._running and self._running[0][0] <= self.clock.now:
+            _, _, key, wait = heapq.heappop(self._running)
+            wait.is_running = False
+            pod = self._known.get(key)
+            if pod is not None and key not in self._queued:
+                self._order.append(key)
+                self._queued[key] = pod
+
+    def next_due(self) -> float | None:
+        return self._running[0][0] if self._running else None

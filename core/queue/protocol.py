@@ -1,0 +1,88 @@
+"""The scheduling queue: which pod is tried next, and when one that failed is tried again.
+
+Upstream: SchedulingQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: pkg/scheduler/core/scheduling_queue.go).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ...api.objects import Pod
+from ..cluster.nominations import Nominations
+from ..rule import Algorithm
+from .clock import Clock
+from .fifo import Fifo
+from .parked import Pending
+from .priority import PriorityQueue
+
+__all__ = ["Clock", "Fifo", "Pending", "PriorityQueue", "SchedulingQueue", "make_queue"]
+
+
+class SchedulingQueue(Protocol):
+    """Pods that wait for a node. Everything happens at the time that the queue's clock shows; flushes that are due come first."""
+
+    @property
+    def cycle(self) -> int:
+        """How many pods were taken out; the number of the cycle that the last one began."""
+        ...
+
+    @property
+    def pending(self) -> Pending:
+        """How many pods are active, back off, and are parked as unschedulable."""
+        ...
+
+    def pods(self) -> list[Pod]:
+        """All pods in the queue: the active ones in the order of the heap, those that back off, then those that are parked."""
+        ...
+
+    def add(self, pod: Pod) -> None:
+        """A new pod is to be scheduled."""
+        ...
+
+    def add_unschedulable(self, pod: Pod, cycle: int) -> None:
+        """A pod that was taken out failed in *cycle* (``queue.cycle`` as the attempt failed) and is to be tried again some time.
+
+        *pod* is the object as the API has it by then: its nomination counts, and in 1.12 and 1.13 its condition PodScheduled.
+        Raises :class:`~kubeclassic.exceptions.CacheError` for a pod that is in the queue already.
+        """
+        ...
+
+    def pop(self) -> Pod | None:
+        """Take out the pod that is to be tried next and begin a cycle; None where no pod is active."""
+        ...
+
+    def update(self, old: Pod, new: Pod) -> None:
+        """A pod that has no node changed; one that is not in the queue enters it."""
+        ...
+
+    def delete(self, pod: Pod) -> None:
+        """A pod went, or got a node; no error where it is not in the queue."""
+        ...
+
+    def move_all(self) -> None:
+        """Something changed that may let any pod fit: none stays parked, and a pod that is being tried will not be parked."""
+        ...
+
+    def assigned_pod_added(self, pod: Pod) -> None:
+        """A pod is on a node: parked pods with a required affinity to it may fit."""
+        ...
+
+    def assigned_pod_updated(self, pod: Pod) -> None:
+        """As :meth:`assigned_pod_added`, for a pod that changed."""
+        ...
+
+    def tick(self) -> None:
+        """Run the flushes that are due."""
+        ...
+
+    def next_due(self) -> float | None:
+        """When the next flush comes that could change something; None where none could as things stand."""
+        ...
+
+
+def make_queue(algorithm: Algorithm, nominations: Nominations, clock: Clock) -> SchedulingQueue:
+    """The queue of the algorithm's release and gates, which keeps *nominations* and goes by *clock*."""
+    cells = algorithm.release.queue
+    if cells.fifo_without_priority and not algorithm.enabled("PodPriority"):
+        return Fifo(cells.fifo_wait_doubles, clock)
+    return PriorityQueue(cells, nominations, clock)

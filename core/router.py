@@ -1,0 +1,160 @@
+"""What each event of the cluster does to a scheduler that has a queue: which objects it learns of, and which pods it tries again.
+
+Upstream: AddAllEventHandlers in pkg/scheduler/eventhandlers.go (1.12, 1.13: NewConfigFactory in pkg/scheduler/factory/factory.go).
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from ..api.objects import KubeObject, Map, Node, Pod, StorageClass
+from .engine import Engine
+from .feed import Feed
+from .queue.protocol import SchedulingQueue
+
+ADD, UPDATE, DELETE = "Add", "Update", "Delete"
+ALWAYS = {
+    ("PersistentVolume", ADD),
+    ("PersistentVolume", UPDATE),
+    ("PersistentVolumeClaim", ADD),
+    ("Service", ADD),
+    ("Service", UPDATE),
+    ("Service", DELETE),
+}
+"""Events that move all pods in every release."""
+
+
+@attrs.define(eq=False)
+class EventRouter:
+    """Delivers events to *engine* and *queue*: what comes or changes by :meth:`put`, what goes by :meth:`delete`.
+
+    Pods of another scheduler count once they are on a node. A pod that is Succeeded or Failed is a pod that went. Both methods raise
+    :class:`~kubeclassic.exceptions.CacheError` where upstream's scheduler would end, as for a pod that changes its node.
+    """
+
+    engine: Engine
+    queue: SchedulingQueue
+    scheduler_name: str = "default-scheduler"
+    pods: dict[str, Pod] = attrs.field(factory=dict)
+    """The pods that have not finished, by key, as the API has them."""
+    feed: Feed = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.feed = Feed(self.engine)
+
+    def put(self, item: KubeObject) -> None:
+        """An object appears or changes."""
+        if isinstance(item, Pod):
+            self._put_pod(item)
+        elif isinstance(item, Node):
+            self._put_node(item)
+        else:
+            verb = UPDATE if self.feed.exists(item) else ADD
+            self.feed.put(item)
+            self._maybe_move(verb, item)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object goes; only its kind and key matter. One that is not known is passed over."""
+        if isinstance(item, Pod):
+            old = self.pods.pop(item.key, None)
+            if old is not None:
+                self._pod_changed(old, None)
+        elif self.feed.exists(item):
+            self.feed.delete(item)
+            self._maybe_move(DELETE, item)
+
+    # --- what moves pods --------------------------------------------------------------------------------------------
+
+    def _maybe_move(self, verb: str, item: KubeObject) -> None:
+        if (item.kind, verb) in ALWAYS or self._moves(verb, item):
+            self.queue.move_all()
+
+    def _moves(self, verb: str, item: KubeObject) -> bool:
+        """For the events that move pods only with certain gates, releases or objects."""
+        if isinstance(item, StorageClass):
+            return verb == ADD and item.volume_binding_mode == "WaitForFirstConsumer" and self.engine.binder.enabled
+        if item.kind == "CSINode":
+            cells, algorithm = self.engine.algorithm.release.queue, self.engine.algorithm
+            return verb != DELETE and cells.csi_node_events and algorithm.enabled("CSINodeInfo")
+        return (item.kind, verb) == ("PersistentVolumeClaim", UPDATE) and self.engine.binder.enabled
+
+    def _put_node(self, node: Node) -> None:
+        old = self.engine.cache.node(node.name)
+        self.feed.put(node)
+        filtered = self.engine.algorithm.release.queue.node_update_filter
+        # Upstream: with nobody parked any update moves, for the sake of a pod that is being tried.
+        if old is None or not filtered or not self.queue.pending.unschedulable or may_schedule_more(old, node):
+            self.queue.move_all()
+
+    # --- pods -------------------------------------------------------------------------------------------------------
+
+    def _put_pod(self, pod: Pod) -> None:
+        old = self.pods.get(pod.key)
+        if pod.is_terminal:
+            self.delete(pod)
+        elif old is not None and old.uid != pod.uid:
+            self.delete(old)
+            self._put_pod(pod)
+        else:
+            self.pods[pod.key] = pod
+            self._pod_changed(old, pod)
+
+    def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        """Tell the cache of pods on nodes, then the queue of those without; who gets a node comes to one and goes from the other."""
+        self._tell_cache(old if _is_assigned(old) else None, new if _is_assigned(new) else None)
+        self._tell_queue(old if self._is_queued(old) else None, new if self._is_queued(new) else None)
+
+    def _is_queued(self, pod: Pod | None) -> bool:
+        return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or "default-scheduler") == self.scheduler_name
+
+    def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
+        if new is not None:
+            self.feed.put(new)
+            (self.queue.assigned_pod_added if old is None else self.queue.assigned_pod_updated)(new)
+        elif old is not None:
+            self.feed.delete(old)
+            self.queue.move_all()
+
+    def _tell_queue(self, old: Pod | None, new: Pod | None) -> None:
+        if new is None and old is not None:
+            self.queue.delete(old)
+            self.engine.binder.forget(old)
+        elif new is not None and old is None:
+            self.queue.add(new)
+        elif new is not None and old is not None and not self._is_echo(new):
+            self.queue.update(old, new)
+
+    def _is_echo(self, pod: Pod) -> bool:
+        """Whether *pod* is assumed to be on a node and nothing changed that scheduling reads."""
+        state = self.engine.cache.state(pod)
+        if state is None or not state.assumed:
+            return False
+        lenient = self.engine.algorithm.release.queue.skips_condition_updates
+        return _comparable(state.pod, lenient) == _comparable(pod, lenient)
+
+
+def _is_assigned(pod: Pod | None) -> bool:
+    return pod is not None and bool(pod.spec.node_name)
+
+
+def _comparable(pod: Pod, without_conditions: bool) -> Pod:
+    metadata = attrs.evolve(pod.metadata, resource_version="", annotations=Map())
+    status = attrs.evolve(pod.status, conditions=()) if without_conditions else pod.status
+    return attrs.evolve(pod, metadata=metadata, spec=attrs.evolve(pod.spec, node_name=""), status=status)
+
+
+def may_schedule_more(old: Node, new: Node) -> bool:
+    """Whether a node changed in a way that may let a pod fit: made schedulable, or other allocatable, labels, taints or condition statuses.
+
+    Upstream: pkg/scheduler/eventhandlers.go nodeSchedulingPropertiesChanged
+    """
+    if old.spec.unschedulable and not new.spec.unschedulable:
+        return True
+    return _scheduling_properties(old) != _scheduling_properties(new)
+
+
+def _scheduling_properties(node: Node) -> tuple[object, ...]:
+    statuses = {condition.type: condition.status for condition in node.status.conditions}
+    # Upstream: quantities are compared as they are kept, so 1 is another amount than 1000m.
+    allocatable = {name: amount.form for name, amount in node.status.allocatable.items()}
+    return allocatable, node.labels, node.spec.taints, statuses

@@ -1,0 +1,105 @@
+"""The volumes or claims that the scheduler knows, with those that it has changed in mind but not yet in the API.
+
+Upstream: pkg/controller/volume/scheduling/scheduler_assume_cache.go (before 1.15 in pkg/controller/volume/persistentvolume).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, insort
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Generic, TypeVar
+
+import attrs
+
+from ...api.objects import KubeObject
+
+Kind = TypeVar("Kind", bound=KubeObject)
+
+
+class VolumeError(Exception):
+    """A question about volumes that cannot be answered; the text is upstream's own."""
+
+
+@attrs.define(eq=False)
+class AssumeCache(Generic[Kind]):
+    """The objects of one kind by key, each as the API has it and as it is assumed to be; *version* moves with every change.
+
+    ``group``: what of an object :meth:`within` looks them up by.
+    """
+
+    kind: str
+    """The kind as upstream's errors write it, such as ``v1.PersistentVolume``."""
+    group: Callable[[Kind], str] = attrgetter("namespace")
+    version: int = 0
+    _latest: dict[str, Kind] = attrs.field(factory=dict)
+    _stored: dict[str, Kind] = attrs.field(factory=dict)
+    _groups: dict[str, list[str]] = attrs.field(factory=dict)
+
+    def get(self, key: str) -> Kind:
+        """The object as it is assumed to be; raises :class:`VolumeError` where there is none."""
+        found = self._latest.get(key)
+        if found is None:
+            raise VolumeError(f'could not find {self.kind} "{key}"')
+        return found
+
+    def within(self, group: str) -> list[Kind]:
+        """The objects of *group* as they are assumed to be, in ascending order of key."""
+        return [self._latest[key] for key in self._groups.get(group, ())]
+
+    def put(self, item: Kind) -> None:
+        """Take over an object of the API, which ends an assumption, if it is newer than what is known."""
+        known = self._latest.get(item.key)
+        # Upstream: an event that is not newer than the assumed object is dropped, one of the same version too.
+        if known is not None and not self._is_newer(item, known):
+            return
+        if known is not None:
+            self._ungroup(known)
+        self._latest[item.key] = self._stored[item.key] = item
+        insort(self._groups.setdefault(self.group(item), []), item.key)
+        self.version += 1
+
+    def drop(self, key: str) -> None:
+        """Forget an object, if it is known."""
+        known = self._latest.pop(key, None)
+        if known is not None:
+            self._ungroup(known)
+            del self._stored[key]
+            self.version += 1
+
+    def assume(self, item: Kind) -> None:
+        """Replace an object until the API has news of it; raises :class:`VolumeError` where it is unknown or newer."""
+        known, version = self.get(item.key), self._number(item)
+        stored = self._number(known)
+        if version is not None and stored is not None and version < stored:
+            raise VolumeError(f'{self.kind} "{item.key}" is out of sync')
+        self._latest[item.key] = item
+        self.version += 1
+
+    def restore(self, key: str) -> None:
+        """Take back what was assumed of an object, if it is still known."""
+        if key in self._stored:
+            self._latest[key] = self._stored[key]
+            self.version += 1
+
+    def _ungroup(self, item: Kind) -> None:
+        keys = self._groups[self.group(item)]
+        del keys[bisect_left(keys, item.key)]
+
+    def _is_newer(self, item: Kind, known: Kind) -> bool:
+        try:
+            version, stored = self._number(item), self._number(known)
+        except VolumeError:
+            return False
+        return version is None or stored is None or version > stored
+
+    def _number(self, item: Kind) -> int | None:
+        """The resourceVersion; None where a manifest has none, which counts as newer than anything."""
+        text = item.metadata.resource_version
+        if not text:
+            return None
+        if re.fullmatch(r"[+-]?[0-9]+", text) is None:
+            cause = f'strconv.ParseInt: parsing "{text}": invalid syntax'
+            raise VolumeError(f'error parsing ResourceVersion "{text}" for {self.kind} "{item.key}": {cause}')
+        return int(text)

@@ -1,0 +1,226 @@
+"""The volume binder: what pods would get on nodes, and what is assumed of volumes and claims once a pod has a node.
+
+Upstream: pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in pkg/controller/volume/persistentvolume).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import attrs
+import numpy as np
+
+from ...api.objects import KubeObject, Map, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
+from ..arrays.batch import Batch
+from ..arrays.table import NodeTable
+from ..cluster.listings import Listing, Listings
+from ..pods.claims import claim_keys
+from ..release import Release
+from .assumecache import AssumeCache, VolumeError
+from .match import is_bound_to, volume_class
+from .search import SELECTED_NODE, UNDECIDED, Decision, Finding, Needs, VolumeSearch, is_fully_bound
+
+__all__ = ["Decision", "Finding", "VolumeBinder", "VolumeError", "basic_checks", "claim_keys"]
+
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+
+
+def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim]) -> str | None:
+    """Why *pod* is not even looked at: a claim of its is missing or being deleted; None where all is well.
+
+    Upstream: pkg/scheduler/core/generic_scheduler.go podPassesBasicChecks.
+    """
+    for key in claim_keys(pod):
+        claim, name = claims.get(key), key.partition("/")[2]
+        if claim is None:
+            return f'persistentvolumeclaim "{name}" not found'
+        if claim.metadata.deletion_timestamp is not None:
+            return f'persistentvolumeclaim "{name}" is being deleted'
+    return None
+
+
+@attrs.define(eq=False)
+class VolumeBinder:
+    """Answers for volumes; it follows the API's objects by :meth:`put` and :meth:`drop` and remembers what it assumed itself."""
+
+    release: Release
+    gates: Mapping[str, bool]
+    listings: Listings
+    skips_nodes: bool = False
+    """A cycle may not ask about every node that it considers, as with the equivalence cache: what it was not asked is as it was."""
+    volumes: AssumeCache[PersistentVolume] = attrs.field(init=False)
+    claims: AssumeCache[PersistentVolumeClaim] = attrs.field(init=False)
+    _search: VolumeSearch = attrs.field(init=False)
+    _decisions: dict[str, dict[str, Decision]] = attrs.field(factory=dict)
+    """Pod -> node -> what was decided or, in the end, assumed."""
+    _asked: dict[str, NodeTable] = attrs.field(factory=dict)
+    """Pod -> the table for whose nodes decisions were asked for; they are worked out when one is needed."""
+
+    def __attrs_post_init__(self) -> None:
+        by_class = volume_class if self.release.volumes.groups_by_beta_class else _class_in_spec
+        self.volumes = AssumeCache("v1.PersistentVolume", by_class)
+        self.claims = AssumeCache("v1.PersistentVolumeClaim")
+        for item in (*self.listings.volumes, *self.listings.claims):
+            self.put(item)
+        self._search = VolumeSearch(self.release.volumes, self.gates, self.listings, self.volumes, self.claims)
+
+    @property
+    def enabled(self) -> bool:
+        """Whether volumes are bound and assumed at all."""
+        return not self.release.volumes.binding_gate or bool(self.gates.get("VolumeScheduling", False))
+
+    @property
+    def version(self) -> int:
+        """Moves with every change that answers depend on, nodes aside."""
+        return self.volumes.version + self.claims.version + self.listings.classes.version
+
+    def put(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
+        """A volume or claim appears or changes, which ends what was assumed of it.
+
+        Upstream: what is older than the binder's own state is dropped here, whatever the listings do with it.
+        """
+        if isinstance(item, PersistentVolume):
+            self.volumes.put(item)
+        else:
+            self.claims.put(item)
+
+    def drop(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
+        """A volume or claim goes; only its kind and key matter."""
+        (self.volumes if isinstance(item, PersistentVolume) else self.claims).drop(item.key)
+
+    def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
+        """What each of *nodes* can do for the claims with these keys; nothing is remembered. Upstream: FindPodVolumes."""
+        return self._search.find(claims, nodes)
+
+    def needs(self, claims: Sequence[str]) -> Needs:
+        """Which of these claims have volumes, and which get one with the pod; raises :class:`VolumeError`. Upstream: GetPodVolumeClaims."""
+        return self._search.needs(claims)
+
+    def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
+        """Keep for :meth:`assume` what *pod* would get on each of *nodes*.
+
+        Upstream: FindPodVolumes stores it for each node that it is asked about. Where a release keeps nothing of earlier cycles, what
+        it stored for the chosen node is what would be found now.
+        """
+        adds_up = self.release.volumes.keeps_stale_decisions
+        if not adds_up and not self.skips_nodes:
+            self._asked[pod.key] = nodes.table
+            return
+        finding, stored = self.find(claims, nodes), self._decisions.setdefault(pod.key, {})
+        for i in range(nodes.n):
+            found, before = finding.decision(i), stored.get(nodes.name(i), UNDECIDED) if adds_up else UNDECIDED
+            # Upstream: bindings and provisionings are replaced one without the other, and neither by nothing.
+            stored[nodes.name(i)] = Decision(found.bindings or before.bindings, found.provisionings or before.provisionings)
+
+    def forget(self, pod: Pod) -> None:
+        """Drop what was decided for *pod*, as when it is deleted."""
+        self._decisions.pop(pod.key, None)
+        self._asked.pop(pod.key, None)
+
+    @contextmanager
+    def undone(self, pod: Pod) -> Iterator[None]:
+        """What is decided for *pod* meanwhile is as if it had not been."""
+        asked, decided = self._asked.get(pod.key), dict(self._decisions.get(pod.key, {}))
+        try:
+            yield
+        finally:
+            self.forget(pod)
+            if asked is not None:
+                self._asked[pod.key] = asked
+            if decided:
+                self._decisions[pod.key] = decided
+
+    def assume(self, pod: Pod, node_name: str) -> bool:
+        """Take it that *pod* gets on the node what was decided; answers whether all its claims had volumes already.
+
+        Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
+        """
+        if not pod.spec.volumes or not self.enabled or all(self._is_bound(key) for key in self._claims(pod)):
+            return True
+        decision = self._decision(pod, node_name)
+        made = Decision(
+            tuple((_for_claim(volume, claim), claim) for volume, claim in decision.bindings),
+            tuple(_for_node(claim, node_name) for claim in decision.provisionings),
+        )
+        self._assume(decision, made)
+        if not self.release.volumes.keeps_stale_decisions and not self.skips_nodes:
+            self.forget(pod)
+        self._decisions.setdefault(pod.key, {})[node_name] = made
+        return False
+
+    def revert(self, pod: Pod, node_name: str) -> None:
+        """Take back what was assumed for *pod* on the node. Upstream: RevertAssumedPodVolumes."""
+        made = self._decisions.get(pod.key, {}).pop(node_name, UNDECIDED)
+        for volume, _ in made.bindings:
+            self.volumes.restore(volume.key)
+        for claim in made.provisionings:
+            self.claims.restore(claim.key)
+
+    def _claims(self, pod: Pod) -> tuple[str, ...]:
+        return claim_keys(pod, self.release.volumes.ephemeral_claims)
+
+    def _is_bound(self, key: str) -> bool:
+        try:
+            return is_fully_bound(self.claims.get(key))
+        except VolumeError:
+            return False
+
+    def _decision(self, pod: Pod, node_name: str) -> Decision:
+        table = self._asked.get(pod.key)
+        if table is None:
+            return self._decisions.get(pod.key, {}).get(node_name, UNDECIDED)
+        return self.find(self._claims(pod), Batch(table, np.array([table.row_of[node_name]], np.intp))).decision(0)
+
+    def _assume(self, decision: Decision, made: Decision) -> None:
+        volumes: list[str] = []
+        claims: list[str] = []
+        try:
+            for (volume, _), (before, _) in zip(made.bindings, decision.bindings, strict=True):
+                if volume is not before:
+                    self.volumes.assume(volume)
+                volumes.append(volume.key)
+            for claim in made.provisionings:
+                self.claims.assume(claim)
+                claims.append(claim.key)
+        except VolumeError:
+            for key in volumes:
+                self.volumes.restore(key)
+            for key in claims:
+                self.claims.restore(key)
+            raise
+
+    def bind(self, pod: Pod) -> tuple[KubeObject, ...]:
+        """The volumes, then the claims, that are to be written to the API for *pod*, which is on its node.
+
+        Raises :class:`VolumeError` where nothing was assumed for it. Upstream: BindPodVolumes.
+        """
+        decision = self._decisions.get(pod.key, {}).get(pod.spec.node_name)
+        if decision is None:
+            raise VolumeError(f'failed to get cached bindings for pod "{pod.key}"')
+        return (*(volume for volume, _ in decision.bindings), *decision.provisionings)
+
+
+def _class_in_spec(volume: PersistentVolume) -> str:
+    return volume.spec.storage_class_name
+
+
+def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+    """*volume* as bound to *claim*; itself where it is that already."""
+    reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.uid)
+    old, annotations = volume.spec.claim_ref, volume.annotations
+    if not is_bound_to(volume, claim) and BOUND_BY_CONTROLLER not in annotations:
+        annotations = Map({**annotations, BOUND_BY_CONTROLLER: "yes"})
+    named = old is not None and (old.namespace, old.name, old.uid) == (claim.namespace, claim.name, claim.uid)
+    if named and annotations is volume.annotations:
+        return volume
+    return attrs.evolve(
+        volume,
+        metadata=attrs.evolve(volume.metadata, annotations=annotations),
+        spec=volume.spec if named else attrs.evolve(volume.spec, claim_ref=reference),
+    )
+
+
+def _for_node(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
+    annotations = Map({**claim.annotations, SELECTED_NODE: node_name})
+    return attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))

@@ -1,0 +1,182 @@
+"""Disks whose old in-tree plugin a CSI driver can take over: names, handles, and where the driver's nodes reach them.
+
+Upstream: k8s.io/csi-translation-lib.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from urllib.parse import unquote, urlsplit
+
+import attrs
+
+from ...api.objects import NodeSelector, NodeSelectorTerm, PersistentVolume, Requirement, VolumeSource
+from .assumecache import VolumeError
+
+MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
+ZONE, REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
+TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+AWS_EBS = "kubernetes.io/aws-ebs"
+GCE_PD = "kubernetes.io/gce-pd"
+AZURE_DISK = "kubernetes.io/azure-disk"
+CINDER = "kubernetes.io/cinder"
+AZURE_FILE = "kubernetes.io/azure-file"
+NOWHERE = "UNSPECIFIED"
+"""What the handle of a GCE disk says for a project or zone that is not known."""
+
+Labels = Sequence[str]
+Handle = Callable[[PersistentVolume, Labels], str]
+
+
+@attrs.frozen
+class Plugin:
+    """An in-tree plugin: the driver that takes its place, and the gate that lets it.
+
+    ``inline(source)``: the handle that a pod's own volume has there, None for a volume of another plugin; ``handle(volume, zone_labels)``:
+    that of a PersistentVolume of the plugin, whose zone is in the first of the labels that is not empty; raises
+    :class:`~.assumecache.VolumeError` where the driver cannot name it. ``topology``: the driver's own label for a node's zone.
+    """
+
+    driver: str
+    gate: str
+    inline: Callable[[VolumeSource], str | None]
+    handle: Handle
+    topology: str | None = None
+
+
+def _ebs_inline(source: VolumeSource) -> str | None:
+    disk = source.aws_elastic_block_store
+    return None if disk is None else _ebs_id(disk.volume_id)
+
+
+def _ebs_id(written: str) -> str:
+    if not written.startswith("aws://"):
+        return written
+    found = unquote(urlsplit(written).path).strip("/")
+    if not re.fullmatch(r"vol-[^/]*", found):
+        raise VolumeError(f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({written})")
+    return found
+
+
+def _gce_inline(source: VolumeSource) -> str | None:
+    disk = source.gce_persistent_disk
+    return None if disk is None else _gce_handle_in(NOWHERE, disk.pd_name)
+
+
+def _gce_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
+    disk = volume.spec.source.gce_persistent_disk
+    zones = next(filter(None, (volume.labels.get(label, "") for label in zone_labels)), "").split("__")
+    # Upstream: a regional disk is written with its region where the zone stands.
+    place = (zones[0] or NOWHERE) if len(zones) == 1 else _region(zones)
+    return _gce_handle_in(place, disk.pd_name if disk else "")
+
+
+def _gce_handle_in(place: str, name: str) -> str:
+    return f"projects/{NOWHERE}/zones/{place}/disks/{name}"
+
+
+def _region(zones: list[str]) -> str:
+    """The region that all *zones*, such as ``us-east1-b``, are in."""
+    parts = {zone: zone.split("-") for zone in zones}
+    odd = next((zone for zone, part in parts.items() if len(part) != 3), None)
+    if odd is not None:
+        expected = "expected: {locale}-{region}-{zone}"
+        raise VolumeError(f"failed to get region from zones: zone in unexpected format, {expected}, got: {odd}")
+    regions = sorted({"-".join(part[:2]) for part in parts.values()})
+    if len(regions) > 1:
+        shown = " ".join(f"{region}:{{}}" for region in regions)
+        raise VolumeError(f"failed to get region from zones: multiple or no regions gotten from zones, got: map[{shown}]")
+    return regions[0]
+
+
+def _azure_inline(source: VolumeSource) -> str | None:
+    return source.azure_disk.disk_uri if source.azure_disk else None
+
+
+def _cinder_inline(source: VolumeSource) -> str | None:
+    return source.cinder.volume_id if source.cinder else None
+
+
+def _as_inline(inline: Callable[[VolumeSource], str | None]) -> Handle:
+    return lambda volume, zone_labels: inline(volume.spec.source) or ""
+
+
+PLUGINS: Mapping[str, Plugin] = {
+    GCE_PD: Plugin("pd.csi.storage.gke.io", "CSIMigrationGCE", _gce_inline, _gce_handle, "topology.gke.io/zone"),
+    AWS_EBS: Plugin("ebs.csi.aws.com", "CSIMigrationAWS", _ebs_inline, _as_inline(_ebs_inline), "topology.ebs.csi.aws.com/zone"),
+    CINDER: Plugin(
+        "cinder.csi.openstack.org",
+        "CSIMigrationOpenStack",
+        _cinder_inline,
+        _as_inline(_cinder_inline),
+        "topology.cinder.csi.openstack.org/zone",
+    ),
+    AZURE_DISK: Plugin("disk.csi.azure.com", "CSIMigrationAzureDisk", _azure_inline, _as_inline(_azure_inline)),
+}
+MIGRATABLE = frozenset({*PLUGINS, AZURE_FILE})
+"""Plugins that know how to be replaced; azure-file never is, for want of a gate."""
+
+
+def plugin_of(source: VolumeSource) -> str | None:
+    """The in-tree plugin of a disk, None where a driver cannot take it over."""
+    disks = {
+        GCE_PD: source.gce_persistent_disk,
+        AWS_EBS: source.aws_elastic_block_store,
+        CINDER: source.cinder,
+        AZURE_DISK: source.azure_disk,
+    }
+    return next((name for name, disk in disks.items() if disk is not None), None)
+
+
+def handle_of(plugin: str, volume: PersistentVolume, zone_labels: Labels) -> str | None:
+    """The handle of *volume* with the driver that takes over *plugin*, None where the driver cannot name it."""
+    try:
+        return PLUGINS[plugin].handle(volume, zone_labels) or None
+    except VolumeError:
+        return None
+
+
+# --- where it can be reached ----------------------------------------------------------------------------------------
+
+
+def translated_affinity(plugin: str, volume: PersistentVolume) -> NodeSelector | None:
+    """The node affinity that *volume* has where a driver has taken over its plugin: zones by the driver's own label.
+
+    Upstream: plugins/in_tree_volume.go translateTopologyFromInTreeToCSI.
+    """
+    topology, affinity = PLUGINS[plugin].topology, volume.spec.node_affinity
+    if topology is None:
+        return affinity
+    terms = affinity.node_selector_terms if affinity else ()
+    zone, region = _topology_labels(volume, terms)
+    if _names_values(terms, zone):
+        terms = _renamed(terms, zone, topology)
+    elif zones := sorted({part.strip() for part in volume.labels.get(zone, "").split("__")} - {""}):
+        wanted = Requirement(key=topology, operator="In", values=tuple(zones))
+        terms = tuple(attrs.evolve(term, match_expressions=(*term.match_expressions, wanted)) for term in terms or (NodeSelectorTerm(),))
+    if region == REGION and _names_values(terms, region):
+        terms = _renamed(terms, region, TOPOLOGY_REGION)
+    return NodeSelector(node_selector_terms=terms) if affinity or terms else None
+
+
+def _topology_labels(volume: PersistentVolume, terms: Iterable[NodeSelectorTerm]) -> tuple[str, str]:
+    """The labels for zone and region that *volume* uses, in its affinity or else as its own; the newer ones where it uses both or none."""
+    used = [expression.key for term in terms for expression in term.match_expressions]
+    for keys in (used, volume.labels):
+        if TOPOLOGY_ZONE in keys:
+            return TOPOLOGY_ZONE, TOPOLOGY_REGION
+        if ZONE in keys:
+            return ZONE, REGION
+    return TOPOLOGY_ZONE, TOPOLOGY_REGION
+
+
+def _names_values(terms: Iterable[NodeSelectorTerm], key: str) -> bool:
+    return any(expression.values for term in terms for expression in term.match_expressions if expression.key == key)
+
+
+def _renamed(terms: Iterable[NodeSelectorTerm], old: str, new: str) -> tuple[NodeSelectorTerm, ...]:
+    def rename(expression: Requirement) -> Requirement:
+        return attrs.evolve(expression, key=new) if expression.key == old else expression
+
+    return tuple(attrs.evolve(term, match_expressions=tuple(map(rename, term.match_expressions))) for term in terms)

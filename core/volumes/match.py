@@ -1,0 +1,204 @@
+"""The best volume for a claim, on every node of a batch at once.
+
+Upstream: pkg/controller/volume/persistentvolume/util/util.go FindMatchingVolume (before 1.15 in index.go beside it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything, node_term_matches
+from ...api.objects import NodeSelector, PersistentVolume, PersistentVolumeClaim
+from ...api.objects.quantity import Quantity
+from ..arrays.batch import Batch, Mask, Rows
+from ..arrays.columns import ColumnView
+from ..matching.nodeselectors import node_selector_mask
+from ..release import VolumeCells
+from .assumecache import VolumeError
+
+Numbers = NDArray[np.int64]
+BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
+NOTHING = Quantity()
+NOWHERE: Rows = np.zeros(0, np.intp)
+
+
+def claim_class(claim: PersistentVolumeClaim) -> str:
+    """The storage class that *claim* asks for, the beta annotation first; empty where it asks for none."""
+    return claim.annotations.get(BETA_CLASS, claim.spec.storage_class_name or "")
+
+
+def volume_class(volume: PersistentVolume) -> str:
+    """The storage class that *volume* belongs to, the beta annotation first; empty where it has none."""
+    return volume.annotations.get(BETA_CLASS, volume.spec.storage_class_name)
+
+
+def requested_size(claim: PersistentVolumeClaim) -> int:
+    """How much storage *claim* asks for, in units of 1e-9 bytes: exactly."""
+    return claim.spec.requests.get("storage", NOTHING).nanos
+
+
+def size(volume: PersistentVolume) -> int:
+    """How much storage *volume* has, in units of 1e-9 bytes: exactly."""
+    return volume.spec.capacity.get("storage", NOTHING).nanos
+
+
+def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Whether *volume* names *claim* as its own; a reference without a UID is to any claim of that name."""
+    reference = volume.spec.claim_ref
+    if reference is None or (reference.namespace, reference.name) != (claim.namespace, claim.name):
+        return False
+    return not reference.uid or reference.uid == claim.uid
+
+
+@attrs.define(eq=False)
+class VolumeMatcher:
+    """Finds volumes for one pod's claims, one claim after the other; a volume goes to one claim of the pod at most."""
+
+    nodes: Batch
+    cells: VolumeCells
+    block_volumes: bool
+    """Gate BlockVolume."""
+    volumes: list[PersistentVolume] = attrs.field(factory=list)
+    """Every volume that was chosen, by the number that stands for it."""
+    _numbers: dict[str, int] = attrs.field(factory=dict)
+    _taken: list[Numbers] = attrs.field(factory=list)
+    _within: dict[NodeSelector | None, Rows] = attrs.field(factory=dict)
+    _labelled: dict[str, dict[str | None, Rows]] = attrs.field(factory=dict)
+    """Label key -> value -> the nodes with it."""
+
+    def reach(self, volume: PersistentVolume) -> Rows:
+        """The nodes that the volume's node affinity allows, by index: intp[k]."""
+        affinity = volume.spec.node_affinity
+        found = self._within.get(affinity)
+        if found is None:
+            found = self._within[affinity] = np.arange(self.nodes.n) if affinity is None else self._matching(affinity)
+        return found
+
+    def _matching(self, affinity: NodeSelector) -> Rows:
+        single = _single_value(affinity)
+        if single is None:
+            # Upstream: the fields of a node are not given, so that a matchFields of a volume sees empty texts.
+            return np.flatnonzero(node_selector_mask(affinity, self.nodes, fields=False))
+        key, value = single
+        if key not in self._labelled:
+            self._labelled[key] = _by_value(self.nodes.label(key))
+        return self._labelled[key].get(value, NOWHERE)
+
+    def match(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume]) -> tuple[Numbers, Mask | None]:
+        """The number of the best of *volumes* for each node, -1 where there is none, and the nodes on which the search fails.
+
+        Raises :class:`VolumeError` where it fails on all nodes.
+        """
+        usable = [volume for volume in volumes if self._is_usable(volume, claim)]
+        bound = [volume for volume in usable if is_bound_to(volume, claim) and size(volume) >= requested_size(claim)]
+        failed = self._unreadable(claim, volumes, bound) if self.cells.volume_mode == "strict" and self.block_volumes else None
+        found, wanting = np.full(self.nodes.n, -1, np.int64), np.ones(self.nodes.n, np.bool_)
+        for volume in bound:
+            # Upstream: a volume that is bound to the claim but out of reach of the node ends the search without a volume.
+            free = self._free(volume)
+            self._give(found, volume, wanting & free)
+            wanting &= ~free
+        left = np.count_nonzero(wanting)
+        for volume in self._by_size(claim, usable):
+            if not left:
+                break
+            given = self._give(found, volume, wanting)
+            wanting[given] = False
+            left -= len(given)
+        self._taken.append(found)
+        return found, failed
+
+    def _give(self, found: Numbers, volume: PersistentVolume, wanting: Mask) -> Rows:
+        """Let the claim have *volume* on those of the nodes *wanting* where it can, and answer which."""
+        here = self.reach(volume)
+        here = here[wanting[here]]
+        if not len(here):
+            return here
+        number = self._numbers.get(volume.name)
+        if number is None:
+            number = self._numbers[volume.name] = len(self.volumes)
+            self.volumes.append(volume)
+        for taken in self._taken:
+            here = here[taken[here] != number]
+        found[here] = number
+        return here
+
+    def _free(self, volume: PersistentVolume) -> Mask:
+        """The nodes on which no earlier claim of the pod has the volume: bool[n]."""
+        number = self._numbers.get(volume.name)
+        free = np.ones(self.nodes.n, np.bool_)
+        if number is not None:
+            for taken in self._taken:
+                free &= taken != number
+        return free
+
+    def _by_size(self, claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> list[PersistentVolume]:
+        """The volumes that any claim of this kind may have and that are large enough, the smallest first."""
+        labels = _selector(claim)
+        least, kind, modes = requested_size(claim), claim_class(claim), frozenset(claim.spec.access_modes)
+        free = [
+            volume
+            for volume in volumes
+            if volume.spec.claim_ref is None
+            and (volume.phase == "Available" or not self.cells.checks_phase)
+            and size(volume) >= least
+            and volume_class(volume) == kind
+            and modes.issubset(volume.spec.access_modes)
+            and labels(volume.labels)
+        ]
+        return sorted(free, key=size)
+
+    def _is_usable(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+        if volume.metadata.deletion_timestamp is not None:
+            return False
+        wanted, offered = claim.spec.volume_mode, volume.spec.volume_mode
+        if not self.block_volumes and self.cells.volume_mode != "always":
+            return self.cells.volume_mode != "reject" or "Block" not in (wanted, offered)
+        return (wanted or "Filesystem") == (offered or "Filesystem")
+
+    def _unreadable(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], bound: list[PersistentVolume]) -> Mask | None:
+        """Where a volume without a volumeMode comes up before the search ends: bool[n].
+
+        Upstream: the API's default was not applied, which 1.12 takes for an error.
+        """
+        failed = np.zeros(self.nodes.n, np.bool_)
+        bad = [volume for volume in volumes if claim.spec.volume_mode is None or volume.spec.volume_mode is None]
+        for volume in bad:
+            failed |= self._free(volume)
+        names = [volume.name for volume in volumes]
+        for volume in bound:
+            if bad and names.index(volume.name) < names.index(bad[0].name):
+                failed &= ~self._free(volume)
+        return failed if failed.any() else None
+
+
+def _by_value(label: ColumnView[str | None]) -> dict[str | None, Rows]:
+    order = np.argsort(label.codes, kind="stable")
+    codes, starts = np.unique(label.codes[order], return_index=True)
+    return {label.values[code]: rows for code, rows in zip(codes, np.split(order, starts[1:]), strict=True)}
+
+
+@lru_cache(maxsize=1 << 16)
+def _single_value(affinity: NodeSelector) -> tuple[str, str] | None:
+    """(label key, value) of an affinity that asks for no more than that, as those of local volumes do."""
+    terms = affinity.node_selector_terms
+    if len(terms) != 1 or terms[0].match_fields or len(terms[0].match_expressions) != 1:
+        return None
+    (wanted,) = terms[0].match_expressions
+    if wanted.operator != "In" or len(wanted.values) != 1 or not node_term_matches(terms[0], {wanted.key: wanted.values[0]}, ""):
+        return None
+    return wanted.key, wanted.values[0]
+
+
+def _selector(claim: PersistentVolumeClaim) -> Matcher:
+    if claim.spec.selector is None:
+        return everything
+    try:
+        return compile_selector(claim.spec.selector)
+    except SelectorError as error:
+        raise VolumeError(f"error creating internal label selector for claim: {claim.key}: {error}") from error

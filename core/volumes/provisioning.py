@@ -1,0 +1,60 @@
+"""Where volumes can be made for claims. Upstream: pkg/scheduler/framework/plugins/volumebinding/binder.go checkVolumeProvisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+
+import numpy as np
+
+from ...api.meaning.labels import SelectorError
+from ...api.objects import CSIStorageCapacity, PersistentVolumeClaim, Requirement, StorageClass, TopologySelectorTerm
+from ..arrays.batch import Batch, Mask
+from ..cluster.listings import Listings
+from ..matching.nodeselectors import expressions_mask, selector_mask
+
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+
+
+def can_provision(kind: StorageClass, nodes: Batch) -> Mask:
+    """The nodes for which volumes of class *kind* can be made: bool[n]."""
+    if kind.provisioner in ("", NO_PROVISIONER):
+        return np.zeros(nodes.n, np.bool_)
+    if not kind.allowed_topologies:
+        return np.ones(nodes.n, np.bool_)
+    return _any_of((_topology_mask(term, nodes) for term in kind.allowed_topologies), nodes)
+
+
+def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
+    wanted = tuple(Requirement(key=e.key, operator="In", values=e.values) for e in term.match_label_expressions)
+    try:
+        return expressions_mask(wanted, nodes)
+    except SelectorError:
+        return np.zeros(nodes.n, np.bool_)
+
+
+def has_capacity(kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings) -> Mask:
+    """The nodes that some CSIStorageCapacity lets a volume for *claim* be made on, all where the driver does not report any: bool[n]."""
+    size, driver = claim.spec.requests.get("storage"), listings.csi_drivers.get(kind.provisioner)
+    if size is None or driver is None or not driver.storage_capacity:
+        return np.ones(nodes.n, np.bool_)
+    fitting = (item for item in listings.csi_capacities if item.storage_class_name == kind.name and _holds(item, size.value()))
+    return _any_of((_access(item, nodes) for item in fitting), nodes)
+
+
+def _holds(item: CSIStorageCapacity, size: int) -> bool:
+    limit = item.capacity if item.maximum_volume_size is None else item.maximum_volume_size
+    return limit is not None and limit.value() >= size
+
+
+def _access(item: CSIStorageCapacity, nodes: Batch) -> Mask:
+    """The nodes that the capacity is for; without a topology, or with one that is not valid, it is for none: bool[n]."""
+    try:
+        return np.zeros(nodes.n, np.bool_) if item.node_topology is None else selector_mask(item.node_topology, nodes)
+    except SelectorError:
+        return np.zeros(nodes.n, np.bool_)
+
+
+def _any_of(masks: Iterable[Mask], nodes: Batch) -> Mask:
+    return reduce(or_, masks, np.zeros(nodes.n, np.bool_))

@@ -1,0 +1,245 @@
+"""What the nodes of a batch can do for a pod's claims: reach the volumes they have, find them some, or have some made.
+
+Upstream: pkg/controller/volume/scheduling/scheduler_binder.go FindPodVolumes (before 1.15 in pkg/controller/volume/persistentvolume).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+import numpy as np
+
+from ...api.objects import PersistentVolume, PersistentVolumeClaim, StorageClass
+from ..arrays.batch import Batch, Mask
+from ..cluster.listings import Listings
+from ..failures import Codes
+from ..matching.nodeselectors import node_selector_mask
+from ..release import VolumeCells
+from .assumecache import AssumeCache, VolumeError
+from .intree import MIGRATED_PLUGINS, PLUGINS, plugin_of, translated_affinity
+from .match import Numbers, VolumeMatcher, claim_class, requested_size
+from .provisioning import can_provision, has_capacity
+
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
+MODE_NOT_DEFAULTED = "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed"
+
+
+def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
+    """Whether *claim* has a volume and the volume controller is done with it."""
+    return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
+
+
+@attrs.frozen
+class Decision:
+    """What a pod gets on one node: volumes for claims, and claims whose volumes are to be made."""
+
+    bindings: tuple[tuple[PersistentVolume, PersistentVolumeClaim], ...] = ()
+    provisionings: tuple[PersistentVolumeClaim, ...] = ()
+
+
+UNDECIDED = Decision()
+
+
+@attrs.define(eq=False)
+class Finding:
+    """What a batch of n nodes can do for a pod's claims.
+
+    ``unbound``, ``bound``: bool[n], False where a claim cannot get a volume there, or has one that the node cannot reach.
+    ``errors``: int64[n], 0 or one more than the index into ``texts`` of why the question has no answer there.
+    """
+
+    unbound: Mask
+    bound: Mask
+    errors: Codes
+    texts: list[str] = attrs.field(factory=list)
+    volumes: Sequence[PersistentVolume] = ()
+    """The volumes that ``matches`` names by their index."""
+    matches: list[tuple[PersistentVolumeClaim, Numbers]] = attrs.field(factory=list)
+    """For each claim the volume it gets on each node: int64[n], -1 where it gets none."""
+    provisions: list[tuple[PersistentVolumeClaim, Mask]] = attrs.field(factory=list)
+    """The claims whose volumes have to be made, and where: bool[n]."""
+    decided: Mask = attrs.field(init=False)
+    """Where the search came as far as volumes for claims: bool[n]."""
+    provided: Mask = attrs.field(init=False)
+    """Where all that has to be made can be: bool[n]."""
+    exists: Mask = attrs.field(init=False)
+    """False where a claim is bound to a volume that is not there and that is no error: bool[n]."""
+    enough: Mask = attrs.field(init=False)
+    """False where too little storage is left for what has to be made: bool[n]."""
+
+    def __attrs_post_init__(self) -> None:
+        self.decided, self.provided = np.zeros_like(self.bound), np.zeros_like(self.bound)
+        self.exists, self.enough = np.ones_like(self.bound), np.ones_like(self.bound)
+
+    @classmethod
+    def of(cls, n: int) -> Finding:
+        """Nothing against any of *n* nodes so far."""
+        return cls(np.ones(n, np.bool_), np.ones(n, np.bool_), np.zeros(n, np.int64))
+
+    def fail(self, text: str, mask: Mask) -> None:
+        """The question has no answer on the nodes of *mask*, unless an earlier error stands there."""
+        self.texts.append(text)
+        self.errors[mask & (self.errors == 0)] = len(self.texts)
+
+    def decision(self, i: int) -> Decision:
+        """What the pod gets on node *i*."""
+        if not self.decided[i] or self.errors[i]:
+            return UNDECIDED
+        bindings = tuple((self.volumes[numbers[i]], claim) for claim, numbers in self.matches if numbers[i] >= 0)
+        made = tuple(claim for claim, needed in self.provisions if needed[i]) if self.provided[i] else ()
+        return Decision(bindings, made)
+
+
+@attrs.frozen
+class Needs:
+    """A pod's claims: those with a volume, those whose volume is found when the pod has a node, with their class, and the others."""
+
+    bound: list[PersistentVolumeClaim] = attrs.field(factory=list)
+    delayed: list[tuple[PersistentVolumeClaim, StorageClass]] = attrs.field(factory=list)
+    immediate: list[PersistentVolumeClaim] = attrs.field(factory=list)
+    """Those that no scheduler finds a volume for."""
+
+
+@attrs.define(eq=False)
+class VolumeSearch:
+    """Answers from the volumes and claims as they are assumed to be; it remembers nothing."""
+
+    cells: VolumeCells
+    gates: Mapping[str, bool]
+    listings: Listings
+    volumes: AssumeCache[PersistentVolume]
+    claims: AssumeCache[PersistentVolumeClaim]
+
+    def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
+        """What each of *nodes* can do for the claims with these keys."""
+        finding = Finding.of(nodes.n)
+        matcher = VolumeMatcher(nodes, self.cells, bool(self.gates.get("BlockVolume", False)))
+        try:
+            needs = self.needs(claims)
+            if needs.immediate:
+                raise VolumeError(UNBOUND_IMMEDIATE)
+        except VolumeError as error:
+            finding.fail(str(error), np.ones(nodes.n, np.bool_))
+            return finding
+        self._check_bound(needs, matcher, finding)
+        if needs.delayed:
+            self._find_unbound(needs, matcher, finding)
+        return finding
+
+    def needs(self, claims: Sequence[str]) -> Needs:
+        """What the claims with these keys lack; raises :class:`VolumeError` where that cannot be said. Upstream: GetPodVolumeClaims."""
+        needs = Needs()
+        for key in claims:
+            claim = self._claim(key)
+            if is_fully_bound(claim):
+                needs.bound.append(claim)
+                continue
+            delayed = self._waits_for_pod(claim)
+            if delayed is not None and not claim.spec.volume_name:
+                needs.delayed.append((claim, delayed))
+            else:
+                needs.immediate.append(claim)
+        return needs
+
+    def _claim(self, key: str) -> PersistentVolumeClaim:
+        try:
+            return self.claims.get(key)
+        except VolumeError as error:
+            name = key if self.cells.claim_text_has_namespace else key.partition("/")[2]
+            raise VolumeError(f'error getting PVC "{name}": {error}') from error
+
+    def _waits_for_pod(self, claim: PersistentVolumeClaim) -> StorageClass | None:
+        """The claim's class where that binds volumes only once a pod has a node."""
+        if self.cells.selected_node_is_immediate and SELECTED_NODE in claim.annotations:
+            return None
+        found = self.listings.classes.get(claim_class(claim))
+        if found is None:
+            return None
+        if found.volume_binding_mode is None:
+            raise VolumeError(f'VolumeBindingMode not set for StorageClass "{found.name}"')
+        return found if found.volume_binding_mode == "WaitForFirstConsumer" else None
+
+    def _check_bound(self, needs: Needs, matcher: VolumeMatcher, finding: Finding) -> None:
+        for claim in needs.bound:
+            # Upstream: the first volume out of reach ends the check, so a missing one behind it is not noticed.
+            try:
+                volume = self.volumes.get(claim.spec.volume_name)
+            except VolumeError as error:
+                if self.cells.missing_volume_is_reason:
+                    finding.exists &= ~finding.bound
+                    return
+                finding.fail(str(error), finding.bound)
+                continue
+            finding.bound &= self._reach(volume, matcher, finding)
+
+    def _reach(self, volume: PersistentVolume, matcher: VolumeMatcher, finding: Finding) -> Mask:
+        """The nodes that can reach a bound volume: bool[n]."""
+        nodes = matcher.nodes
+        found: Mask = np.isin(np.arange(nodes.n), matcher.reach(volume))
+        plugin = plugin_of(volume.spec.source) if self.cells.translates_bound_volumes else None
+        replaced = self._replaced(plugin, nodes) if plugin is not None else None
+        if plugin is None or replaced is None:
+            return found
+        try:
+            PLUGINS[plugin].handle(volume, self.cells.zone_labels)
+        except VolumeError as error:
+            finding.fail(f"could not translate pv: {error}", replaced & finding.bound)
+        affinity = translated_affinity(plugin, volume)
+        by_driver = np.ones(nodes.n, np.bool_) if affinity is None else node_selector_mask(affinity, nodes, fields=False)
+        return np.where(replaced, by_driver, found)
+
+    def _replaced(self, plugin: str, nodes: Batch) -> Mask | None:
+        """The nodes whose CSINode says that a driver has taken over *plugin*: bool[n]; None where none does."""
+        if plugin not in self.cells.always_migrated and not self.gates.get(PLUGINS[plugin].gate, False):
+            return None
+        saying = [found.name for found in self.listings.csi_nodes if plugin in found.annotations.get(MIGRATED_PLUGINS, "").split(",")]
+        rows = [nodes.table.row_of.get(name, -1) for name in saying]
+        return np.isin(nodes.indexes, rows) if rows else None
+
+    def _find_unbound(self, needs: Needs, matcher: VolumeMatcher, finding: Finding) -> None:
+        nodes = matcher.nodes
+        finding.decided = finding.errors == 0
+        selected = [(claim, kind) for claim, kind in needs.delayed if SELECTED_NODE in claim.annotations]
+        for claim, _ in selected:
+            here = nodes.named(claim.annotations[SELECTED_NODE])
+            finding.unbound &= here
+            finding.decided &= here
+        others = [(claim, kind) for claim, kind in needs.delayed if SELECTED_NODE not in claim.annotations]
+        # Upstream: sorted unstably, which does not show below twelve claims.
+        others.sort(key=lambda pair: requested_size(pair[0]))
+        for claim, _ in others:
+            self._match(claim, matcher, finding)
+        kinds = [kind for _, kind in (*selected, *others)]
+        everywhere = np.ones(nodes.n, np.bool_)
+        finding.provisions = [(claim, everywhere) for claim, _ in selected]
+        finding.provisions += [(claim, numbers < 0) for claim, numbers in finding.matches]
+        self._provide(kinds, nodes, finding)
+
+    def _match(self, claim: PersistentVolumeClaim, matcher: VolumeMatcher, finding: Finding) -> None:
+        name = claim_class(claim) if self.cells.matches_by_beta_class else claim.spec.storage_class_name or ""
+        try:
+            numbers, failed = matcher.match(claim, self.volumes.within(name))
+        except VolumeError as error:
+            finding.fail(str(error), finding.decided)
+            numbers, failed = np.full(matcher.nodes.n, -1, np.int64), None
+        if failed is not None:
+            finding.fail(MODE_NOT_DEFAULTED, failed & finding.decided)
+        finding.matches.append((claim, numbers))
+        finding.volumes = matcher.volumes
+
+    def _provide(self, kinds: Sequence[StorageClass], nodes: Batch, finding: Finding) -> None:
+        """Find out where volumes can be made for all claims that need one; the first claim for which it cannot says why."""
+        pending = np.ones(nodes.n, np.bool_)
+        for kind, (claim, needed) in zip(kinds, finding.provisions, strict=True):
+            if needed.any():
+                made = ~needed | can_provision(kind, nodes)
+                finding.unbound &= made | ~pending
+                pending &= made
+                if self.cells.checks_storage_capacity:
+                    enough = ~needed | has_capacity(kind, claim, nodes, self.listings)
+                    finding.enough &= enough | ~pending | ~finding.decided
+                    pending &= enough
+        finding.provided = pending

@@ -1,0 +1,161 @@
+"""What upstream's validation has against the arguments of the default plugins.
+
+Upstream: pkg/scheduler/apis/config/validation/validation_pluginargs.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ...api.meaning.label_syntax import is_valid_label_key
+from ...api.objects import TopologySpreadConstraint
+from . import args as a
+from .fielderrors import duplicate, forbidden, invalid, required, unsupported
+from .selectorfaults import node_selector_faults, preferred_faults
+
+STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
+_PERCENT = "not in valid range [0, 100]"
+_TEN = "not in valid range [0, 10]"
+Faults = Iterator[str]
+
+
+def _preemption(args: a.DefaultPreemptionArgs, path: str, capacity_priority: bool) -> Faults:
+    share, number = args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute
+    percentage, absolute = f"{path}minCandidateNodesPercentage", f"{path}minCandidateNodesAbsolute"
+    if not 0 <= share <= 100:
+        yield invalid(percentage, share, _PERCENT)
+    if number < 0:
+        yield invalid(absolute, number, "not in valid range [0, inf)")
+    if share == number == 0:
+        yield invalid(percentage, share, "cannot be zero at the same time as minCandidateNodesAbsolute")
+        yield invalid(absolute, number, "cannot be zero at the same time as minCandidateNodesPercentage")
+
+
+def _pod_affinity(args: a.InterPodAffinityArgs, path: str, capacity_priority: bool) -> Faults:
+    if not 0 <= args.hard_pod_affinity_weight <= 100:
+        yield invalid(f"{path}hardPodAffinityWeight", args.hard_pod_affinity_weight, _PERCENT)
+
+
+def _node_affinity(args: a.NodeAffinityArgs, path: str, capacity_priority: bool) -> Faults:
+    added = args.added_affinity
+    if added is None:
+        return
+    within = f"{path}addedAffinity."
+    if added.required is not None:
+        yield from node_selector_faults(added.required, f"{within}requiredDuringSchedulingIgnoredDuringExecution")
+    yield from preferred_faults(added.preferred, f"{within}preferredDuringSchedulingIgnoredDuringExecution")
+
+
+def _balanced(args: a.NodeResourcesBalancedAllocationArgs, path: str, capacity_priority: bool) -> Faults:
+    seen: set[str] = set()
+    for i, resource in enumerate(args.resources):
+        if resource.name in seen:
+            yield duplicate(f"{path}resources[{i}].name", resource.name)
+        seen.add(resource.name)
+        if resource.weight != 1:
+            yield invalid(f"{path}resources[{i}].weight", resource.weight, "must be 1")
+
+
+def _fit(args: a.NodeResourcesFitArgs, path: str, capacity_priority: bool) -> Faults:
+    for i, name in enumerate(args.ignored_resources):
+        yield from _label_name(name, f"{path}ignoredResources[{i}]")
+    for i, group in enumerate(args.ignored_resource_groups):
+        if "/" in group:
+            yield invalid(f"{path}ignoredResourceGroups[{i}]", group, "resource group name can't contain '/'")
+        yield from _label_name(group, f"{path}ignoredResourceGroups[{i}]")
+    yield from _strategy(args.scoring_strategy, f"{path}scoringStrategy.")
+
+
+def _strategy(strategy: a.ScoringStrategy, path: str) -> Faults:
+    if strategy.type not in STRATEGIES:
+        yield unsupported(f"{path}type", strategy.type, STRATEGIES)
+    for i, resource in enumerate(strategy.resources):
+        if not 0 < resource.weight <= 100:
+            message = f"resource weight of {resource.name} not in valid range (0, 100]"
+            yield invalid(f"{path}resources[{i}].weight", resource.weight, message)
+    if strategy.shape is not None:
+        yield from _shape(strategy.shape, f"{path}shape")
+    elif strategy.type == "RequestedToCapacityRatio":
+        # Upstream: it crashes at start without the object; here that is an error.
+        yield required(f"{path}requestedToCapacityRatio", "must be given with type RequestedToCapacityRatio")
+
+
+def _shape(shape: Sequence[a.ShapePoint], path: str) -> Faults:
+    if not shape:
+        yield required(path, "at least one point must be specified")
+        return
+    for i in range(1, len(shape)):
+        if shape[i - 1].utilization >= shape[i].utilization:
+            yield invalid(f"{path}[{i}].utilization", shape[i].utilization, "utilization values must be sorted in increasing order")
+            break
+    for i, point in enumerate(shape):
+        if not 0 <= point.utilization <= 100:
+            yield invalid(f"{path}[{i}].utilization", point.utilization, _PERCENT)
+        if not 0 <= point.score <= 10:
+            yield invalid(f"{path}[{i}].score", point.score, _TEN)
+
+
+def _spread(args: a.PodTopologySpreadArgs, path: str, capacity_priority: bool) -> Faults:
+    if args.defaulting_type not in ("System", "List"):
+        yield unsupported(f"{path}defaultingType", args.defaulting_type, ("System", "List"))
+    elif args.defaulting_type == "System" and args.default_constraints:
+        yield invalid(f"{path}defaultingType", args.defaulting_type, "when .defaultConstraints are not empty")
+    seen: set[tuple[str, str]] = set()
+    for i, constraint in enumerate(args.default_constraints):
+        yield from _constraint(constraint, f"{path}defaultConstraints[{i}]")
+        key = (constraint.topology_key, constraint.when_unsatisfiable)
+        if key in seen:
+            yield duplicate(f"{path}defaultConstraints[{i}]", f"{{{key[0]}, {key[1]}}}")
+        seen.add(key)
+
+
+def _constraint(constraint: TopologySpreadConstraint, path: str) -> Faults:
+    if constraint.max_skew <= 0:
+        yield invalid(f"{path}.maxSkew", constraint.max_skew, "not in valid range (0, inf)")
+    if not constraint.topology_key:
+        yield required(f"{path}.topologyKey", "can not be empty")
+    else:
+        yield from _label_name(constraint.topology_key, f"{path}.topologyKey")
+    if not constraint.when_unsatisfiable:
+        yield required(f"{path}.whenUnsatisfiable", "can not be empty")
+    elif constraint.when_unsatisfiable not in ("DoNotSchedule", "ScheduleAnyway"):
+        yield unsupported(f"{path}.whenUnsatisfiable", constraint.when_unsatisfiable, ("DoNotSchedule", "ScheduleAnyway"))
+    if constraint.label_selector is not None:
+        yield forbidden(f"{path}.labelSelector", "constraint must not define a selector, as they deduced for each pod")
+
+
+def _volume_binding(args: a.VolumeBindingArgs, path: str, capacity_priority: bool) -> Faults:
+    if args.bind_timeout_seconds < 0:
+        message = "invalid BindTimeoutSeconds, should not be a negative value"
+        yield invalid(f"{path}bindTimeoutSeconds", args.bind_timeout_seconds, message)
+    if capacity_priority:
+        yield from _shape(args.shape or (), f"{path}shape")
+    elif args.shape is not None:
+        kind = "config.UtilizationShapePoint"
+        points = ", ".join(f"{kind}{{Utilization:{point.utilization}, Score:{point.score}}}" for point in args.shape)
+        message = "unexpected field `shape`, remove it or turn on the feature gate VolumeCapacityPriority"
+        yield f"{path}shape: Invalid value: []{kind}{{{points}}}: {message}"
+
+
+def _label_name(name: str, path: str) -> Faults:
+    return (invalid(path, name, fault) for fault in is_valid_label_key(name))
+
+
+_CHECKS: Mapping[str, Callable[[Any, str, bool], Faults]] = {
+    "DefaultPreemption": _preemption,
+    "InterPodAffinity": _pod_affinity,
+    "NodeAffinity": _node_affinity,
+    "NodeResourcesBalancedAllocation": _balanced,
+    "NodeResourcesFit": _fit,
+    "PodTopologySpread": _spread,
+    "VolumeBinding": _volume_binding,
+}
+CHECKED_BY_PLUGIN_ALONE = frozenset({"NodeResourcesFit"})
+"""Upstream: the validation of a configuration looks these arguments up under a wrong name, so only the plugin's constructor checks them."""
+
+
+def arg_faults(plugin: str, args: Any, path: str, capacity_priority: bool) -> list[str]:
+    """The faults of *plugin*'s arguments; *path* stands before the field, empty or ending in a dot."""
+    check = _CHECKS.get(plugin)
+    return [] if check is None or args is None else list(check(args, path, capacity_priority))

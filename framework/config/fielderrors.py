@@ -1,0 +1,48 @@
+"""Upstream's words for what is wrong with a field. Upstream: apimachinery pkg/util/validation/field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...api.meaning.labels import quoted
+
+
+def shown(value: Any) -> str:
+    """A value as field errors print it."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple | list):
+        if not value:
+            return "[]string(nil)"  # Upstream: a list that is not there, printed as Go does.
+        return f"[]string{{{', '.join(map(shown, value))}}}"
+    return str(value)
+
+
+def invalid(path: str, value: Any, message: str) -> str:
+    return f"{path}: Invalid value: {shown(value)}: {message}"
+
+
+def required(path: str, message: str = "") -> str:
+    return f"{path}: Required value: {message}" if message else f"{path}: Required value"
+
+
+def duplicate(path: str, value: Any) -> str:
+    return f"{path}: Duplicate value: {shown(value)}"
+
+
+def forbidden(path: str, message: str) -> str:
+    return f"{path}: Forbidden: {message}"
+
+
+def unsupported(path: str, value: str, allowed: Sequence[str] = ()) -> str:
+    known = f": supported values: {', '.join(map(shown, allowed))}" if allowed else ""
+    return f"{path}: Unsupported value: {shown(value)}{known}"
+
+
+def aggregated(texts: Iterable[str]) -> str:
+    """Several errors as one text, equal ones once; empty where there is none."""
+    found = list(dict.fromkeys(texts))
+    return f"[{', '.join(found)}]" if len(found) > 1 else "".join(found)

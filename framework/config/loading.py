@@ -1,0 +1,53 @@
+"""A configuration as users give it: a file, its JSON form, or nothing but the plugins that are to be there too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from ...exceptions import PolicyError
+from ..plugin import Plugin
+from .configuration import KIND, KubeSchedulerConfiguration, load_configuration, read_configuration
+from .defaults import GROUP
+
+GivenProfile: TypeAlias = "KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]"
+"""A KubeSchedulerConfiguration, its JSON form, or the file that holds it."""
+
+
+def given_configuration(
+    profile: GivenProfile | None = None,
+    *,
+    gates: Mapping[str, bool] | str | None = None,
+    percentage: int | None = None,
+    plugins: Iterable[type[Plugin]] = (),
+) -> KubeSchedulerConfiguration:
+    """The configuration that *profile* stands for; without one it is the default profile, with *plugins* at all of their points.
+
+    *gates* are those that differ from the defaults, for a configuration that is still to be read; *percentage*, where it is given,
+    goes before what the profiles say. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
+    """
+    found = _read(profile, gates, [plugin.name for plugin in plugins])
+    if percentage is None:
+        return found
+    profiles = tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles)
+    changed = attrs.evolve(found, percentage=percentage, profiles=profiles)
+    changed.validate()
+    return changed
+
+
+def _read(profile: GivenProfile | None, gates: Mapping[str, bool] | str | None, plugins: list[str]) -> KubeSchedulerConfiguration:
+    if isinstance(profile, KubeSchedulerConfiguration):
+        if gates:
+            raise PolicyError("gates: got some beside a configuration that was read with its own, wanted them there")
+        return profile
+    if isinstance(profile, str | os.PathLike):
+        return load_configuration(profile, gates)
+    return read_configuration(_default(plugins) if profile is None else profile, gates)
+
+
+def _default(plugins: list[str]) -> dict[str, Any]:
+    enabled = {"multiPoint": {"enabled": [{"name": name} for name in plugins]}}
+    return {"apiVersion": f"{GROUP}/v1", "kind": KIND, "profiles": [{"plugins": enabled}]}

@@ -1,0 +1,1 @@
+"""From a Policy to a profile."""

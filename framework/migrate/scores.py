@@ -1,0 +1,205 @@
+"""The priorities of a Policy as score plugins: which share one, what has none, and what each then weighs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.policy import LabelPreference, PriorityArgument, RatioArguments
+from ...api.meaning.label_syntax import is_valid_label_key
+from ...priorities.requestedtocapacity import DEFAULT_SHAPE
+from . import deviations
+from .equivalents import DIFFERENCES, GONE, OLDER, SCORES, SELECTOR_SPREAD
+from .notes import Note
+from .strategies import CPU_AND_MEMORY, FALLING, RISING, Usage, fitted_resources, merged
+
+HOSTNAME = "kubernetes.io/hostname"
+BALANCED = "NodeResourcesBalancedAllocation"
+MAX_TERM = 100
+USAGES = {"LeastRequestedPriority": FALLING, "MostRequestedPriority": RISING, "RequestedToCapacityRatioPriority": DEFAULT_SHAPE}
+FELLOWS = ("SelectorSpreadPriority", "ServiceSpreadingPriority")
+OWN_CONSTRAINTS = "EvenPodsSpreadPriority"
+
+
+@attrs.define
+class Scoring:
+    """Takes priorities one by one, in their order; what they come to stands in ``weights``, ``args`` and ``preferred`` after the last."""
+
+    notes: list[Note]
+    reads_resources: bool
+    """Whether the release looks at the resources of requestedToCapacityRatioArguments."""
+    without: frozenset[str] = frozenset()
+    """Deviations from upstream's translation that are undone."""
+    selector_spread: bool = False
+    """Plugin SelectorSpread does the work of the priorities that prefer few fellows."""
+    weights: dict[str, Fraction] = attrs.field(factory=dict)
+    args: dict[str, dict[str, Any]] = attrs.field(factory=dict)
+    preferred: list[dict[str, Any]] = attrs.field(factory=list)
+    """Terms of addedAffinity."""
+    _usages: list[Usage] = attrs.field(factory=list)
+    _labels: list[tuple[str, LabelPreference, int]] = attrs.field(factory=list)
+    _spread: dict[str, int] = attrs.field(factory=dict)
+    """Priority that prefers few fellows, or label to spread over -> weight."""
+    _domains: list[str] = attrs.field(factory=list)
+
+    def note(self, subject: str, text: str, deviation: str = "") -> None:
+        """Something that is not quite as it was."""
+        self.notes.append(Note(subject, text, deviations.DEVIATIONS.get(deviation)))
+
+    # --- one by one -------------------------------------------------------------------------------------------------
+
+    def take(self, name: str, weight: int, argument: PriorityArgument | None) -> None:
+        """The priority of that name, with the argument that it was made from."""
+        if argument is not None:
+            self._take_custom(name, weight, argument)
+            return
+        if name in GONE:
+            self.note(name, GONE[name], deviations.OLDER_RULES if name in OLDER else "")
+            return
+        if name in DIFFERENCES and not (name in FELLOWS and self.selector_spread):
+            self.note(name, DIFFERENCES[name])
+        if name in SCORES:
+            self.weights[SCORES[name]] = Fraction(weight)
+        elif name in USAGES:
+            self._take_usage(name, weight)
+        else:
+            self._spread[name] = weight
+
+    def _take_usage(self, name: str, weight: int) -> None:
+        if name == "RequestedToCapacityRatioPriority":
+            self.note(name, "its line without an argument falls from 10 to 0, as LeastAllocated does", deviations.OLDER_RULES)
+        self._usages.append(Usage(name, weight, USAGES[name]))
+
+    def _take_custom(self, name: str, weight: int, argument: PriorityArgument) -> None:
+        if argument.ratio is not None:
+            self._take_ratio(name, weight, argument.ratio)
+        elif argument.label_preference is not None:
+            self._take_label(name, weight, argument.label_preference)
+        elif argument.service_anti_affinity is not None:
+            self._take_domain(name, weight, argument.service_anti_affinity.label)
+
+    def _take_ratio(self, name: str, weight: int, ratio: RatioArguments) -> None:
+        written = {resource.name: resource.weight or 1 for resource in ratio.resources}
+        if written and not self.reads_resources and deviations.RATIO_RESOURCES not in self.without:
+            self.note(name, "its resources are left out, as the release passes over them", deviations.RATIO_RESOURCES)
+            written = {}
+        resources, changed = fitted_resources(written or CPU_AND_MEMORY)
+        if changed:
+            self.note(name, f"weights of resources are 1 to 100: {written} became {resources}")
+        self.note(name, "utilization is rounded down instead of up, and a resource of which a node has nothing is left out")
+        self._usages.append(Usage(name, weight, tuple((point.utilization, point.score) for point in ratio.shape), resources))
+
+    def _take_label(self, name: str, weight: int, label: LabelPreference) -> None:
+        if deviations.LABEL_PREFERENCE in self.without:
+            self.note(name, "left out, as plugin NodeLabel was removed in 1.23")
+        else:
+            self._labels.append((name, label, weight))
+
+    def _take_domain(self, name: str, weight: int, label: str) -> None:
+        if deviations.ANTI_AFFINITY in self.without:
+            self.note(name, "left out, as plugin ServiceAffinity was removed in 1.23")
+            return
+        if is_valid_label_key(label):
+            self.note(name, f"left out: no node can have label {label}")
+            return
+        text = (
+            f"replaced by a default constraint of PodTopologySpread, ScheduleAnyway over {label}: pods with constraints of their own"
+            " do not have it, and other pods count by number, not by share"
+        )
+        self.note(name, text, deviations.ANTI_AFFINITY)
+        self._spread[name] = weight
+        self._domains += [label] if label not in self._domains else []
+
+    # --- those that share a plugin ----------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Put together what shares a plugin."""
+        if self._usages:
+            self._use()
+        if self._spread:
+            self._scatter()
+        if self._labels:
+            self._prefer()
+        if BALANCED in self.weights:
+            self._balance()
+
+    def _balance(self) -> None:
+        text = "its scores range over 50 to 100 only, and pods without requests count as asking for nothing"
+        if deviations.DOUBLE_BALANCE in self.without:
+            self.note("BalancedResourceAllocation", text)
+            return
+        self.weights[BALANCED] *= 2
+        self.note("BalancedResourceAllocation", f"weight doubled: {text}", deviations.DOUBLE_BALANCE)
+
+    def _use(self) -> None:
+        strategy = merged(self._usages, adds_up=deviations.ONE_STRATEGY not in self.without)
+        names = ", ".join(usage.name for usage in self._usages if usage.name not in strategy.dropped)
+        for name in strategy.dropped:
+            self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
+        if len(self._usages) - len(strategy.dropped) > 1:
+            how = "added up to one line" if strategy.is_exact else "added up to one line, rounded to whole scores"
+            self.note(names, how if strategy.document else "left out: they cancel out", deviations.ONE_STRATEGY)
+        if strategy.document is not None:
+            self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
+            self.weights["NodeResourcesFit"] = strategy.weight
+
+    def _scatter(self) -> None:
+        if self.selector_spread:
+            self._keep_selector_spread()
+        if self._spread:
+            self._spread_by_topology()
+
+    def _keep_selector_spread(self) -> None:
+        weight = sum(self._spread.pop(name, 0) for name in FELLOWS)
+        if weight:
+            self.weights[SELECTOR_SPREAD] = Fraction(weight)
+            text = "plugin SelectorSpread has the old formula, but is taken under multiPoint only; do not count on it in later releases"
+            self.note(SELECTOR_SPREAD, f"{text}; pods with constraints of their own are not spread")
+
+    def _spread_by_topology(self) -> None:
+        own = self._spread.get(OWN_CONSTRAINTS, 0)
+        fellows = sum(weight for name, weight in self._spread.items() if name != OWN_CONSTRAINTS)
+        heavier = max(own, fellows) if deviations.HEAVIER_SPREAD not in self.without else own or fellows
+        self.weights["PodTopologySpread"] = Fraction(heavier)
+        if own and fellows and own < heavier:
+            text = f"weight {own} became {fellows}: it shares PodTopologySpread with what spreads pods without constraints"
+            self.note(OWN_CONSTRAINTS, text, deviations.HEAVIER_SPREAD)
+        elif own and fellows != own and fellows:
+            self.note("PodTopologySpread", f"weight {own} also where pods have no constraints of their own, which had {fellows}")
+        if not own:
+            self.note("PodTopologySpread", "constraints with ScheduleAnyway that pods bring themselves count too, which nothing heeded")
+        self._default_constraints()
+
+    def _default_constraints(self) -> None:
+        has_fellows = any(name in self._spread for name in FELLOWS)
+        if has_fellows and not self._domains:
+            return  # the System defaults: hosts and zones
+        keys = dict.fromkeys([HOSTNAME, *self._domains] if has_fellows else self._domains)
+        if has_fellows:
+            text = "beside constraints over labels only hosts are spread over, as a node without a label of any constraint would score 0"
+            self.note("SelectorSpreadPriority", f"{text}; add topology.kubernetes.io/zone if every node has it")
+        constraints = [{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"} for key in keys]
+        self.args["PodTopologySpread"] = {"defaultingType": "List", "defaultConstraints": constraints}
+
+    def _prefer(self) -> None:
+        own = int(self.weights.get("NodeAffinity", 0))
+        known = [(name, label, weight) for name, label, weight in self._labels if not is_valid_label_key(label.label)]
+        top = max([own, *(weight for _, _, weight in known)])
+        for name, label, weight in known:
+            term = max(1, round(Fraction(MAX_TERM * weight, top)))
+            operator = "Exists" if label.presence else "DoesNotExist"
+            self.preferred.append({"weight": term, "preference": {"matchExpressions": [{"key": label.label, "operator": operator}]}})
+            text = (
+                f"replaced by a preferred term of addedAffinity, {label.label} {operator} with weight {term} of 100:"
+                " it is summed with the pod's own preferences before these are scaled to 0 to 100"
+            )
+            self.note(name, text, deviations.LABEL_PREFERENCE)
+        for name, label, _ in self._labels:
+            if is_valid_label_key(label.label):
+                self.note(name, f"left out: no node can have label {label.label}")
+        if known and not own:
+            self.note("NodeAffinity", "preferred node affinity of pods counts too, which nothing heeded")
+        if known:
+            self.weights["NodeAffinity"] = Fraction(max(own, sum(weight for _, _, weight in known)))

@@ -1,0 +1,226 @@
+"""A Policy as a KubeSchedulerConfiguration: a profile that decides as nearly alike as plugins can, and a list of what is not alike.
+
+Upstream: the translation in pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22 is the start;
+each deviation from it is named in :mod:`~kubeclassic.framework.migrate.deviations`, told in a note, and can be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.catalogue import CATALOGUE
+from ...algorithmprovider.config import KubeSchedulerConfiguration
+from ...algorithmprovider.gates import resolved_gates
+from ...algorithmprovider.policy import Policy, PredicateArgument
+from ...algorithmprovider.providers import Selection, in_running_order, select
+from ...algorithmprovider.registry import DEFAULT_PROVIDER, PROVIDERS, Registry
+from ...api.meaning.label_syntax import is_valid_label_key
+from ...core.release import Release
+from . import deviations
+from .document import document_of
+from .equivalents import DIFFERENCES, FILTERS, OLDER, UPSTREAM_PREDICATES, UPSTREAM_PRIORITIES
+from .extenders import extender_documents
+from .notes import Note
+from .refusals import refuse_as_upstream
+from .scores import Scoring
+from .weights import fitted
+
+BIND_TIMEOUT = 600
+
+
+@attrs.frozen
+class Migration:
+    """A configuration in its JSON form, and what is to be known before it is used."""
+
+    document: dict[str, Any]
+    notes: tuple[Note, ...]
+
+
+def migrate(
+    policy: Policy | None,
+    release: Release,
+    config: KubeSchedulerConfiguration | None = None,
+    *,
+    without: Collection[str] = (),
+    selector_spread: bool = False,
+) -> Migration:
+    """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of version v1.
+
+    *config*: the component configuration that it was started with. *without*: names of :data:`~.deviations.DEVIATIONS` to be undone.
+    *selector_spread*: pods are spread by plugin SelectorSpread, which has the old formula, instead of PodTopologySpread.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for what the release refuses.
+    """
+    asked = config or KubeSchedulerConfiguration()
+    config = asked.with_defaults(release)
+    config.validate()
+    if deviations.OLDER_RULES in without:
+        refuse_as_upstream(policy)
+    registry = Registry.of(release, resolved_gates(release, config.gates), CATALOGUE)
+    chosen = select(registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight)
+    draft = _Draft(policy, config, asked.percentage, frozenset(without))
+    draft.filter(chosen)
+    draft.score(chosen, selector_spread)
+    draft.finish()
+    return Migration(draft.document(), tuple(draft.notes))
+
+
+@attrs.define
+class _Draft:
+    written: Policy | None
+    config: KubeSchedulerConfiguration
+    """With the release's defaults."""
+    percentage: int
+    """percentageOfNodesToScore as it was asked for; 0 where it was not."""
+    without: frozenset[str]
+    filters: dict[str, None] = attrs.field(factory=dict)
+    """The plugins that filter, in order."""
+    weights: dict[str, int] = attrs.field(factory=dict)
+    args: dict[str, dict[str, Any]] = attrs.field(factory=dict)
+    extenders: list[dict[str, Any]] = attrs.field(factory=list)
+    notes: list[Note] = attrs.field(factory=list)
+
+    @property
+    def policy(self) -> Policy:
+        """The Policy, or one that leaves all to the provider."""
+        return self.written or Policy()
+
+    @property
+    def preempts(self) -> bool:
+        """Whether DefaultPreemption is enabled."""
+        return not self.config.disable_preemption or deviations.PREEMPTION_OFF in self.without
+
+    def note(self, subject: str, text: str, deviation: str = "") -> None:
+        """Something that is not quite as it was."""
+        self.notes.append(Note(subject, text, deviations.DEVIATIONS.get(deviation)))
+
+    # --- predicates -------------------------------------------------------------------------------------------------
+
+    def filter(self, chosen: Selection) -> None:
+        """The plugins in place of the predicates that run, in running order."""
+        written = {entry.name: entry.argument for entry in self.policy.predicates or () if entry.argument is not None}
+        running = self._running(chosen)
+        required: list[dict[str, Any]] = []
+        for name in running:
+            if name in written:
+                required += self._custom(name, written[name])
+            else:
+                self.filters |= dict.fromkeys(FILTERS[name])
+                if name in DIFFERENCES:
+                    self.note(name, DIFFERENCES[name], deviations.OLDER_RULES if name in OLDER else "")
+        if required:
+            self._require(required)
+
+    def _running(self, chosen: Selection) -> list[str]:
+        """The names of the predicates that are to run, in order."""
+        release = chosen.registry.release
+        if self.policy.predicates is None:
+            if deviations.OWN_DEFAULTS in self.without:
+                return list(UPSTREAM_PREDICATES)
+            self.note("predicates", f"there is no list: those that {release.version} runs by default", deviations.OWN_DEFAULTS)
+        running = [rule.name for rule in in_running_order(chosen.predicates, release.ordering)]
+        idle = [name for name in chosen.predicates if name not in running]
+        if deviations.NEVER_RUN in self.without:
+            return [*running, *idle]
+        for name in idle:
+            self.note(name, f"left out: {release.version} accepts it but never runs it", deviations.NEVER_RUN)
+        return running
+
+    def _custom(self, name: str, argument: PredicateArgument) -> Iterable[dict[str, Any]]:
+        if argument.service_affinity is not None:
+            labels = ", ".join(argument.service_affinity.labels)
+            text = f"left out, as plugin ServiceAffinity was removed in 1.23: nothing keeps a service's pods on one value of {labels}"
+            self.note(name, f"{text}; give them required podAffinity on that label")
+            return
+        assert argument.labels_presence is not None
+        if deviations.LABEL_PRESENCE in self.without:
+            self.note(name, "left out, as plugin NodeLabel was removed in 1.23")
+            return
+        operator = "Exists" if argument.labels_presence.presence else "DoesNotExist"
+        for label in argument.labels_presence.labels:
+            if faults := is_valid_label_key(label):
+                self.note(name, f"label {label} is left out: no node can have it: {faults[0]}")
+            else:
+                yield {"key": label, "operator": operator}
+
+    def _require(self, expressions: list[dict[str, Any]]) -> None:
+        unique = [expression for i, expression in enumerate(expressions) if expression not in expressions[:i]]
+        required = {"nodeSelectorTerms": [{"matchExpressions": unique}]}
+        self._affinity()["requiredDuringSchedulingIgnoredDuringExecution"] = required
+        labels = ", ".join(f"{expression['key']} {expression['operator']}" for expression in unique)
+        text = f"replaced by addedAffinity of plugin NodeAffinity: required {labels}; the reason that users see is another"
+        self.note("labelsPresence", text, deviations.LABEL_PRESENCE)
+        if "NodeAffinity" not in self.filters:
+            self.note("labelsPresence", "NodeAffinity also honours nodeSelector and required node affinity of pods, which nothing did")
+            self.filters["NodeAffinity"] = None
+
+    def _affinity(self) -> dict[str, Any]:
+        added: dict[str, Any] = self.args.setdefault("NodeAffinity", {}).setdefault("addedAffinity", {})
+        return added
+
+    # --- priorities -------------------------------------------------------------------------------------------------
+
+    def score(self, chosen: Selection, selector_spread: bool) -> None:
+        """The plugins in place of the priorities, and their weights with those of extenders."""
+        written = {entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None}
+        scoring = Scoring(self.notes, chosen.registry.release.ratio_reads_resources, self.without, selector_spread)
+        for name, weight in self._priorities(chosen):
+            scoring.take(name, weight, written.get(name))
+        scoring.finish()
+        if scoring.preferred:
+            self._affinity()["preferredDuringSchedulingIgnoredDuringExecution"] = scoring.preferred
+        for plugin, args in scoring.args.items():
+            self.args.setdefault(plugin, {}).update(args)
+        if "InterPodAffinity" in scoring.weights and chosen.hard_pod_affinity_weight != 1:
+            self.args["InterPodAffinity"] = {"hardPodAffinityWeight": chosen.hard_pod_affinity_weight}
+        self._weigh(scoring.weights)
+
+    def _priorities(self, chosen: Selection) -> list[tuple[str, int]]:
+        """The names of the priorities that are to score, and their weights."""
+        if self.policy.priorities is None:
+            if deviations.OWN_DEFAULTS in self.without:
+                instead = PROVIDERS[self.config.source.provider or DEFAULT_PROVIDER] if self.written is None else {}
+                return [(instead.get(name, name), weight) for name, weight in UPSTREAM_PRIORITIES.items()]
+            version = chosen.registry.release.version
+            self.note("priorities", f"there is no list: those that {version} scores by default, with its weights", deviations.OWN_DEFAULTS)
+        return [(rule.name, weight) for rule, weight in chosen.priorities]
+
+    def _weigh(self, plugins: Mapping[str, Fraction]) -> None:
+        extenders = {f"extender {i}": Fraction(e.weight) for i, e in enumerate(self.policy.extenders) if e.weight > 0}
+        found, clipped = fitted({**plugins, **extenders})
+        for name, told in clipped.items():
+            self.note(name, told)
+        self.weights = {name: found[name] for name in plugins}
+        weights = [found.get(f"extender {i}", 0) for i in range(len(self.policy.extenders))]
+        self.extenders, faults = extender_documents(self.policy.extenders, weights)
+        self.notes += faults
+
+    # --- the rest ---------------------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """What a Policy and a component configuration say besides rules."""
+        if self.policy.always_check_all:
+            text = "left out, as its code was removed in 1.24: a node is turned down by its first plugin alone"
+            self.note("alwaysCheckAllPredicates", f"{text}; the same nodes fit, but fewer reasons are told")
+        if self.config.percentage and not self.percentage:
+            text = f"the size of the cluster decides, where nothing was said; the release looked for {self.config.percentage} % by default"
+            self.note("percentageOfNodesToScore", text)
+        if self.config.disable_preemption and not self.preempts:
+            self.note("disablePreemption", "plugin DefaultPreemption is not enabled", deviations.PREEMPTION_OFF)
+        elif self.config.disable_preemption:
+            self.note("disablePreemption", "left out: plugin DefaultPreemption makes room all the same")
+        if self.config.gates:
+            gates = ", ".join(f"{name}={str(on).lower()}" for name, on in self.config.gates.items())
+            self.note("featureGates", f"not part of the file; give those that are still known to --feature-gates: {gates}")
+        if "VolumeBinding" in self.filters and self.config.bind_timeout != BIND_TIMEOUT and self.config.bind_timeout >= 0:
+            self.args["VolumeBinding"] = {"bindTimeoutSeconds": self.config.bind_timeout}
+
+    def document(self) -> dict[str, Any]:
+        """The configuration."""
+        return document_of(
+            self.config.scheduler_name, percentage=self.percentage, filters=list(self.filters), weights=self.weights, args=self.args,
+            extenders=self.extenders, preempts=self.preempts,
+        )  # fmt: skip

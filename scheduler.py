@@ -1,0 +1,215 @@
+"""A scheduler of one release for a cluster: what Python programs use.
+
+    >>> from kubeclassic import Cluster, Scheduler
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> cluster = Cluster([node, {"kind": "Pod", "metadata": {"name": "web"}}])
+    >>> Scheduler(cluster, release="1.16").schedule("web").host
+    'a'
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from .algorithmprovider.catalogue import CATALOGUE, Catalogue
+from .algorithmprovider.config import load_policy
+from .algorithmprovider.gates import parse_gates
+from .algorithmprovider.policy import Policy
+from .algorithmprovider.providers import resolve
+from .algorithmprovider.registry import DEFAULT_PROVIDER, check_names
+from .algorithmprovider.releases import DEFAULT_RELEASE
+from .algorithmprovider.tiebreak import TIE_BREAKS
+from .api.cluster import Cluster
+from .api.inventory import DEFAULT_SCHEDULER, is_placed, why_not_waiting
+from .api.objects import Pod
+from .core.decision.decision import Decision
+from .core.decision.extender import Extender
+from .core.engine import Engine, PickHost
+from .core.release import Release
+from .core.rule import Algorithm
+from .core.run import Run
+from .exceptions import UnknownNameError, did_you_mean
+from .framework.config.loading import GivenProfile, given_configuration
+from .framework.engine import FrameworkEngine
+from .framework.plugin import Plugin
+from .framework.profile import Profile
+from .framework.registry import DEFAULT_REGISTRY, with_plugins
+from .framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+
+GivenPod: TypeAlias = "Pod | Mapping[str, Any] | str"
+"""A pod, its manifest, or the name of one that waits in the cluster."""
+GivenPolicy: TypeAlias = "Policy | Mapping[str, Any] | str | os.PathLike[str]"
+"""A Policy, its JSON form, or the file that holds it."""
+
+
+class Scheduler:
+    """Decides where the pods of *cluster* go, as kube-scheduler of *release* would.
+
+    The scheduler keeps its own table of the cluster, follows its changes, and takes pods that it placed as bound; the cluster itself, and
+    with it every other scheduler, hears of that only where someone tells it (``cluster.update(decision.pod.bound_to(decision.host))``).
+
+    *gates* are those that differ from the release's defaults, or ``A=true,B=false``. ``percentage_of_nodes_to_score=0`` is what the
+    release does by default, or what profiles say. *tie_break* says which of several best nodes: ``release``, ``round-robin``, ``first``,
+    ``random`` (by *seed*), or a function (how many there are, how often it was asked before) -> (which, whether that counts as asked).
+    *extenders* are called in order; those that a Policy or configuration names are not. *memory_bytes* is how much of earlier answers is
+    kept, 0: nothing.
+
+    Releases with predicates and priorities take *policy*, which goes before *provider*, *hard_pod_affinity_weight* (1 where none is
+    given), *equivalence_cache*, *scheduler_name*, whose pods wait for this one, and *catalogue*, a user's own rules beside upstream's.
+    Those with the framework take *profile*, a KubeSchedulerConfiguration, whose profiles say which pods wait, and *plugins*, a user's own
+    beside upstream's; without a profile these run at all of their extension points. Without *release* it is the newest of the former,
+    or with *profile* that of the latter.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, gate or provider, or for what the release does not
+    take, and :class:`~kubeclassic.exceptions.PolicyError` for what it refuses, in its words.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        release: str | None = None,
+        *,
+        policy: GivenPolicy | None = None,
+        provider: str | None = None,
+        profile: GivenProfile | None = None,
+        plugins: Sequence[type[Plugin]] = (),
+        gates: Mapping[str, bool] | str | None = None,
+        catalogue: Catalogue = CATALOGUE,
+        percentage_of_nodes_to_score: int = 0,
+        hard_pod_affinity_weight: int | None = None,
+        preemption: bool = True,
+        equivalence_cache: bool = False,
+        scheduler_name: str | None = None,
+        tie_break: str | PickHost = "release",
+        seed: int = 0,
+        extenders: Sequence[Extender] = (),
+        memory_bytes: int = 1 << 30,
+    ) -> None:
+        found = find_any_release(release or (DEFAULT_RELEASE if profile is None else DEFAULT_FRAMEWORK))
+        older = {
+            "policy": policy, "provider": provider, "catalogue": None if catalogue is CATALOGUE else catalogue,
+            "hard_pod_affinity_weight": hard_pod_affinity_weight, "equivalence_cache": equivalence_cache or None,
+            "scheduler_name": scheduler_name,
+        }  # fmt: skip
+        _check_taken(found.version, older, {"profile": profile, "plugins": plugins or None})
+        options: dict[str, Any] = {"pick_host": _tie_break(tie_break)(found, seed), "memory_bytes": memory_bytes, "extenders": extenders}
+        percentage = percentage_of_nodes_to_score
+        if found.version in FRAMEWORK_RELEASES:
+            config = given_configuration(profile, gates=gates, percentage=percentage or None, plugins=plugins)
+            registry = with_plugins(DEFAULT_REGISTRY, plugins)
+            # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
+            engine: Engine = FrameworkEngine.of(config, registry=registry, preempts=preemption, shortlists=False, **options)
+        else:
+            algorithm = _algorithm(
+                found, policy, provider or DEFAULT_PROVIDER, gates, catalogue=catalogue, percentage=percentage or found.default_percentage,
+                hard_pod_affinity_weight=1 if hard_pod_affinity_weight is None else hard_pod_affinity_weight,
+                preemption=preemption, equivalence_cache=equivalence_cache,
+            )  # fmt: skip
+            engine = Engine(algorithm, **options)
+        self._start(cluster, engine, scheduler_name or DEFAULT_SCHEDULER)
+
+    @classmethod
+    def of(cls, cluster: Cluster, engine: Engine, *, scheduler_name: str = DEFAULT_SCHEDULER) -> Scheduler:
+        """The scheduler that decides by *engine*, which must be new; *scheduler_name* counts where it has no profiles."""
+        made = cls.__new__(cls)
+        made._start(cluster, engine, scheduler_name)
+        return made
+
+    def _start(self, cluster: Cluster, engine: Engine, scheduler_name: str) -> None:
+        self.cluster = cluster
+        self.scheduler_names = frozenset(engine.profiles) if isinstance(engine, FrameworkEngine) else frozenset([scheduler_name])
+        self._run = Run(engine)
+        cluster.follow(self._run)
+
+    def __repr__(self) -> str:
+        return f"<Scheduler: release {self.algorithm.release.version} for {self.cluster!r}>"
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """What runs: predicates in order, priorities with their weights, release and gates; of profiles, what the first one filters and
+        scores by."""
+        return self._run.engine.algorithm
+
+    @property
+    def profiles(self) -> Mapping[str, Profile]:
+        """The profiles by schedulerName; empty for a release without."""
+        engine = self._run.engine
+        return engine.profiles if isinstance(engine, FrameworkEngine) else {}
+
+    @property
+    def waiting(self) -> tuple[Pod, ...]:
+        """The cluster's pods that ask for this scheduler and that it has neither placed nor evicted."""
+        pods = (pod for pod in self.cluster.pods if why_not_waiting(pod, self.scheduler_names) is None)
+        return tuple(pod for pod in pods if not self._host_of(pod) and pod.key not in self._run.evicted)
+
+    # --- decisions --------------------------------------------------------------------------------------------------
+
+    def schedule(self, pod: GivenPod, *, details: bool = True) -> Decision:
+        """One scheduling cycle for *pod*, which need not be of the cluster; where it finds a host it is taken as bound.
+
+        Where others have to leave for it they leave at once, and *pod* waits for their node: schedule it again. *details* keeps what was
+        looked at on the way (feasible nodes, reasons, scores); without them it is much faster. Raises
+        :class:`~kubeclassic.exceptions.KubeclassicError` for a pod that is not known, cannot be read, or has a node.
+        """
+        decision = self._cycle(self._unplaced(pod), details)
+        self._run.take_retries()
+        return decision
+
+    def run(self, pods: Iterable[GivenPod] | None = None, *, details: bool = False) -> list[Decision]:
+        """A cycle for each of *pods*, else for all that wait, in order; who made others leave is tried once more at the end.
+
+        Raises as :meth:`schedule` does, for the first pod that gives reason to; what was decided before stands.
+        """
+        chosen = (self._unplaced(pod) for pod in pods) if pods is not None else iter(self.waiting)
+        decisions = [self._cycle(pod, details) for pod in chosen]
+        decisions += [self._cycle(pod, details, retry=True) for pod in self._run.take_retries()]
+        return decisions
+
+    def explain(self, pod: GivenPod) -> Decision:
+        """What :meth:`schedule` would decide for *pod*, with all details; nothing moves, and nothing follows from it."""
+        return self._run.ask(self._unplaced(pod))
+
+    def _cycle(self, pod: Pod, details: bool, *, retry: bool = False) -> Decision:
+        self._run.details = details
+        return self._run.cycle(pod, retry=retry)
+
+    def _unplaced(self, pod: GivenPod) -> Pod:
+        """The pod that is meant, which must be without a node; what it looks like is news to the scheduler."""
+        found = self.cluster.waiting_pod(pod)
+        host = found.spec.node_name or self._host_of(found)
+        if host:
+            raise is_placed(found.key, host)
+        self._run.put(found)
+        return found
+
+    def _host_of(self, pod: Pod) -> str:
+        state = self._run.engine.cache.state(pod)
+        return "" if state is None else state.node_name
+
+
+def _check_taken(version: str, older: Mapping[str, object], newer: Mapping[str, object]) -> None:
+    """Refuse what the other kind of releases takes."""
+    runs_profiles = version in FRAMEWORK_RELEASES
+    wanted = f"profile or plugins of release {DEFAULT_FRAMEWORK}" if runs_profiles else f'release "{DEFAULT_FRAMEWORK}"'
+    for name, value in (older if runs_profiles else newer).items():
+        if value is not None:
+            raise UnknownNameError(f"{name}: got one, which release {version} has not, wanted {wanted}")
+
+
+def _algorithm(
+    release: Release, policy: GivenPolicy | None, provider: str, gates: Mapping[str, bool] | str | None, **options: Any
+) -> Algorithm:
+    switches = parse_gates(gates) if isinstance(gates, str) else dict(gates or {})
+    check_names(release, switches, provider)
+    read = load_policy(policy) if isinstance(policy, str | os.PathLike) else policy
+    return resolve(release, gates=switches, policy=read, provider=provider, **options)
+
+
+def _tie_break(wanted: str | PickHost) -> Callable[[Release, int], PickHost]:
+    if not isinstance(wanted, str):
+        return lambda release, seed: wanted
+    if wanted not in TIE_BREAKS:
+        raise UnknownNameError(f'tie_break: got "{wanted}", wanted {", ".join(TIE_BREAKS)}{did_you_mean(wanted, TIE_BREAKS)}')
+    return TIE_BREAKS[wanted]

@@ -1,0 +1,210 @@
+"""Clusters to time the scheduler on, made to measure, in the shapes of upstream's scheduler_perf.
+
+Nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Documents are made when asked for, so that a cluster of 300,000
+pods never stands in memory as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.releases import RELEASES
+
+Json = dict[str, Any]
+
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+REGION = "failure-domain.beta.kubernetes.io/region"
+HOSTNAME = "kubernetes.io/hostname"
+ZONES, GROUPS = 3, 10
+STRIDE = 7919
+"""A prime: bound pod *i* is on node *i* times this, so that they are even and yet not in order."""
+NODE_MILLICORES = 4000
+LOWER_PODS = 30
+"""Bound pods a node of kind ``preemption``, where nothing else is said."""
+
+
+@attrs.frozen(eq=False)
+class Documents:
+    """Documents that are made anew by each loop over them."""
+
+    make: Callable[[], Iterator[Json]]
+
+    def __iter__(self) -> Iterator[Json]:
+        return self.make()
+
+
+@attrs.frozen(kw_only=True)
+class Shape:
+    """A case to be made: how many of what. Every pod has one of *templates* sizes, so that no two of these are alike to the scheduler."""
+
+    kind: str = "basic"
+    nodes: int = 1000
+    existing: int | None = None
+    """Bound pods; None: 1,000, or 30 a node of kind ``preemption``."""
+    pods: int = 1000
+    templates: int = 1
+
+    @property
+    def bound(self) -> int:
+        """How many pods are bound beforehand."""
+        if self.existing is not None:
+            return self.existing
+        return LOWER_PODS * self.nodes if self.kind == "preemption" else 1000
+
+    def case(self, release: str, percentage: int = 100) -> Json:
+        """The conformance case; ``objects`` and ``pending`` are made as they are read."""
+        known = RELEASES.get(release)
+        gated = self.kind in ("spread", "mixed") and known is not None and "EvenPodsSpread" in known.gates
+        config = {
+            "provider": "DefaultProvider",
+            "featureGates": {"EvenPodsSpread": True} if gated else {},
+            "percentageOfNodesToScore": percentage,
+            "preemption": self.kind == "preemption",
+        }
+        name = f"{self.kind}-{self.nodes}n-{self.bound}e-{self.pods}p" + (f"-{self.templates}t" if self.templates > 1 else "")
+        documents = {"objects": Documents(self._objects), "pending": Documents(self._pending)}
+        return {"name": name, "version": release, "config": config, **documents}
+
+    def _objects(self) -> Iterator[Json]:
+        if self.kind in ("spread", "mixed"):
+            yield from (_service(group) for group in range(GROUPS))
+        yield from (self._node(number) for number in range(self.nodes))
+        yield from (self._bound_pod(number) for number in range(self.bound))
+
+    def _pending(self) -> Iterator[Json]:
+        for number in range(self.pods):
+            yield _pod(f"p{number:05}", self._form(number), priority=1000 if self.kind == "preemption" else 0)
+
+    def _form(self, number: int) -> Json:
+        """Labels and spec of a pod of the kind."""
+        form = FORMS[self.kind](number)
+        if self.templates > 1:
+            form.setdefault("labels", {})["template"] = f"t{number % self.templates}"
+            form["memory"] = f"{512_000 + number % self.templates}Ki"
+        return form
+
+    def _bound_pod(self, number: int) -> Json:
+        form = self._form(number)
+        if self.kind == "preemption":
+            form["cpu"] = f"{NODE_MILLICORES * 39 // 40 // max(self.bound // self.nodes, 1)}m"
+        return _pod(f"e{number:05}", form, on=_name(number * STRIDE % self.nodes))
+
+    def _node(self, number: int) -> Json:
+        mixed = self.kind == "mixed"
+        labels = {ZONE: f"zone-{number % ZONES}", REGION: "region", HOSTNAME: _name(number)}
+        if mixed:
+            labels["disk"] = "hdd" if number % 2 else "ssd"
+        taints = [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}] if mixed and number % 20 == 0 else []
+        capacity = {"cpu": "4", "memory": "32Gi", "pods": "110"}
+        status = {"capacity": capacity, "allocatable": capacity, "conditions": [{"type": "Ready", "status": "True"}]}
+        return {"kind": "Node", "metadata": {"name": _name(number), "labels": labels}, "spec": {"taints": taints}, "status": status}
+
+
+def _name(number: int) -> str:
+    return f"node-{number:05}"
+
+
+def _service(group: int) -> Json:
+    return {"kind": "Service", "metadata": {"name": f"svc-{group}", "namespace": "default"}, "spec": {"selector": {"group": f"g{group}"}}}
+
+
+def _pod(name: str, form: Json, *, on: str = "", priority: int = 0) -> Json:
+    requests = {"cpu": form.pop("cpu", "100m"), "memory": form.pop("memory", "500Mi")}
+    metadata = {"name": name, "namespace": "default", "uid": f"uid-{name}", "labels": form.pop("labels", {"app": "basic"})}
+    containers = [{"name": "c", "image": "img", "resources": {"requests": requests}}]
+    spec = {"nodeName": on, "schedulerName": "default-scheduler", "priority": priority, "containers": containers, **form}
+    return {"kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+# --- the kinds ------------------------------------------------------------------------------------------------------
+
+
+def _grouped(app: str, number: int) -> tuple[Json, Json]:
+    """The labels of one group's pods, and the selector of them."""
+    group = {"group": f"g{number % GROUPS}"}
+    return {"app": app, **group}, {"matchLabels": group}
+
+
+def _required(affinity: str, selector: Json, key: str) -> Json:
+    return {affinity: {"requiredDuringSchedulingIgnoredDuringExecution": [{"labelSelector": selector, "topologyKey": key}]}}
+
+
+def _basic(number: int) -> Json:
+    return {"labels": {"app": "basic"}}
+
+
+def _affinity(number: int) -> Json:
+    labels, selector = _grouped("aff", number)
+    return {"labels": labels, "affinity": _required("podAffinity", selector, ZONE)}
+
+
+def _anti_affinity(number: int) -> Json:
+    labels, selector = _grouped("anti", number)
+    return {"labels": labels, "affinity": _required("podAntiAffinity", selector, HOSTNAME)}
+
+
+def _node_affinity(number: int) -> Json:
+    terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["zone-0", "zone-1"]}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    return {"labels": {"app": "nodeaff"}, "affinity": {"nodeAffinity": required}}
+
+
+def _spread(number: int) -> Json:
+    labels, selector = _grouped("spread", number)
+    hard = {"maxSkew": 5, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+    soft = {"maxSkew": 1, "topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector}
+    return {"labels": labels, "topologySpreadConstraints": [hard, soft]}
+
+
+def _preemption(number: int) -> Json:
+    return {"labels": {"app": "important"}, "cpu": "1"}
+
+
+def _app(number: int) -> Json:
+    return {"app": ("web", "db", "cache")[number % 3]}
+
+
+def _by_disk(number: int) -> Json:
+    return {"labels": _app(number), "nodeSelector": {"disk": "ssd"}}
+
+
+def _tolerant(number: int) -> Json:
+    return {"labels": _app(number), "tolerations": [{"key": "dedicated", "operator": "Exists"}]}
+
+
+def _preferring_disk(number: int) -> Json:
+    preference = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["hdd"]}]}
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": preference}]}
+    return {"labels": _app(number), "affinity": {"nodeAffinity": preferred}}
+
+
+def _preferring_solitude(number: int) -> Json:
+    term = {"labelSelector": {"matchLabels": _app(number)}, "topologyKey": HOSTNAME}
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 50, "podAffinityTerm": term}]}
+    return {"labels": _app(number), "affinity": {"podAntiAffinity": preferred}}
+
+
+def _plain(number: int) -> Json:
+    return {"labels": _app(number)}
+
+
+_EIGHTHS = (_affinity, _anti_affinity, _spread, _by_disk, _tolerant, _preferring_disk, _preferring_solitude, _plain)
+
+
+def _mixed(number: int) -> Json:
+    return _EIGHTHS[number % len(_EIGHTHS)](number)
+
+
+FORMS: Mapping[str, Callable[[int], Json]] = {
+    "basic": _basic,
+    "affinity": _affinity,
+    "antiaffinity": _anti_affinity,
+    "nodeaffinity": _node_affinity,
+    "spread": _spread,
+    "preemption": _preemption,
+    "mixed": _mixed,
+}
+"""Kind -> labels and spec of its pod of a number."""

@@ -1,0 +1,1 @@
+"""Two or more schedulers on the same pods: where they differ, and why."""

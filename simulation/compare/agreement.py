@@ -1,0 +1,97 @@
+"""How far the decisions of two schedulers go together; equals are told from what is the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.decision.decision import Decision
+from .contestants import Side
+from .rowmaps import RowMap, Rows
+
+SAME, AMONG_BEST, DIFFERENT = "same", "among the best", "different"
+VERDICTS = (SAME, AMONG_BEST, DIFFERENT)
+"""Of a cycle, as the first side sees it. ``same``: the same node, or the same room made. ``among the best``: another node, which the first
+side scores as high as its own, so that it could have taken it as well. ``different``: all else."""
+Decided = tuple[str | None, str | None, tuple[str, ...]]
+
+
+def decided(decision: Decision) -> Decided:
+    """What a decision comes to: the host, else the node where room is made, and who has to leave it."""
+    plan = decision.preemption
+    if decision.host is not None or plan is None or plan.node is None:
+        return decision.host, None, ()
+    return None, plan.node, tuple(sorted(victim.key for victim in plan.victims))
+
+
+def fitting(decision: Decision) -> Rows:
+    """intp[k]: the rows that fit, ascending, each once; *decision* must have kept its details."""
+    return np.unique(decision.details.feasible_rows) if decision.details is not None else np.zeros(0, np.intp)
+
+
+def best(decision: Decision) -> Rows:
+    """intp[k]: the rows that share the best total, ascending; none where there is no host."""
+    details = decision.details
+    if details is None or decision.host is None:
+        return np.zeros(0, np.intp)
+    if details.ranking is None:
+        return fitting(decision)
+    totals: NDArray[np.int64] = details.ranking.totals
+    return np.unique(details.feasible_rows[totals == totals.max()])
+
+
+@attrs.define(eq=False)
+class Agreement:
+    """Counts over the cycles of *first* and *second*."""
+
+    first: Side
+    second: Side
+    counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys(VERDICTS, 0))
+    """Verdict -> cycles."""
+    equal_for_both: int = 0
+    """Of those among the best: the second side scores both nodes alike too."""
+    equal_for_second: int = 0
+    """Of those that are different: the second side, it alone, scores both nodes alike."""
+    same_fitting: int = 0
+    """Cycles in which the same nodes fit."""
+    same_best: int = 0
+    """Cycles in which the same nodes are best, or neither side finds one."""
+    best_within: int = 0
+    """Cycles in which all that are best for the second side are so for the first: however lots fall, the first could have done the same."""
+    _map: RowMap = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._map = RowMap(self.first, self.second)
+
+    def add(self, one: Decision, other: Decision) -> str:
+        """Take in one cycle, whose details must be there still, before the next one begins; answers its verdict."""
+        ours, theirs = best(one), best(other)
+        found = SAME if decided(one) == decided(other) else self._unlike(one, other, ours, theirs)
+        self.counts[found] += 1
+        self.same_fitting += np.array_equal(fitting(one), np.sort(self._map.of_first(fitting(other))))
+        mapped = np.sort(self._map.of_first(theirs))
+        self.same_best += np.array_equal(ours, mapped)
+        self.best_within += bool(np.isin(mapped, ours).all()) and bool(len(ours)) == bool(len(mapped))
+        return found
+
+    def _unlike(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> str:
+        found = AMONG_BEST if _holds(self.first, ours, other.host) else DIFFERENT
+        if _holds(self.second, theirs, one.host):
+            self.equal_for_both += found == AMONG_BEST
+            self.equal_for_second += found == DIFFERENT
+        return found
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        counts = {"same": self.counts[SAME], "amongBest": self.counts[AMONG_BEST], "different": self.counts[DIFFERENT]}
+        split = {"equalForBoth": self.equal_for_both, "equalForSecondAlone": self.equal_for_second}
+        sets = {"sameFeasible": self.same_fitting, "sameBest": self.same_best, "bestWithin": self.best_within}
+        return {"cycles": sum(self.counts.values()), **counts, **split, **sets}
+
+
+def _holds(side: Side, rows: Rows, host: str | None) -> bool:
+    row = None if host is None else side.engine.table.row_of.get(host)
+    return row is not None and bool((rows == row).any())

@@ -1,0 +1,131 @@
+"""One of the schedulers that are compared, and what it thinks of a single node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from ...api.objects import Pod
+from ...core.decision.decision import Decision, Details
+from ...core.engine import Engine
+from ...core.rule import Algorithm
+from ...core.run import Run
+from ...framework.decision import FrameworkDetails
+from ...framework.diagnosis import FILTERED_OUT
+from ...framework.engine import FrameworkEngine
+from ...framework.plugin import MAX_NODE_SCORE
+from ..simulate import Simulation
+
+MAX_PRIORITY = 10
+FITS, TURNED_DOWN, NOT_VISITED, UNKNOWN = "fits", "turned down", "not visited", "not asked"
+EXTENDER = "Extender"
+
+
+@attrs.frozen
+class Weighed:
+    """What a rule gives a node, and the weight that it counts with."""
+
+    score: int
+    weight: int
+
+    @property
+    def total(self) -> int:
+        """Its part of the node's total."""
+        return self.score * self.weight
+
+
+@attrs.frozen
+class NodeView:
+    """A node as one scheduler sees it in one cycle."""
+
+    node: str
+    state: str
+    """``fits``, ``turned down``, ``not visited`` where the search ended before, ``not asked`` where the cycle did."""
+    rules: tuple[str, ...] = ()
+    """Those that turned it down."""
+    reasons: tuple[str, ...] = ()
+    scores: dict[str, Weighed] = attrs.field(factory=dict)
+    """By rule; empty where nothing was scored."""
+    total: int | None = None
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        scores = {name: {"score": found.score, "weight": found.weight, "total": found.total} for name, found in self.scores.items()}
+        sides = {"state": self.state, "rules": list(self.rules), "reasons": list(self.reasons)}
+        return {"node": self.node, **sides, "scores": scores, "total": self.total}
+
+
+@attrs.define(eq=False)
+class Side:
+    """A scheduler under its name in the comparison, at work on its own copy of the cluster."""
+
+    name: str
+    simulation: Simulation
+    run: Run = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.run = self.simulation.begin()
+
+    @property
+    def engine(self) -> Engine:
+        """The scheduler itself."""
+        return self.simulation.engine
+
+    @property
+    def scale(self) -> int:
+        """The most that a rule gives a node."""
+        return MAX_NODE_SCORE if isinstance(self.engine, FrameworkEngine) else MAX_PRIORITY
+
+    def algorithm(self, pod: Pod) -> Algorithm:
+        """What *pod* is judged by: for a framework, that of its profile."""
+        profile = self.engine.profile_of(pod) if isinstance(self.engine, FrameworkEngine) else None
+        return self.engine.algorithm if profile is None else profile.algorithm
+
+    def weights(self, pod: Pod) -> dict[str, int]:
+        """Scoring rule -> weight."""
+        return {rule.name: weight for rule, weight in self.algorithm(pod).priorities}
+
+    # --- one cycle --------------------------------------------------------------------------------------------------
+
+    def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
+        """Decide, and let the decision have its effect."""
+        return self.simulation.note(self.run.cycle(pod, retry=retry))
+
+    def follow(self, pod: Pod, led: Decision) -> Decision:
+        """Decide, and let another's decision have its effect."""
+        decision = self.run.follow(pod, led)
+        self.simulation.note(attrs.evolve(decision, preemption=led.preemption))
+        return decision
+
+    # --- one node ---------------------------------------------------------------------------------------------------
+
+    def view(self, decision: Decision, node: str) -> NodeView:
+        """What the cycle of *decision* has to say of *node*; to be asked before the next cycle."""
+        details, row = decision.details, self.engine.table.row_of.get(node)
+        if details is None or row is None:
+            return NodeView(node, UNKNOWN)
+        if row in details.feasible_rows:
+            return self._fitting(decision.pod, details, node, row)
+        rejected = details.diagnosis.rejected if isinstance(details, FrameworkDetails) and details.diagnosis is not None else None
+        if rejected is not None:
+            return NodeView(node, TURNED_DOWN, (rejected.plugin,) if rejected.plugin else (), tuple(rejected.reasons))
+        return self._unfit(details, node, row)
+
+    def _fitting(self, pod: Pod, details: Details, node: str, row: int) -> NodeView:
+        ranking = details.ranking
+        if ranking is None:
+            return NodeView(node, FITS)
+        at, weights = int((details.feasible_rows == row).argmax()), self.weights(pod)
+        scores = {name: Weighed(int(found[at]), weights[name]) for name, found in ranking.by_priority.items()}
+        return NodeView(node, FITS, scores=scores, total=int(ranking.totals[at]))
+
+    @staticmethod
+    def _unfit(details: Details, node: str, row: int) -> NodeView:
+        reasons, search = tuple(details.failed.get(node, ())), details.search
+        if search is None or reasons == (FILTERED_OUT,):
+            return NodeView(node, TURNED_DOWN if reasons else UNKNOWN, reasons=reasons)
+        if not reasons:
+            return NodeView(node, NOT_VISITED if row not in search.failed else TURNED_DOWN)
+        rules = tuple(search.verdict.culprits(row))
+        return NodeView(node, TURNED_DOWN, rules or (EXTENDER,), reasons)

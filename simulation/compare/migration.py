@@ -1,0 +1,63 @@
+"""What a migrated Policy changes on a cluster: the old release and the profile judge each waiting pod on the same state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.config import KubeSchedulerConfiguration
+from ...algorithmprovider.policy import Policy
+from ...algorithmprovider.providers import resolve
+from ...core.engine import Engine
+from ...core.release import Release
+from ...framework.config.configuration import read_configuration
+from ...framework.engine import FrameworkEngine
+from ..scenario import Scenario
+from .agreement import DIFFERENT
+from .compare import LOCKED, Comparison, compare
+
+POLICY, PROFILE = "policy", "profile"
+"""The names of the two sides."""
+EVERY_NODE = 100
+"""percentageOfNodesToScore on both sides: where a search begins and ends is no matter of judgement."""
+
+
+@attrs.frozen
+class Check:
+    """A Policy (None: the provider of *config*) as *release* runs it, and the *profile* that it became, in its JSON form."""
+
+    policy: Policy | None
+    release: Release
+    config: KubeSchedulerConfiguration
+    profile: Mapping[str, Any]
+
+    def old(self) -> Engine:
+        """The old release, looking at all nodes."""
+        config = self.config.with_defaults(self.release)
+        settings: dict[str, Any] = {"provider": config.source.provider} if config.source.provider else {}
+        return Engine(
+            resolve(
+                self.release, gates=config.gates, policy=self.policy, hard_pod_affinity_weight=config.hard_pod_affinity_weight,
+                percentage=EVERY_NODE, preemption=not config.disable_preemption, **settings,
+            )
+        )  # fmt: skip
+
+    def new(self) -> FrameworkEngine:
+        """The framework with the profile, looking at all nodes."""
+        return FrameworkEngine.of(read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}), shortlists=False)
+
+    def on(
+        self, scenario: Scenario, *, order: str = "input", following: Callable[[Iterator[None], int], Iterator[None]] | None = None
+    ) -> Comparison:
+        """Both on *scenario*, on a state that follows the old release."""
+        texts = {POLICY: f"release={self.release.version}", PROFILE: "the migrated profile"}
+        sides = {POLICY: self.old(), PROFILE: self.new()}
+        options = {} if following is None else {"following": following}
+        return compare(scenario, sides, mode=LOCKED, order=order, texts=texts, **options)
+
+
+def agrees(comparison: Comparison) -> bool:
+    """Whether the profile decided nothing that the old release would not have: always the same, or another node that it holds as good."""
+    return not comparison.agreements[PROFILE].counts[DIFFERENT]

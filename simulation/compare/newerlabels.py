@@ -1,0 +1,43 @@
+"""The labels that newer releases put on nodes beside the old ones, over which newer rules look.
+
+Upstream: the kubelet and cloud providers set both since 1.17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from ...api.objects import Node
+from ..scenario import Scenario
+
+NEWER_LABELS: Mapping[str, str] = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+}
+"""Label of a node in the old releases -> the one that newer releases put beside it."""
+ZONES = next(iter(NEWER_LABELS.items()))
+
+
+def with_newer_labels(scenario: Scenario) -> Scenario:
+    """*scenario* with nodes that have newer releases' labels beside those that they have, as after an upgrade."""
+    return attrs.evolve(scenario, objects=tuple(_relabelled(item) if isinstance(item, Node) else item for item in scenario.objects))
+
+
+def _relabelled(node: Node) -> Node:
+    labels = node.metadata.labels
+    newer = {name: labels[older] for older, name in NEWER_LABELS.items() if older in labels and name not in labels}
+    return attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=type(labels)({**labels, **newer}))) if newer else node
+
+
+def zones_warning(scenario: Scenario) -> str | None:
+    """What is to be said where nodes have a zone by the old label alone, so that constraints over the newer one pass them over."""
+    older, newer = ZONES
+    labels = (item.metadata.labels for item in scenario.objects if isinstance(item, Node))
+    count = sum(older in found and newer not in found for found in labels)
+    nodes = "1 node has" if count == 1 else f"{count} nodes have"
+    return f"{nodes} label {older} and not {newer}, which newer releases add: try --newer-labels as well" if count else None

@@ -1,0 +1,179 @@
+"""A replay's whole state in a file, from which it goes on as if it had never stopped.
+
+The file is a line of JSON, which says what it belongs to, and a pickle: read only checkpoints that you made yourself. What can be
+worked out anew is left out (remembered answers of rules, counts over pods), and so is what the inputs and options give again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import pickle
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import attrs
+
+from ...core.arrays.batch import Batch
+from ...core.arrays.census import Census
+from ...core.arrays.columns import Column
+from ...core.decision.search import Order
+from ...core.incremental.answers import Memory
+from ...core.incremental.scoreboards import Standings
+from ...core.pods.template import Template
+from ...exceptions import KubeclassicError
+
+MAGIC = "kubeclassic checkpoint"
+FORMAT = 2
+"""Moves with every change of what a checkpoint holds or means."""
+ANEW: Mapping[type, tuple[str, ...]] = {
+    Batch: ("table", "rows"),
+    Template: tuple(field.name for field in attrs.fields(Template) if field.name != "memo"),
+    Memory: ("table", "limit"),
+    Standings: ("memory", "limit"),
+    Order: ("cache",),
+}
+"""Classes that are made anew from these attributes; what else they hold is worked out again when it is asked for."""
+
+
+class CheckpointError(KubeclassicError):
+    """A checkpoint cannot be written, or is not one that can be resumed from; says why."""
+
+
+@attrs.frozen(kw_only=True)
+class Header:
+    """What a checkpoint belongs to: ``inputs``, a digest; ``options`` by name; ``files``, how far each had grown and its checksum."""
+
+    inputs: str
+    options: Mapping[str, str]
+    steps: int = 0
+    time: float = 0.0
+    files: Mapping[str, tuple[int, int]] = attrs.field(factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"inputs": self.inputs, "options": dict(self.options), "steps": self.steps, "time": self.time, "files": dict(self.files)}
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def save(path: Path, header: Header, state: Any, anchors: Mapping[str, Any]) -> None:
+    """Write *state* to *path*, whole or not at all, even if the process or the machine stops meanwhile.
+
+    *anchors*: objects that are not written but named, as they are given again to :func:`load`.
+    """
+    pickled = io.BytesIO()
+    _Pickler(pickled, anchors).dump(state)
+    body = pickled.getvalue()
+    sums = {"format": FORMAT, "size": len(body), "sha256": hashlib.sha256(body).hexdigest()}
+    first = json.dumps({"what": MAGIC, **sums, **header.record()}).encode()
+    scratch = path.with_name(f"{path.name}.part")
+    try:
+        with scratch.open("wb") as stream:
+            stream.write(first + b"\n" + body)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(scratch, path)
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, stream: io.BytesIO, anchors: Mapping[str, Any]) -> None:
+        super().__init__(stream, protocol=5)
+        self._anchors = {id(anchor): name for name, anchor in anchors.items()}
+
+    def persistent_id(self, obj: Any) -> str | None:
+        """The name of an object that is not written."""
+        return self._anchors.get(id(obj))
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How to write what is made anew."""
+        kept = ANEW.get(type(obj))
+        if kept is not None:
+            return _made, (type(obj), {name.lstrip("_"): getattr(obj, name) for name in kept})
+        if isinstance(obj, Census):
+            return _counted, (obj.labels, list(obj.present()))
+        if isinstance(obj, MappingProxyType):
+            return MappingProxyType, (dict(obj),)
+        return NotImplemented
+
+
+def _made(kind: Callable[..., Any], values: dict[str, Any]) -> Any:
+    return kind(**values)
+
+
+def _counted(labels: dict[str, Column[str | None]], present: Iterable[tuple[Template, int, int]]) -> Census:
+    census = Census(labels)
+    for template, row, count in present:
+        census.add(template, row, count)
+    return census
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Checkpoint:
+    """A checkpoint that was read: what it belongs to, and the state as bytes."""
+
+    path: Path
+    header: Header
+    _body: bytes
+
+    def check(self, wanted: Header) -> None:
+        """Raise :class:`CheckpointError` unless inputs and options are those that the checkpoint was made with."""
+        made, now = self.header.options, wanted.options
+        for name in (*now, *(name for name in made if name not in now)):
+            if made.get(name) != now.get(name):
+                raise CheckpointError(f"{self.path}: made with {name} {made.get(name, 'absent')}, got {now.get(name, 'absent')}")
+        if self.header.inputs != wanted.inputs:
+            raise CheckpointError(f"{self.path}: made with other inputs: their bytes differ")
+
+    def state(self, anchors: Mapping[str, Any]) -> Any:
+        """The state; *anchors* stand in for what was not written."""
+        try:
+            return _Unpickler(io.BytesIO(self._body), anchors).load()
+        except (pickle.UnpicklingError, AttributeError, ImportError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"{self.path}: made by another version of kubeclassic: {type(error).__name__}: {error}") from None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, stream: io.BytesIO, anchors: Mapping[str, Any]) -> None:
+        super().__init__(stream)
+        self._anchors = anchors
+
+    def persistent_load(self, name: Any) -> Any:
+        """The object of that name."""
+        return self._anchors[name]
+
+
+def load(path: Path) -> Checkpoint | None:
+    """Read a checkpoint; None where there is no such file. Raises :class:`CheckpointError` for what is none, or is damaged."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+    first, _, body = data.partition(b"\n")
+    try:
+        found = json.loads(first)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("what") != MAGIC:
+        raise CheckpointError(f"{path}: no checkpoint of kubeclassic")
+    if found.get("format") != FORMAT:
+        raise CheckpointError(
+            f"{path}: a checkpoint of format {found.get('format')}, wanted {FORMAT}: made by another version of kubeclassic"
+        )
+    if found.get("size") != len(body) or found.get("sha256") != hashlib.sha256(body).hexdigest():
+        raise CheckpointError(f"{path}: damaged: its bytes are not those that were written")
+    files = {name: (offset, checksum) for name, (offset, checksum) in found["files"].items()}
+    header = Header(inputs=found["inputs"], options=found["options"], steps=found["steps"], time=found["time"], files=files)
+    return Checkpoint(path, header, body)

@@ -1,0 +1,224 @@
+"""Runs the operations of a scenario, one after the other, as virtual time passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import attrs
+
+from ....api.objects import KubeObject, Node, Pod
+from ..inputs.churn import Operation, named
+from ..simulated import World
+from .life import Lifetime
+from .nodefailures import OURS, NodeTrouble
+from .pods import Lives
+from .volumecontroller import VolumeController
+
+RECREATE = "recreate"
+
+
+@attrs.define(eq=False)
+class Program:
+    """The state of a scenario that is under way; *operations* themselves do not change."""
+
+    operations: tuple[Operation, ...]
+    world: World
+    lives: Lives
+    volumes: VolumeController
+    trouble: NodeTrouble
+    position: int = 0
+    """The operation that is next, or being waited for."""
+    deadline: float | None = None
+    """When the barrier that is up will be given up; None where there is none."""
+    created: dict[str, dict[str, None]] = attrs.field(factory=dict)
+    """Namespace -> pods of createPods that had no node when last looked at."""
+    _numbers: dict[str, int] = attrs.field(factory=dict)
+    _slots: dict[tuple[int, int, int], KubeObject] = attrs.field(factory=dict)
+    """What churn that recreates has made: operation, template, slot -> object."""
+
+    def start(self) -> None:
+        """Begin with the first operation now."""
+        if self.operations:
+            self.world.agenda.put(self.world.now, self._advance)
+
+    @property
+    def is_over(self) -> bool:
+        return self.position >= len(self.operations)
+
+    def _waits(self) -> bool:
+        return self.deadline is not None
+
+    def _advance(self) -> None:
+        """Do operations until one takes time or waits."""
+        while not self.is_over and self.deadline is None:
+            operation = self.operations[self.position]
+            seconds = self._do(operation)
+            if self._waits():
+                return
+            if seconds:
+                self.world.agenda.put(self.world.after(seconds), self._go_on)
+                return
+            self.position += 1
+
+    def _go_on(self) -> None:
+        self.deadline = None
+        self.position += 1
+        self._advance()
+
+    def _do(self, operation: Operation) -> float:
+        """Do one operation; answers how many seconds later the next one comes."""
+        self.world.journal.note("Operation", opcode=operation.opcode, number=self.position + 1)
+        steps: Mapping[str, Callable[[Operation], float | None]] = {
+            "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
+            "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
+            "drainNodes": partial(self._trouble, self.trouble.drain), "failNodes": partial(self._trouble, self.trouble.fail),
+            "deleteNodes": partial(self._trouble, self.trouble.remove), "recoverNodes": self._recover,
+        }  # fmt: skip
+        return steps[operation.opcode](operation) or 0.0
+
+    # --- making -----------------------------------------------------------------------------------------------------
+
+    def _named(self, template: KubeObject, namespace: str | None) -> KubeObject:
+        base = f"{template.kind} {namespace or ''}/{template.metadata.name}"
+        self._numbers[base] = number = self._numbers.get(base, -1) + 1
+        return named(template, number, namespace, template.kind.lower())
+
+    def _create_nodes(self, operation: Operation) -> None:
+        for number in range(operation.count):
+            node = self._named(operation.templates[0], None)
+            if operation.label_key:
+                values = operation.label_values or (node.name,)
+                labels = {**node.labels, operation.label_key: values[number % len(values)]}
+                node = attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=type(node.labels)(labels)))
+            self.make(node)
+
+    def make(self, item: KubeObject, run_time: float | None = None) -> None:
+        """An object comes to be."""
+        if isinstance(item, Pod):
+            self.lives.arrive(item, Lifetime(runs_for=run_time))
+            return
+        if isinstance(item, Node):
+            self.world.journal.note("NodeAdded", node=item.name)
+        self.volumes.put(item)
+        self.volumes.reconcile()
+
+    def _create_any(self, operation: Operation) -> None:
+        for template in operation.templates:
+            for _ in range(operation.count):
+                one = operation.count == 1 and template.metadata.name
+                self.make(template if one else self._named(template, operation.namespace))
+
+    def _create_pods(self, operation: Operation) -> float:
+        """The pods come at once, or one by one; those that follow wait for all of them unless told not to."""
+        seconds = 0.0
+        for number in range(operation.count):
+            if number and operation.per_second:
+                seconds += self.world.draw.expovariate(operation.per_second)
+            elif number:
+                seconds += operation.interval
+            pod = self._named(operation.templates[0], operation.namespace)
+            self.created.setdefault(pod.namespace, {})[pod.key] = None
+            if seconds:
+                self.world.agenda.put(self.world.after(seconds), partial(self.make, pod, operation.run_time))
+            else:
+                self.make(pod, operation.run_time)
+        if not operation.skip_wait:
+            self._raise_barrier(operation)
+            return 0.0
+        return seconds
+
+    # --- waiting ----------------------------------------------------------------------------------------------------
+
+    def _raise_barrier(self, operation: Operation) -> None:
+        self.deadline = self.world.after(operation.timeout)
+
+    def look(self) -> None:
+        """Go on if what is waited for has come about, or its time is up."""
+        if self.deadline is None:
+            return
+        if all(map(self._is_settled, self._awaited())):
+            self._go_on()
+        elif self.world.now >= self.deadline:
+            self.world.journal.note("BarrierGivenUp", number=self.position + 1)
+            self._go_on()
+
+    def _awaited(self) -> list[dict[str, None]]:
+        operation = self.operations[self.position]
+        spaces = operation.namespaces or ((operation.namespace,) if operation.namespace else tuple(self.created))
+        return [self.created.get(space, {}) for space in spaces]
+
+    def _is_settled(self, pods: dict[str, None]) -> bool:
+        """Whether all of *pods* have had a node or are gone; those that have are dropped, up to the first that has not."""
+        while pods:
+            key = next(iter(pods))
+            life = self.lives.all.get(key)
+            if key not in self.lives.seen or (life is not None and life.waits):
+                return False
+            del pods[key]
+        return True
+
+    # --- churn ------------------------------------------------------------------------------------------------------
+
+    def _start_churn(self, operation: Operation) -> None:
+        self.world.agenda.put(self.world.after(operation.interval or 0.5), partial(self._churn, self.position, 0))
+
+    def _churn(self, place: int, step: int) -> None:
+        """One step of churn; it goes on until the scenario is over."""
+        operation = self.operations[place]
+        if self.is_over or (operation.mode != RECREATE and operation.number and step >= operation.number):
+            return
+        for index, template in enumerate(operation.templates):
+            slot = (place, index, step % max(operation.number, 1))
+            old = self._slots.pop(slot, None) if operation.mode == RECREATE else None
+            if old is not None:
+                self._unmake(old)
+                continue
+            made = self._named(template, operation.namespace)
+            self.make(made, operation.run_time)
+            if operation.mode == RECREATE:
+                self._slots[slot] = made
+        self.world.agenda.put(self.world.after(operation.interval or 0.5), partial(self._churn, place, step + 1))
+
+    def _unmake(self, item: KubeObject) -> None:
+        if isinstance(item, Pod):
+            life = self.lives.all.get(item.key)
+            if life is not None:
+                self.lives.delete(life)
+        elif isinstance(item, Node):
+            self.trouble.remove(item)
+        else:
+            self.volumes.delete(item)
+
+    # --- taking away ------------------------------------------------------------------------------------------------
+
+    def _delete_pods(self, operation: Operation) -> None:
+        for life in list(self.lives.all.values()):
+            if not operation.namespace or life.key.partition("/")[0] == operation.namespace:
+                self.lives.delete(life)
+
+    def _chosen(self, operation: Operation) -> list[str]:
+        """The nodes that are named, or as many as are wanted, drawn."""
+        if operation.names:
+            return list(operation.names)
+        names = sorted(name for name, info in self.world.engine.cache.infos.items() if info.node is not None)
+        return self.world.draw.sample(names, min(operation.count, len(names)))
+
+    def _trouble(self, what: Callable[[Node], None], operation: Operation) -> None:
+        for name in self._chosen(operation):
+            node = self.world.node(name)
+            if node is not None:
+                what(node)
+                if operation.recover_after is not None:
+                    self.world.agenda.put(self.world.after(operation.recover_after), partial(self._recover_one, name))
+
+    def _recover(self, operation: Operation) -> None:
+        infos = self.world.engine.cache.infos
+        names = operation.names or [name for name, info in infos.items() if info.node and OURS & set(info.node.spec.taints)]
+        for name in names:
+            self._recover_one(name)
+
+    def _recover_one(self, name: str) -> None:
+        node = self.world.node(name)
+        if node is not None:
+            self.trouble.recover(node)

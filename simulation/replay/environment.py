@@ -1,0 +1,178 @@
+"""A replay step by step, for those who want to look in, or to decide themselves where pods go."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...api.objects import Pod
+from ...core.arrays.batch import Batch, Rows
+from ...core.decision.decision import Decision
+from ...core.decision.score import ScoreError, prioritize
+from ...core.decision.search import Search, judge_twice, search
+from ...core.run import standing_still
+from ...exceptions import CacheError, KubeclassicError, UnknownNameError, did_you_mean
+from ...framework.engine import FrameworkEngine
+from ...framework.prefilter import run_pre_filter
+from ...framework.score import prioritize as prioritize_by_plugins
+from .replay import Replay
+
+Ints = NDArray[np.int64]
+
+
+class StepError(KubeclassicError):
+    """A step that cannot be taken: no pod's turn, or a node that it does not fit on."""
+
+
+@attrs.frozen(eq=False)
+class State:
+    """The cluster as the scheduler sees it when *pod* is to be placed; row i of each array is node ``names[i]``.
+
+    ``allocatable``, ``requested``: int64[N, R] by *resources*, cpu in millicores, memory in bytes; ``asked``: int64[R], what the pod asks
+    for; ``feasible``: bool[N], all predicates pass; ``scores``: int64[N], the weighted sum of priorities, 0 where it does not fit (and
+    everywhere where it fits on one node at most). Without a pod the last three are zero. Of a framework they are those of its plugins.
+    """
+
+    time: float
+    pod: Pod | None
+    names: tuple[str, ...]
+    resources: tuple[str, ...]
+    allocatable: Ints
+    requested: Ints
+    asked: Ints
+    feasible: NDArray[np.bool_]
+    scores: Ints
+
+
+@attrs.define(eq=False)
+class Simulation:
+    """One pod's turn after another; between them time passes, pods finish, nodes come and go as *replay* has it.
+
+    >>> from kubeclassic.algorithmprovider import RELEASES, resolve
+    >>> from kubeclassic.api.objects import Map, Node, NodeStatus, ObjectMeta, Pod
+    >>> from kubeclassic.api.objects.quantity import Quantity
+    >>> from kubeclassic.core.engine import Engine
+    >>> from kubeclassic.simulation.replay.inputs.inputs import Inputs
+    >>> from kubeclassic.simulation.replay.inputs.traces import ADD, Event
+    >>> room = NodeStatus(allocatable=Map(pods=Quantity.of(1)))
+    >>> nodes = [Node(metadata=ObjectMeta(name=name), status=room) for name in "ab"]
+    >>> events = (*(Event(0.0, ADD, node) for node in nodes), Event(5.0, ADD, Pod(metadata=ObjectMeta(name="web"))))
+    >>> simulation = Simulation(Replay(Inputs(events), Engine(resolve(RELEASES["1.15"]))))
+    >>> simulation.state.time, simulation.state.names, simulation.state.feasible.tolist()
+    (5.0, ('a', 'b'), [True, True])
+    >>> simulation.schedule_on("b").host, simulation.is_over
+    ('b', True)
+    """
+
+    replay: Replay
+    pod: Pod | None = attrs.field(init=False)
+    """The pod whose turn it is; None when the simulation is over."""
+    _state: State | None = None
+
+    def __attrs_post_init__(self) -> None:
+        self.pod = self.replay.next_pod()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no pod will ever have its turn again."""
+        return self.pod is None
+
+    @property
+    def state(self) -> State:
+        """The cluster now. Looking does not move anything."""
+        if self._state is None:
+            self._state = self._look()
+        return self._state
+
+    def step(self) -> Decision:
+        """Let the scheduler decide for :attr:`pod`, and go on to the next turn."""
+        return self._concluded(self.replay.decide(self._turn()))
+
+    def schedule_on(self, node: str, *, force: bool = False) -> Decision:
+        """Place :attr:`pod` on *node* whatever the scheduler would have done, and go on to the next turn.
+
+        Raises :class:`StepError` where the pod does not fit there, unless *force*; UnknownNameError where there is no such node.
+        """
+        pod, state = self._turn(), self.state
+        if node not in state.names:
+            raise UnknownNameError(f'node: got "{node}", wanted a node that is there{did_you_mean(node, state.names)}')
+        if not force and not state.feasible[state.names.index(node)]:
+            raise StepError(f"pod {pod.key} does not fit on node {node}")
+        self._decide_on_volumes(pod, node)
+        return self._concluded(Decision(pod, host=node))
+
+    def _decide_on_volumes(self, pod: Pod, node: str) -> None:
+        """Have the scheduler find volumes for the pod on *node*, as it does in a cycle of its own."""
+        engine = self.replay.engine
+        cycle = engine.begin(pod)
+        claims = cycle.template.claims
+        if claims and engine.binder.enabled:
+            engine.binder.remember(pod, claims, Batch(engine.table, np.array([engine.table.row_of[node]], np.intp)))
+
+    def _turn(self) -> Pod:
+        if self.pod is None:
+            raise StepError("the simulation is over: no pod waits for its turn")
+        return self.pod
+
+    def _concluded(self, decision: Decision) -> Decision:
+        self._state = None
+        try:
+            self.replay.conclude(decision)
+        except CacheError as error:
+            raise StepError(str(error)) from None
+        self.pod = self.replay.next_pod()
+        return decision
+
+    # --- looking ----------------------------------------------------------------------------------------------------
+
+    def _look(self) -> State:
+        engine, resources = self.replay.engine, tuple(self.replay.inputs.resources)
+        engine.snapshot.refresh()
+        names = tuple(sorted(name for name, info in engine.cache.infos.items() if info.node is not None))
+        ledger = self.replay.world.ledger
+        rows = np.array([ledger.row_of(name) for name in names], np.intp)
+        asked, feasible, scores = np.zeros(len(resources), np.int64), np.zeros(len(names), np.bool_), np.zeros(len(names), np.int64)
+        if self.pod is not None:
+            asked = ledger.vector(engine.templates.of(self.pod).requests)
+            if names:
+                feasible, scores = self._judged(self.pod, names)
+        room = ledger.allocatable[:, rows].T.copy(), ledger.used[:, rows].T.copy()
+        return State(self.replay.now, self.pod, names, resources, *room, asked, feasible, scores)
+
+    def _judged(self, pod: Pod, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], Ints]:
+        """Where the pod fits, and with what score: bool[N], int64[N]."""
+        engine = self.replay.engine
+        table_rows = np.array([engine.table.row_of[name] for name in names], np.intp)
+        if isinstance(engine, FrameworkEngine):
+            return _judged_by_plugins(engine, pod, table_rows)
+        cycle = engine.begin(pod)
+        transient = engine.table.transient.copy()
+        found: Search = search(cycle, engine.nominations, table_rows, len(table_rows))
+        feasible, scores = found.fits.copy(), np.zeros(len(names), np.int64)
+        if np.count_nonzero(feasible) > 1:
+            with suppress(ScoreError):
+                scores[feasible] = prioritize(cycle, table_rows[feasible]).totals
+        engine.table.transient[:] = transient
+        return feasible, scores
+
+
+def _judged_by_plugins(engine: FrameworkEngine, pod: Pod, rows: Rows) -> tuple[NDArray[np.bool_], Ints]:
+    """Where the pod fits among *rows* by its profile, and with what score."""
+    feasible, scores = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.int64)
+    profile = engine.profile_of(pod)
+    assert profile is not None
+    with standing_still(engine, pod):
+        cycle = engine.begin(pod)
+        outcome = run_pre_filter(cycle, profile)
+        if outcome.status is not None:
+            return feasible, scores
+        feasible = judge_twice(cycle, Batch(cycle.table), engine.nominations, check_all=False).fits[rows]
+        if outcome.node_names is not None:
+            feasible &= np.array([cycle.table.names[row] in outcome.node_names for row in rows.tolist()], np.bool_)
+        if np.count_nonzero(feasible) > 1:
+            with suppress(ScoreError):
+                scores[feasible] = prioritize_by_plugins(cycle, profile, rows[feasible]).totals
+    return feasible, scores

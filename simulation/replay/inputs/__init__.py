@@ -1,0 +1,1 @@
+"""What a replay starts from: manifests, recordings, published traces and scenarios."""

@@ -1,0 +1,246 @@
+"""Scenarios: a cluster and its load written down as operations, in the manner of scheduler_perf.
+
+Upstream: test/integration/scheduler_perf, whose opcodes these are; drainNodes, failNodes, recoverNodes and deleteNodes are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ....api.controlplane.defaults import with_defaults
+from ....api.objects import KubeObject, Map, Node, NodeStatus, ObjectMeta, Pod, strings
+from ....api.objects.quantity import Quantity
+from ....api.reading.decode import decode, describe
+from ....api.reading.documents import Document, read_documents
+from ....api.reading.fields import Mismatch, Reader, Table, entries, flag, list_of, one_of, record, shown, text, text_list, whole
+from ....exceptions import ManifestError, did_you_mean
+from .times import DURATION, parse_duration
+
+DEFAULT_NODE = Node(
+    metadata=ObjectMeta(name="node"),
+    status=NodeStatus(allocatable=Map({"cpu": Quantity.parse("4"), "memory": Quantity.parse("32Gi"), "pods": Quantity.parse("110")})),
+)
+
+
+@attrs.frozen(kw_only=True)
+class Operation:
+    """One operation; which fields count depends on *opcode*. Times are virtual seconds."""
+
+    opcode: str = ""
+    where: str = ""
+    count: int = 1
+    names: tuple[str, ...] = ()
+    """Nodes by name; else *count* of them are drawn."""
+    templates: tuple[KubeObject, ...] = ()
+    namespace: str | None = None
+    namespaces: tuple[str, ...] = ()
+    label_key: str = ""
+    label_values: tuple[str, ...] = ()
+    """Given to the nodes in turn; none: each node's own name."""
+    interval: float = 0.0
+    """Between two pods, or two steps of churn."""
+    per_second: float = 0.0
+    """Pods come by chance (a Poisson process), so many a second on average."""
+    run_time: float | None = None
+    skip_wait: bool = False
+    """Do not wait until all created pods are scheduled."""
+    mode: str = "create"
+    number: int = 0
+    timeout: float = 1800.0
+    recover_after: float | None = None
+
+
+def is_operation(data: Mapping[str, Any]) -> bool:
+    """Whether a document is (part of) a scenario."""
+    return "kind" not in data and any(word in data for word in ("opcode", "workloadTemplate"))
+
+
+def nodes_of(operations: Iterable[Operation]) -> list[Node]:
+    """The templates of the nodes that are created."""
+    return [found for operation in operations for found in operation.templates if isinstance(found, Node)]
+
+
+def read_operations(documents: Iterable[Document], folder: Path, *, defaults: bool = True) -> Iterator[Operation]:
+    """The operations of a scenario: a list of them, or an object with ``workloadTemplate``, ``defaultPodTemplatePath``, ``params``.
+
+    *folder* is where the paths of templates lead from. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    """
+    for document in documents:
+        whole_file: Mapping[str, Any] = document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
+        params, path = whole_file.get("params") or {}, whole_file.get("defaultPodTemplatePath")
+        for name, value, kind, wanted in (("params", params, dict, "an object"), ("defaultPodTemplatePath", path or "", str, "a file")):
+            if not isinstance(value, kind):
+                raise ManifestError(f"{document.where}: {name}: got {shown(value)}, wanted {wanted}")
+        settings = _Settings(folder, defaults, params, path)
+        steps = whole_file["workloadTemplate"]
+        if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+            raise ManifestError(f"{document.where}: workloadTemplate: got {shown(steps)}, wanted a list of operations")
+        for number, step in enumerate(steps, 1):
+            place = f", operation {number}" if "workloadTemplate" in document.data else ""
+            yield settings.read(step, f"{document.where}{place}")
+
+
+# --- fields ---------------------------------------------------------------------------------------------------------
+
+
+def _count(value: Any) -> int:
+    if whole(value) < 0:
+        raise Mismatch(value, "0 or more")
+    return whole(value)
+
+
+def _seconds(value: Any) -> float:
+    found = parse_duration(value)
+    if found is None:
+        raise Mismatch(value, DURATION)
+    return found
+
+
+def _milliseconds(value: Any) -> float:
+    return _count(value) / 1000
+
+
+def _rate(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        raise Mismatch(value, "a number above 0")
+    return float(value)
+
+
+_LABELS: Table = {"labelKey": ("label_key", text), "labelValues": ("label_values", text_list)}
+
+
+def _labelling(value: Any) -> dict[str, Any]:
+    read: Reader[dict[str, Any]] = record(dict, _LABELS)
+    found = read(value)
+    if not found.get("label_key"):
+        raise Mismatch(None, "the key of a label").under("labelKey")
+    return found
+
+
+_INLINE = ("nodeTemplate", "podTemplate", "template", "templates")
+_PATHS = ("nodeTemplatePath", "podTemplatePath", "templatePath", "templatePaths")
+_TEMPLATES = (*_INLINE, *_PATHS)
+_NAMES: Table = {"names": ("names", list_of(text)), "count": ("count", _count), "countParam": ("count", _count)}
+_WAIT: Table = {"skipWaitToCompletion": ("skip_wait", flag), "timeout": ("timeout", _seconds)}
+_PODS: Table = {
+    "namespace": ("namespace", text), "interval": ("interval", _seconds), "perSecond": ("per_second", _rate),
+    "runTime": ("run_time", _seconds), "collectMetrics": ("", lambda value: {}), **_WAIT,
+}  # fmt: skip
+_CHURN: Table = {
+    "mode": ("mode", one_of("create", "recreate", optional=False)), "number": ("number", _count), "interval": ("interval", _seconds),
+    "intervalMilliseconds": ("interval", _milliseconds), "namespace": ("namespace", text), "runTime": ("run_time", _seconds),
+}  # fmt: skip
+FIELDS: Mapping[str, Table] = {
+    "createNodes": {**_NAMES, "labelNodePrepareStrategy": ("", _labelling), "uniqueNodeLabelStrategy": ("", _labelling)},
+    "createPods": {"count": _NAMES["count"], "countParam": _NAMES["count"], **_PODS},
+    "createAny": {"namespace": ("namespace", text), "count": _NAMES["count"], "countParam": _NAMES["count"]},
+    "churn": _CHURN,
+    "sleep": {"duration": ("interval", _seconds), "durationParam": ("interval", _seconds)},
+    "barrier": {"namespaces": ("namespaces", list_of(text)), **_WAIT},
+    "deletePods": {"namespace": ("namespace", text)},
+    "deleteNodes": _NAMES,
+    "drainNodes": {**_NAMES, "recoverAfter": ("recover_after", _seconds)},
+    "failNodes": {**_NAMES, "recoverAfter": ("recover_after", _seconds)},
+    "recoverNodes": {"names": _NAMES["names"]},
+}
+"""Opcode -> its fields."""
+_NEEDED = {"createNodes": ("count", "countParam"), "createPods": ("count", "countParam"), "sleep": ("duration", "durationParam")}
+_WITH_TEMPLATES = {"createNodes": Node, "createPods": Pod, "createAny": KubeObject, "churn": KubeObject}
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Settings:
+    folder: Path
+    defaults: bool
+    params: Mapping[str, Any]
+    default_pods: str | None
+
+    def read(self, step: Mapping[str, Any], where: str) -> Operation:
+        """One operation."""
+        opcode = step.get("opcode")
+        table = FIELDS.get(opcode) if isinstance(opcode, str) else None
+        if table is None or not isinstance(opcode, str):
+            near = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
+            raise ManifestError(f"{where}: opcode: got {shown(opcode)}, wanted one of {', '.join(FIELDS)}{near}")
+        where = f"{where} ({opcode})"
+        allowed = {*table, "opcode", *(_TEMPLATES if opcode in _WITH_TEMPLATES else ())}
+        if unknown := [name for name in step if name not in allowed]:
+            raise ManifestError(f"{where}: {unknown[0]}: got a field that it has not{did_you_mean(unknown[0], allowed)}")
+        if opcode in _NEEDED and not any(name in step for name in _NEEDED[opcode]):
+            raise ManifestError(f"{where}: {_NEEDED[opcode][0]}: got nothing, wanted a value")
+        reader: Reader[Operation] = record(Operation, table)
+        try:
+            made = reader({name: self._value(value) for name, value in step.items() if name in table})
+        except Mismatch as mismatch:
+            raise ManifestError(f"{where}: {mismatch}") from None
+        return attrs.evolve(made, opcode=opcode, where=where, templates=tuple(self._templates(opcode, step, where)))
+
+    def _value(self, value: Any) -> Any:
+        """The value itself, or that of the parameter that it names as ``$name``."""
+        if not isinstance(value, str) or not value.startswith("$"):
+            return value
+        if value[1:] not in self.params:
+            raise Mismatch(value, f"a parameter that params gives{did_you_mean(value[1:], self.params)}")
+        return self.params[value[1:]]
+
+    def _templates(self, opcode: str, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
+        wanted = _WITH_TEMPLATES.get(opcode)
+        if wanted is None:
+            return
+        found = [*self._inline(step, where), *self._in_files(opcode, step, where)]
+        if not found and wanted is Node:
+            found = [DEFAULT_NODE]
+        if not found or (wanted is not KubeObject and len(found) != 1):
+            raise ManifestError(f"{where}: template: got {len(found) or 'nothing'}, wanted {'one' if wanted is not KubeObject else 'some'}")
+        for item in found:
+            if not isinstance(item, wanted):
+                raise ManifestError(f"{where}: template: got a {item.kind}, wanted a {wanted.__name__}")
+            yield with_defaults(item) if self.defaults else item
+
+    def _inline(self, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
+        kinds = {"nodeTemplate": "Node", "podTemplate": "Pod"}
+        for name in _INLINE:
+            given = step.get(name)
+            for template in given if isinstance(given, list) else [] if given is None else [given]:
+                try:
+                    document = {"kind": kinds.get(name), **entries(template)}
+                except Mismatch as mismatch:
+                    raise ManifestError(f"{where}: {name}: {mismatch}") from None
+                yield self._decoded(document, f"{where}: {name}")
+
+    def _in_files(self, opcode: str, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
+        given = [step.get(name) for name in _PATHS[:-1] if step.get(name) is not None]
+        more = step.get("templatePaths") or []
+        given += more if isinstance(more, list) else [more]
+        if opcode == "createPods" and not given and self.default_pods and "podTemplate" not in step:
+            given = [self.default_pods]
+        for path in given:
+            if not isinstance(path, str):
+                raise ManifestError(f"{where}: templatePath: got {shown(path)}, wanted a file")
+            for document in read_documents([self.folder / path]):
+                yield self._decoded(document.data, document.where)
+
+    def _decoded(self, document: Mapping[str, Any], where: str) -> KubeObject:
+        found = decode(document, f"{where} ({describe(document)})")
+        if found is None:
+            raise ManifestError(f"{where}: kind: got {shown(document.get('kind'))}, wanted a kind that scheduling reads")
+        prefix = (document.get("metadata") or {}).get("generateName")
+        if found.name or not isinstance(prefix, str):
+            return found
+        return attrs.evolve(found, metadata=attrs.evolve(found.metadata, name=prefix.rstrip("-.")))
+
+
+def named(template: KubeObject, number: int, namespace: str | None, generate: str) -> KubeObject:
+    """The object number *number* that is made from *template*; *generate*: what names begin with where the template has none."""
+    name = f"{template.metadata.name or generate}-{number}"
+    metadata = attrs.evolve(template.metadata, name=name, namespace=namespace or template.metadata.namespace)
+    if isinstance(template, Node):
+        metadata = attrs.evolve(metadata, labels=strings({**metadata.labels, "kubernetes.io/hostname": name}))
+    return attrs.evolve(template, metadata=metadata)

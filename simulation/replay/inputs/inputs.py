@@ -1,0 +1,225 @@
+"""What a replay starts from: manifests, recordings, published traces and scenarios, put together to one line of events."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+
+from ....api.controlplane.admission import admit
+from ....api.controlplane.defaults import with_defaults
+from ....api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, config_maps, made_by_workloads, why_not_waiting
+from ....api.load import Loaded, load
+from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
+from ....api.reading.decode import decode
+from ....api.reading.documents import Document, read_documents
+from ....core.pods.requests import NATIVE, PODS, of_node
+from ....exceptions import ManifestError
+from . import openb
+from .churn import Operation, is_operation, nodes_of, read_operations
+from .traces import ADD, AS_THEY_SAY, DELETE, START, Event, Reading, Times, is_event, read_event, timed, with_run_times
+
+STDIN = "-"
+ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+@attrs.frozen(kw_only=True)
+class Choice:
+    """How inputs are to be read."""
+
+    reading: Reading = AS_THEY_SAY
+    compress: float = 1.0
+    """How much faster everything happens than it says."""
+    defaults: bool = True
+    """Complete and admit objects as the API server would."""
+    scheduler_names: frozenset[str] = frozenset([DEFAULT_SCHEDULER])
+    """Pods that ask for another scheduler take no part while they have no node."""
+
+
+@attrs.frozen
+class Inputs:
+    """Events in order of time, and the operations of a scenario, if there is one."""
+
+    events: tuple[Event, ...]
+    operations: tuple[Operation, ...] = ()
+    resources: tuple[str, ...] = (*NATIVE[:2], PODS)
+    """What some node has of: cpu, memory, then others by name, then ``pods``."""
+    origin: float = 0.0
+    """The clock's 0 in seconds since 1970."""
+    passed_over: Mapping[str, int] = attrs.field(factory=dict)
+    warnings: tuple[str, ...] = ()
+    config_maps: ConfigMaps = attrs.field(factory=dict)
+    digest: str = ""
+    """Stands for the bytes of all files."""
+
+    @property
+    def arrivals(self) -> int:
+        """How many pods without a node the events bring."""
+        return sum(event.verb == ADD and isinstance(event.item, Pod) and not event.item.spec.node_name for event in self.events)
+
+
+def read_inputs(paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice(), stdin: IO[bytes] | None = None) -> Inputs:
+    """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-`` for standard input.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    """
+    reader = _Reader(choice, stdin)
+    for path in paths:
+        reader.sort(os.fspath(path))
+    return reader.inputs()
+
+
+@attrs.define
+class _Reader:
+    choice: Choice
+    stdin: IO[bytes] | None
+    manifests: list[str] = attrs.field(factory=list)
+    tables: dict[str, str] = attrs.field(factory=dict)
+    """openb's files, by what they list: nodes or pods."""
+    events: list[Event] = attrs.field(factory=list)
+    operations: list[Operation] = attrs.field(factory=list)
+    times: Times = attrs.field(factory=Times)
+    passed_over: Counter[str] = attrs.field(factory=Counter)
+    warnings: list[str] = attrs.field(factory=list)
+    config_maps: dict[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
+    _hash: Any = attrs.field(factory=hashlib.sha256)
+    _piped: bytes | None = None
+
+    # --- sorting ----------------------------------------------------------------------------------------------------
+
+    def sort(self, path: str) -> None:
+        """Find out what a path is, and read it unless it is manifests."""
+        self._digest(path)
+        if path.endswith(".csv"):
+            self._sort_table(path)
+        elif path != STDIN and os.path.isdir(path):
+            self.manifests.append(path)
+        else:
+            self._sort_documents(path)
+
+    def _sort_documents(self, path: str) -> None:
+        documents = read_documents([path], self._stream())
+        first = next(iter(documents), None)
+        if first is not None and is_event(first.data):
+            self._read_events([first, *documents])
+        elif first is not None and is_operation(first.data):
+            folder = Path() if path == STDIN else Path(path).parent
+            self.operations += read_operations([first, *documents], folder, defaults=self.choice.defaults)
+        else:
+            self.manifests.append(path)
+
+    def _read_events(self, documents: Iterable[Document]) -> None:
+        found = []
+        for document in documents:
+            event = read_event(document, self.times, defaults=self.choice.defaults)
+            if event is None:
+                self.passed_over["events about other kinds"] += 1
+            else:
+                found.append(event)
+        self.events += found if self.choice.reading.as_recorded else with_run_times(found)
+
+    def _sort_table(self, path: str) -> None:
+        kind = openb.listed_in(path)
+        if kind in self.tables:
+            raise ManifestError(f"{path}: got a second list of {kind}, wanted one")
+        self.tables[kind] = path
+
+    def _stream(self) -> IO[bytes]:
+        if self._piped is None:
+            self._piped = b""
+        return io.BytesIO(self._piped)
+
+    def _digest(self, path: str) -> None:
+        """Take a path's bytes into account; what cannot be read is complained of later, by who reads it."""
+        if path == STDIN:
+            self._piped = (self.stdin or sys.stdin.buffer).read()
+            self._hash.update(self._piped)
+        elif os.path.isdir(path):
+            for file in sorted(file for file in Path(path).rglob("*") if file.is_file()):
+                self._digest(str(file))
+        elif os.path.isfile(path):
+            self._hash.update(hashlib.sha256(Path(path).read_bytes()).digest())
+
+    # --- objects ----------------------------------------------------------------------------------------------------
+
+    def inputs(self) -> Inputs:
+        """Everything that was read."""
+        loaded = load(self.manifests, stdin=self._stream(), defaults=self.choice.defaults) if self.manifests else Loaded()
+        self.passed_over.update({f"of kind {kind}": count for kind, count in loaded.passed_over.items()})
+        self.warnings += loaded.warnings
+        self.config_maps.update(config_maps([loaded]))
+        objects = [*loaded.objects, *made_by_workloads([loaded], defaults=self.choice.defaults), *self._traced()]
+        events = self._admitted([*timed(filter(self._takes_part, objects), self.choice.reading, self.times), *self.events])
+        events, origin = self._placed(events)
+        resources = self._resources(events)
+        counts, warnings = dict(self.passed_over), tuple(self.warnings)
+        operations = tuple(self.operations)
+        return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps, self._hash.hexdigest())
+
+    def _traced(self) -> tuple[KubeObject, ...]:
+        if not self.tables:
+            return ()
+        missing = {"nodes", "pods"} - self.tables.keys()
+        if missing:
+            there = next(iter(self.tables.values()))
+            raise ManifestError(f"{there}: got no list of {missing.pop()} beside it, wanted both CSV files of the trace")
+        document = openb.manifests(self.tables["nodes"], self.tables["pods"])
+        found = (decode(item, "openb") for item in document["items"])
+        return tuple(with_defaults(item) for item in found if item is not None)
+
+    def _takes_part(self, item: KubeObject) -> bool:
+        why = why_not_waiting(item, self.choice.scheduler_names) if isinstance(item, Pod) else ON_A_NODE
+        if why is None or why == ON_A_NODE:
+            return True
+        self.passed_over[why] += 1
+        return False
+
+    def _admitted(self, events: list[Event]) -> list[Event]:
+        """The events with new objects as the API server would take them in; without those that it would refuse."""
+        if not self.choice.defaults:
+            return events
+        known = [event.item for event in events if isinstance(event.item, PriorityClass | StorageClass)]
+        kept = []
+        for event in events:
+            found = admit([event.item], known) if event.verb == ADD else None
+            if found is not None and found.refused:
+                self.warnings.append(f"{event.item.kind} {event.item.key}: not admitted: {found.refused[0][1]}")
+                self.passed_over["not admitted"] += 1
+            else:
+                kept.append(event if found is None else attrs.evolve(event, item=found.objects[0]))
+        return kept
+
+    # --- times ------------------------------------------------------------------------------------------------------
+
+    def _placed(self, events: list[Event]) -> tuple[list[Event], float]:
+        """The events in order, in seconds from the beginning, and when that was."""
+        if not any(isinstance(event.item, Node) and event.verb == ADD for event in events) and not nodes_of(self.operations):
+            raise ManifestError("cluster: got no Node, wanted one at least")
+        origin = min((event.time for event in events if event.time != START), default=0.0) if self.times.dated else 0.0
+        moved = (attrs.evolve(event, time=self._since(event.time, origin), lifetime=self._lifetime(event, origin)) for event in events)
+        return sorted(moved, key=lambda event: event.time), origin
+
+    def _since(self, time: float, origin: float) -> float:
+        return 0.0 if time == START else max(time - origin, 0.0) / self.choice.compress
+
+    def _lifetime(self, event: Event, origin: float) -> Any:
+        runs, leaves = event.lifetime.runs_for, event.lifetime.leaves_at
+        changes: dict[str, Any] = {
+            "runs_for": None if runs is None else runs / self.choice.compress,
+            "leaves_at": None if leaves is None else self._since(leaves, origin),
+        }
+        return attrs.evolve(event.lifetime, **changes)
+
+    def _resources(self, events: Sequence[Event]) -> tuple[str, ...]:
+        nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
+        amounts = (of_node(node.status.allocatable) for node in [*nodes, *nodes_of(self.operations)])
+        had = {name for found in amounts for name, amount in found.items() if amount}
+        native = [name for name in NATIVE if name in had or name in NATIVE[:2]]
+        return (*native, *sorted(had - {*NATIVE, PODS}), PODS)

@@ -1,0 +1,187 @@
+"""Recordings of a cluster as timed events: JSON Lines, the recorder files of kube-scheduler-simulator, objects with times on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from ....api.controlplane.defaults import with_defaults
+from ....api.objects import KubeObject, Node, Pod
+from ....api.reading.decode import decode, describe
+from ....api.reading.documents import Document
+from ....api.reading.fields import shown
+from ....exceptions import ManifestError
+from ..cluster.life import EVER, Lifetime
+from .times import DURATION, TIME, parse_duration, parse_time
+
+CREATION_TIME = "kubeclassic/creation-time"
+DELETION_TIME = "kubeclassic/deletion-time"
+RUN_TIME = "kubeclassic/run-time"
+"""Annotations: when an object comes and goes, and for how long a pod runs."""
+
+ADD, UPDATE, DELETE = "Add", "Update", "Delete"
+DRAIN, FAIL, RECOVER = "Drain", "Fail", "Recover"
+VERBS = (ADD, UPDATE, DELETE, DRAIN, FAIL, RECOVER)
+
+
+START = float("-inf")
+"""The time of what is there from the beginning."""
+
+
+@attrs.frozen
+class Event:
+    """Something that happens to the cluster from outside, at *time* in seconds."""
+
+    time: float
+    verb: str
+    item: KubeObject
+    where: str = ""
+    lifetime: Lifetime = EVER
+
+
+@attrs.define
+class Times:
+    """Reads times, which must all be given by date or all in seconds."""
+
+    dated: bool | None = None
+
+    def read(self, written: object, where: str) -> float:
+        """A time in seconds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+        found = parse_time(written)
+        if found is None:
+            raise ManifestError(f"{where}: got {shown(written)}, wanted {TIME}")
+        if self.dated is not None and self.dated != found[1]:
+            kinds = ("a date where earlier times are seconds", "seconds where earlier times are dates")
+            raise ManifestError(f"{where}: got {shown(written)}, {kinds[self.dated]}, wanted one kind throughout")
+        self.dated = found[1]
+        return found[0]
+
+
+# --- recorded events ------------------------------------------------------------------------------------------------
+
+
+def is_event(data: Mapping[str, Any]) -> bool:
+    """Whether a document is a recorded event."""
+    return "event" in data and "kind" not in data
+
+
+def read_event(document: Document, times: Times, *, defaults: bool) -> Event | None:
+    """The event in a line of a recording; None for one about a kind that scheduling does not read.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    """
+    data, where = document.data, document.where
+    verb = data.get("event")
+    if verb not in VERBS:
+        raise ManifestError(f"{where}: event: got {shown(verb)}, wanted {', '.join(VERBS[:-1])} or {VERBS[-1]}")
+    time = times.read(data.get("time"), f"{where}: time")
+    inner = data.get("object", data.get("resource"))
+    if not isinstance(inner, Mapping):
+        raise ManifestError(f"{where}: object: got {shown(inner)}, wanted a Kubernetes object")
+    item = decode(inner, f"{where} ({describe(inner)})", strict=False)
+    if item is None:
+        return None
+    if not item.name:
+        raise ManifestError(f"{where}: object.metadata.name: got nothing, wanted a name")
+    if verb in (DRAIN, FAIL, RECOVER) and not isinstance(item, Node):
+        raise ManifestError(f"{where}: object.kind: got {item.kind}, wanted Node for the event {verb}")
+    return Event(time, verb, with_defaults(item) if defaults else item, where)
+
+
+def with_run_times(events: Iterable[Event]) -> list[Event]:
+    """The events with pods that run here as long as they did in the recording, whenever that may be.
+
+    For a pod that got its node and ended while it was recorded; its recorded end is left out then.
+    """
+    given = list(events)
+    runs: dict[int, float] = {}
+    left_out: set[int] = set()
+    open_pods: dict[str, _Recorded] = {}
+    for place, event in enumerate(given):
+        if not isinstance(event.item, Pod):
+            continue
+        pod, known = event.item, open_pods.get(event.item.key)
+        ends = event.verb == DELETE or pod.is_terminal
+        if known is None and event.verb == ADD and not pod.spec.node_name and not ends:
+            open_pods[pod.key] = _Recorded(place)
+        elif known is not None and ends and known.bound is not None:
+            runs.setdefault(known.place, max(event.time - known.bound, 0.0))
+            left_out.add(place)
+        if ends and event.verb == DELETE:
+            open_pods.pop(pod.key, None)
+        elif known is not None and known.bound is None and pod.spec.node_name:
+            known.bound = event.time
+    return [_running(event, runs.get(place)) for place, event in enumerate(given) if place not in left_out]
+
+
+@attrs.define
+class _Recorded:
+    place: int
+    bound: float | None = None
+
+
+def _running(event: Event, seconds: float | None) -> Event:
+    return event if seconds is None else attrs.evolve(event, lifetime=Lifetime(runs_for=seconds))
+
+
+# --- objects with times on them -------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Reading:
+    """How times are to be understood."""
+
+    ignore_times: bool = False
+    """Everything comes at once and stays."""
+    as_recorded: bool = False
+    """Pods leave when they did, rather than after having run as long as they did."""
+    run_time: float | None = None
+    """How long pods run that say nothing of it."""
+
+
+AS_THEY_SAY = Reading()
+"""Times and durations are as given, and pods that say nothing run for ever."""
+
+
+def timed(objects: Iterable[KubeObject], reading: Reading, times: Times) -> Iterator[Event]:
+    """The coming, and for what does not live and die as pods do the going, of objects by the times on them."""
+    for item in objects:
+        if isinstance(item, Pod):
+            yield _coming(item, reading, times)
+        else:
+            found = {} if reading.ignore_times else _times_on(item, times)
+            yield Event(found.get(CREATION_TIME, START), ADD, item)
+            if DELETION_TIME in found:
+                yield Event(found[DELETION_TIME], DELETE, item)
+
+
+def _coming(pod: Pod, reading: Reading, times: Times) -> Event:
+    found = {} if reading.ignore_times else _times_on(pod, times)
+    runs = None if reading.ignore_times else _run_time(pod)
+    leaves = found.get(DELETION_TIME)
+    if runs is not None and leaves is not None:
+        runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
+    if runs is None and leaves is None:
+        runs = reading.run_time
+    return Event(found.get(CREATION_TIME, START), ADD, pod, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
+
+
+def _times_on(item: KubeObject, times: Times) -> dict[str, float]:
+    written = ((name, item.annotations[name]) for name in (CREATION_TIME, DELETION_TIME) if name in item.annotations)
+    return {name: times.read(text, _where(item, name)) for name, text in written}
+
+
+def _run_time(pod: Pod) -> float | None:
+    written = pod.annotations.get(RUN_TIME)
+    if written is None:
+        return None
+    seconds = parse_duration(written)
+    if seconds is None:
+        raise ManifestError(f"{_where(pod, RUN_TIME)}: got {shown(written)}, wanted {DURATION}")
+    return seconds
+
+
+def _where(item: KubeObject, annotation: str) -> str:
+    return f"{item.kind} {item.key}: metadata.annotations[{annotation}]"

@@ -1,0 +1,181 @@
+"""Who uses how much of which node, kept from event to event; and how much of what is free is of use to anybody."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ...api.objects import Node
+from ...core.arrays.columns import grown
+from ...core.pods.requests import PODS, of_node
+
+Ints = NDArray[np.int64]
+SAMPLE = 256
+"""How many pods stand for all when it is asked whom the free room is of use to."""
+
+
+@attrs.define(eq=False)
+class Ledger:
+    """Sums over nodes and pods for each of *resources*, whose last one is ``pods``.
+
+    ``allocatable``, ``used``: int64[R, N] by node, zero on free rows; ``waiting``: int64[R], what pods without a node ask for.
+    cpu is in millicores, memory in bytes.
+    """
+
+    resources: Sequence[str]
+    allocatable: Ints = attrs.field(init=False)
+    used: Ints = attrs.field(init=False)
+    waiting: Ints = attrs.field(init=False)
+    capacity: Ints = attrs.field(init=False)
+    """What the nodes have together: int64[R]."""
+    in_use: Ints = attrs.field(init=False)
+    """What the pods on nodes ask for together: int64[R]."""
+    nodes: int = 0
+    waiting_pods: int = 0
+    _rows: dict[str, int] = attrs.field(factory=dict)
+    _known: set[int] = attrs.field(factory=set)
+    """Rows whose node is there."""
+    _pods: dict[str, tuple[int, Ints]] = attrs.field(factory=dict)
+    """Pod -> its row, -1 while it waits, and what it asks for."""
+    touched: set[int] = attrs.field(factory=set)
+    """Rows that changed since somebody last emptied this."""
+
+    def __attrs_post_init__(self) -> None:
+        self.allocatable = np.zeros((len(self.resources), 8), np.int64)
+        self.used = np.zeros((len(self.resources), 8), np.int64)
+        self.waiting, self.capacity, self.in_use = (np.zeros(len(self.resources), np.int64) for _ in range(3))
+
+    @property
+    def rows(self) -> int:
+        """How many columns of the arrays are in use."""
+        return len(self._rows)
+
+    def row_of(self, name: str) -> int:
+        """The column of the arrays that is a node's."""
+        return self._rows[name]
+
+    def vector(self, amounts: Mapping[str, int]) -> Ints:
+        """Amounts by name as int64[R]; one pod is one of ``pods``, and what is not kept account of is left out."""
+        return np.array([amounts.get(name, int(name == PODS)) for name in self.resources], np.int64)
+
+    @property
+    def placed_pods(self) -> int:
+        """How many pods have a node."""
+        return len(self._pods) - self.waiting_pods
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
+
+    def put_node(self, node: Node) -> None:
+        """A node came or changed."""
+        row, amounts = self._row(node.name), of_node(node.status.allocatable)
+        self.nodes += row not in self._known
+        self._known.add(row)
+        self._set_capacity(row, np.array([amounts.get(name, 0) for name in self.resources], np.int64))
+
+    def drop_node(self, name: str) -> None:
+        """A node went; its pods are still there."""
+        row = self._row(name)
+        self.nodes -= row in self._known
+        self._known.discard(row)
+        self._set_capacity(row, np.zeros(len(self.resources), np.int64))
+
+    def _set_capacity(self, row: int, amounts: Ints) -> None:
+        self.capacity += amounts - self.allocatable[:, row]
+        self.allocatable[:, row] = amounts
+
+    def _row(self, name: str) -> int:
+        row = self._rows.setdefault(name, len(self._rows))
+        self.allocatable, self.used = grown(self.allocatable, row + 1), grown(self.used, row + 1)
+        self.touched.add(row)
+        return row
+
+    # --- pods -------------------------------------------------------------------------------------------------------
+
+    def wait(self, key: str, asked: Ints) -> None:
+        """A pod waits for a node."""
+        self.leave(key)
+        self._pods[key] = -1, asked
+        self.waiting += asked
+        self.waiting_pods += 1
+
+    def place(self, key: str, node: str, asked: Ints) -> None:
+        """A pod has a node."""
+        self.leave(key)
+        row = self._row(node)
+        self._pods[key] = row, asked
+        self.used[:, row] += asked
+        self.in_use += asked
+
+    def leave(self, key: str) -> None:
+        """A pod is gone, from wherever it was."""
+        row, asked = self._pods.pop(key, (-1, None))
+        if asked is None:
+            return
+        if row < 0:
+            self.waiting -= asked
+            self.waiting_pods -= 1
+        else:
+            self.used[:, row] -= asked
+            self.in_use -= asked
+            self.touched.add(row)
+
+
+@attrs.define(eq=False)
+class Fragmentation:
+    """Of what is free, the share that lies on nodes where pods such as those seen so far would not fit.
+
+    It is the expected share for a pod drawn from a sample of the arrivals (as in "Beware of Fragmentation", USENIX ATC 2023).
+    """
+
+    ledger: Ledger
+    draw: random.Random
+    asked: Ints = attrs.field(init=False)
+    """int64[k, R], what the pods of the sample ask for."""
+    seen: int = 0
+    """How many pods the sample stands for."""
+    _misfits: NDArray[np.bool_] = attrs.field(init=False)
+    """bool[k, N]: the pod does not fit on the node."""
+
+    def __attrs_post_init__(self) -> None:
+        self.asked = np.zeros((0, len(self.ledger.resources)), np.int64)
+        self._misfits = np.zeros((0, 8), np.bool_)
+
+    def see(self, asked: Ints) -> None:
+        """A pod came; the sample stays one that holds each pod with the same chance."""
+        self.seen += 1
+        if len(self.asked) < SAMPLE:
+            self.asked = np.concatenate([self.asked, asked[None]])
+            self._misfits = np.concatenate([self._misfits, np.zeros((1, self._misfits.shape[1]), np.bool_)])
+            self._judge_pod(len(self.asked) - 1)
+        elif (place := self.draw.randrange(self.seen)) < SAMPLE:
+            self.asked[place] = asked
+            self._judge_pod(place)
+
+    def _free(self) -> Ints:
+        return self.ledger.allocatable - self.ledger.used
+
+    def _judge_pod(self, place: int) -> None:
+        asked, width = self.asked[place], self._misfits.shape[1]
+        free = self._free()[:, :width]
+        self._misfits[place, : free.shape[1]] = ((free < asked[:, None]) & (asked[:, None] > 0)).any(axis=0)
+
+    def _judge_nodes(self) -> None:
+        self._misfits = grown(self._misfits, self.ledger.rows)
+        rows = np.array(sorted(self.ledger.touched), np.intp)
+        self.ledger.touched.clear()
+        if len(rows):
+            free = self._free()[:, rows].T
+            self._misfits[:, rows] = ((free < self.asked[:, None]) & (self.asked[:, None] > 0)).any(axis=2)
+
+    def by_resource(self) -> NDArray[np.float64]:
+        """The share for each resource: float64[R], 0 where nothing is free or no pod was seen."""
+        self._judge_nodes()
+        free = np.maximum(self._free(), 0)[:, : self.ledger.rows]
+        total, weights = free.sum(axis=1), self._misfits[:, : self.ledger.rows].sum(axis=0)
+        lost = (free.astype(np.float64) * weights).sum(axis=1)
+        shares: NDArray[np.float64] = np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
+        return shares

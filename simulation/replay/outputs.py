@@ -1,0 +1,123 @@
+"""Files that grow while a replay runs, can be cut back to where a checkpoint was made, and are as good as written at any time."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import zlib
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+
+from ...exceptions import KubeclassicError
+from .journal import Record
+
+_PIECE = 1 << 20
+
+
+class OutputError(KubeclassicError):
+    """A file of results cannot be written, or is not the one that a checkpoint was made with."""
+
+
+@attrs.frozen
+class Mark:
+    """How far a file had grown: its bytes, and a checksum of them."""
+
+    offset: int
+    checksum: int
+
+
+@attrs.define(eq=False)
+class GrowingFile:
+    """Bytes appended to a file."""
+
+    path: Path
+    _stream: IO[bytes]
+    _offset: int = 0
+    _checksum: int = 0
+
+    @classmethod
+    def begin(cls, path: Path) -> GrowingFile:
+        """An empty file, whatever was there."""
+        try:
+            return cls(path, path.open("wb"))
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+    @classmethod
+    def resume(cls, path: Path, mark: Mark) -> GrowingFile:
+        """The file as it was at *mark*; raises :class:`OutputError` where it does not begin so."""
+        try:
+            stream = path.open("r+b")
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be resumed: {(error.strerror or str(error)).lower()}") from None
+        length, checksum = _summed(stream, mark.offset)
+        if (length, checksum) != (mark.offset, mark.checksum):
+            stream.close()
+            raise OutputError(f"{path}: not the file that the checkpoint was made with: its first {mark.offset} bytes differ")
+        stream.truncate(mark.offset)
+        stream.seek(mark.offset)
+        return cls(path, stream, mark.offset, mark.checksum)
+
+    def write(self, data: bytes) -> None:
+        """Append *data*."""
+        self._stream.write(data)
+        self._offset += len(data)
+        self._checksum = zlib.crc32(data, self._checksum)
+
+    def mark(self) -> Mark:
+        """How far the file has grown; that much is on the disk then."""
+        self._stream.flush()
+        if self._stream.seekable():
+            os.fsync(self._stream.fileno())
+        return Mark(self._offset, self._checksum)
+
+    def close(self) -> None:
+        """Write out what is left."""
+        self._stream.close()
+
+
+def _summed(stream: IO[bytes], length: int) -> tuple[int, int]:
+    checksum = done = 0
+    while done < length and (piece := stream.read(min(_PIECE, length - done))):
+        checksum, done = zlib.crc32(piece, checksum), done + len(piece)
+    return done, checksum
+
+
+# --- forms ----------------------------------------------------------------------------------------------------------
+
+
+def as_json_line(record: Record) -> bytes:
+    """A record as a line of JSON."""
+    return json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def as_csv_line(values: Sequence[Any]) -> bytes:
+    """Values as a line of CSV."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue().encode()
+
+
+def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Write a table as Parquet, whole or not at all. Raises :class:`OutputError`, also where pyarrow is not installed."""
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise OutputError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
+    table = pyarrow.table({name: [float(row[i]) if _is_float(rows, i) else row[i] for row in rows] for i, name in enumerate(columns)})
+    scratch = path.with_name(f".{path.name}.part")
+    try:
+        parquet.write_table(table, scratch)
+        os.replace(scratch, path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def _is_float(rows: Sequence[Sequence[Any]], column: int) -> bool:
+    return any(isinstance(row[column], float) for row in rows)

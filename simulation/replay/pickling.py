@@ -1,0 +1,46 @@
+"""What a checkpoint names instead of writing it, as the options give it again: the algorithm of a scheduler, its profiles and plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...core.engine import Engine
+from ...framework.engine import FrameworkEngine
+from ...framework.plugin import Plugin
+from ...framework.registry import DEFAULT_REGISTRY
+
+GIVEN = ("args", "handle")
+"""What a plugin is constructed with."""
+States = Mapping[str, Mapping[str, Any]]
+
+
+def anchors_of(engine: Engine) -> dict[str, Any]:
+    """The parts of *engine* that follow from the options, by name."""
+    algorithm = engine.algorithm
+    found: dict[str, Any] = {"algorithm": algorithm, "release": algorithm.release, "gates": algorithm.gates}
+    if isinstance(engine, FrameworkEngine):
+        found["config"] = engine.config
+        for name, profile in engine.profiles.items():
+            parts = {"profile": profile, "algorithm": profile.algorithm, "kept": profile.kept, "points": profile.points}
+            found |= {f"{part} of {name}": value for part, value in parts.items() if value is not None}
+        found |= dict(_plugins(engine))
+    return found
+
+
+def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
+    for name, profile in engine.profiles.items() if isinstance(engine, FrameworkEngine) else ():
+        for plugin in profile.plugins().values():
+            yield f"plugin {plugin.name} of {name}", plugin
+
+
+def plugin_states(engine: Engine) -> States:
+    """What users' plugins keep in their attributes, by the plugin's name among the anchors; upstream's keep nothing that counts."""
+    own = ((name, plugin) for name, plugin in _plugins(engine) if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin))
+    return {name: {key: value for key, value in vars(plugin).items() if key not in GIVEN} for name, plugin in own}
+
+
+def restore_plugins(engine: Engine, states: States) -> None:
+    """Give users' plugins back what they kept."""
+    for name, plugin in _plugins(engine):
+        vars(plugin).update(states.get(name, {}))

@@ -1,0 +1,146 @@
+"""A replay with its results on disk: events, time series, checkpoints; it can be stopped at any time and gone on with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from .checkpoint import Checkpoint, Header, load, save
+from .journal import Record
+from .outputs import GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
+from .pickling import anchors_of, plugin_states, restore_plugins
+from .replay import Replay
+from .series import Series, columns
+
+PARQUET = ".parquet"
+
+
+@attrs.frozen(kw_only=True)
+class Places:
+    """Where results go: events to a file, else to standard output; the time series and checkpoints nowhere unless said."""
+
+    events: Path | None = None
+    series: Path | None = None
+    series_every: float = 0.0
+    checkpoint: Path | None = None
+    checkpoint_every: int = 10_000
+    """Steps of the replay."""
+
+
+@attrs.define(eq=False)
+class Recording:
+    """Runs *replay*, a new one; *header* says what checkpoints belong to."""
+
+    replay: Replay
+    places: Places
+    header: Header
+    stopped: bool = False
+    """Set it to stop after the step that is under way."""
+    _files: dict[str, GrowingFile] = attrs.field(factory=dict)
+    _series: Series = attrs.field(init=False)
+    _rows: list[list[Any]] = attrs.field(factory=list)
+    """The time series where it is written at the end."""
+
+    def begin(self, checkpoint: Checkpoint | None = None) -> None:
+        """Open the files, new or as they were when *checkpoint* was made, whose state is taken over then."""
+        self._series = Series(self._add_row, self.places.series_every)
+        if checkpoint is not None:
+            checkpoint.check(self.header)
+            state = checkpoint.state(self._anchors())
+            self.replay, self._series, self._rows = state["replay"], state["series"], state["rows"]
+            restore_plugins(self.replay.engine, state["plugins"])
+        marks = {} if checkpoint is None else checkpoint.header.files
+        for name, path in self._growing().items():
+            mark = marks.get(name)
+            self._files[name] = GrowingFile.begin(path) if mark is None else GrowingFile.resume(path, Mark(*mark))
+        self._connect()
+        if checkpoint is None and "series" in self._files:
+            self._files["series"].write(as_csv_line(columns(self.replay.inputs.resources)))
+
+    def _growing(self) -> dict[str, Path]:
+        found = {"events": self.places.events, "series": None if self._is_parquet else self.places.series}
+        return {name: path for name, path in found.items() if path is not None}
+
+    @property
+    def _is_parquet(self) -> bool:
+        return self.places.series is not None and self.places.series.suffix == PARQUET
+
+    def _connect(self) -> None:
+        self.replay.world.journal.sink = self._add_event
+        if self.places.series is not None:
+            self.replay.at_instant = self._series.at_instant
+
+    def _add_event(self, record: Record) -> None:
+        line = as_json_line(record)
+        if "events" in self._files:
+            self._files["events"].write(line)
+        else:
+            sys.stdout.write(line.decode())
+
+    def _add_row(self, row: list[Any]) -> None:
+        if "series" in self._files:
+            self._files["series"].write(as_csv_line(row))
+        else:
+            self._rows.append(row)
+
+    # --- running ----------------------------------------------------------------------------------------------------
+
+    def run(self) -> Iterator[int]:
+        """Go on to the end, or until stopped; yields the number of steps after each."""
+        every = self.places.checkpoint_every
+        while not self.stopped and self.replay.step():
+            if self.places.checkpoint is not None and self.replay.steps % every == 0:
+                self.save()
+            yield self.replay.steps
+
+    def end(self) -> None:
+        """Write out everything; what was stopped, by hand or at its last second, can be gone on with if checkpoints are made."""
+        done = self.replay.is_over and self.replay.until is None
+        if self.places.checkpoint is not None and not done:
+            self.save()
+        if self.replay.is_over:
+            self.replay.settle()
+            self.replay.world.journal.note("Summary", **summary(self.replay))
+        self.close()
+        if self._is_parquet and self.places.series is not None:
+            write_parquet(self.places.series, columns(self.replay.inputs.resources), self._rows)
+        if done and self.places.checkpoint is not None:
+            self.places.checkpoint.unlink(missing_ok=True)
+        sys.stdout.flush()
+
+    def close(self) -> None:
+        """Close the files as they are; no more is written to them."""
+        for file in self._files.values():
+            file.close()
+
+    # --- checkpoints ------------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """Write a checkpoint of everything as it is after the last step."""
+        assert self.places.checkpoint is not None
+        marks = {name: file.mark() for name, file in self._files.items()}
+        files = {name: (mark.offset, mark.checksum) for name, mark in marks.items()}
+        header = attrs.evolve(self.header, steps=self.replay.steps, time=self.replay.now, files=files)
+        plugins = plugin_states(self.replay.engine)
+        state = {"replay": self.replay, "series": self._series, "rows": self._rows, "plugins": plugins}
+        save(self.places.checkpoint, header, state, self._anchors())
+
+    def _anchors(self) -> Mapping[str, Any]:
+        """What a checkpoint names and does not hold: it follows from inputs and options, or belongs to this process."""
+        return {"recording": self, "inputs": self.replay.inputs, **anchors_of(self.replay.engine)}
+
+
+def found(places: Places) -> Checkpoint | None:
+    """The checkpoint to go on from, None where there is none."""
+    return None if places.checkpoint is None else load(places.checkpoint)
+
+
+def summary(replay: Replay) -> dict[str, Any]:
+    """What a replay came to, as plain data."""
+    tally, use = replay.world.tally, replay.world.tally.mean_use()
+    shares = {} if use is None else {name: round(float(share), 6) for name, share in zip(replay.inputs.resources, use, strict=True)}
+    return {**tally.record(), "stillWaiting": replay.world.ledger.waiting_pods, "waits": tally.wait_record(), "meanUse": shares}

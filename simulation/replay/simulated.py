@@ -1,0 +1,140 @@
+"""The cluster that a replay runs: the scheduler, its queue, the API's objects as the scheduler hears of them, and a clock."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+import attrs
+
+from ...api.objects import KubeObject, Node, Pod
+from ...core.engine import Engine
+from ...core.queue.clock import Clock
+from ...core.queue.protocol import SchedulingQueue
+from ...core.router import EventRouter
+from ...framework.queue.queue import FrameworkQueue
+from ..engines import queue_and_router
+from .agenda import Agenda
+from .bindingcycle import BindingCycle, binding_cycle
+from .inputs.times import as_timestamp
+from .journal import Journal
+from .ledger import Fragmentation, Ledger
+from .tally import Tally
+
+K = TypeVar("K", bound=KubeObject)
+
+
+@attrs.frozen(kw_only=True)
+class Delays:
+    """How long things take, in virtual seconds."""
+
+    cycle: float = 0.0
+    """From one scheduling cycle to the next: the scheduler does one thing at a time."""
+    binding: float = 0.0
+    """From the decision until the API has the pod on its node."""
+    provisioning: float = 0.0
+    """Until a volume is made."""
+    startup: float = 0.0
+    """From the binding until the pod runs."""
+    termination: float = 0.0
+    """Between the order to leave and the end of a pod."""
+    failure: float = 300.0
+    """From a node's failure until its pods are given up."""
+
+
+@attrs.define(eq=False)
+class World:
+    """Everything that changes as virtual time passes. ``changes`` moves with whatever may let a pod fit that did not."""
+
+    engine: Engine
+    resources: Sequence[str]
+    delays: Delays
+    seed: int
+    origin: float
+    """What the clock's 0 is in seconds since 1970."""
+    scheduler_name: str
+    """Whose pods are scheduled; profiles say it themselves."""
+    clock: Clock = attrs.field(factory=Clock)
+    changes: int = 0
+    agenda: Agenda = attrs.field(factory=Agenda)
+    tally: Tally = attrs.field(factory=Tally)
+    queue: SchedulingQueue = attrs.field(init=False)
+    router: EventRouter = attrs.field(init=False)
+    binding: BindingCycle = attrs.field(init=False)
+    journal: Journal = attrs.field(init=False)
+    ledger: Ledger = attrs.field(init=False)
+    fragmentation: Fragmentation = attrs.field(init=False)
+    draw: random.Random = attrs.field(init=False)
+    _version: int = 0
+    """The highest resourceVersion that was seen."""
+    _entered: float = -1.0
+    """When the last pod entered the queue."""
+
+    def __attrs_post_init__(self) -> None:
+        self.queue, self.router = queue_and_router(self.engine, self.clock, self.scheduler_name)
+        self.binding = binding_cycle(self.engine, self.queue)
+        self.journal = Journal(self.clock)
+        self.ledger = Ledger(self.resources)
+        self.draw = random.Random(self.seed)
+        self.fragmentation = Fragmentation(self.ledger, random.Random(self.seed))
+
+    @property
+    def now(self) -> float:
+        return self.clock.now
+
+    @property
+    def timestamp(self) -> str:
+        """The time as the API writes it."""
+        return as_timestamp(self.origin + self.clock.now)
+
+    def after(self, seconds: float) -> float:
+        """The time in so many seconds."""
+        return self.clock.now + seconds
+
+    # --- objects ----------------------------------------------------------------------------------------------------
+
+    def put(self, item: KubeObject) -> None:
+        """An object appears or changes."""
+        self.changes += 1
+        if item.metadata.resource_version.isdecimal():
+            self._version = max(self._version, int(item.metadata.resource_version))
+        if isinstance(item, Node):
+            self.ledger.put_node(item)
+        self.router.put(item)
+
+    def enter(self, pod: Pod) -> None:
+        """A new pod appears. Those that come at one time enter the queue one after the other, as real clocks tell them apart."""
+        now = self.clock.now
+        self._entered = now if self._entered < now else math.nextafter(self._entered, math.inf)
+        self.clock.now = self._entered
+        self.put(pod)
+        self.clock.now = now
+
+    def delete(self, item: KubeObject) -> None:
+        """An object goes."""
+        self.changes += 1
+        if isinstance(item, Node):
+            self.ledger.drop_node(item.name)
+        self.router.delete(item)
+
+    def written(self, item: K) -> K:
+        """*item* as the API gives it back once it was changed: with a new resourceVersion, if it had one."""
+        if not item.metadata.resource_version.isdecimal():
+            return item
+        self._version += 1
+        return attrs.evolve(item, metadata=attrs.evolve(item.metadata, resource_version=str(self._version)))
+
+    def node(self, name: str) -> Node | None:
+        """The node called *name*, or None."""
+        return self.engine.cache.node(name)
+
+    def is_gated(self, key: str) -> bool:
+        """Whether a pod is held back from being tried at all."""
+        pod = self.pod(key)
+        return pod is not None and isinstance(self.queue, FrameworkQueue) and self.queue.is_gated(pod)
+
+    def pod(self, key: str) -> Pod | None:
+        """The pod called ``namespace/name`` as the API has it, None for one that is gone."""
+        return self.router.pods.get(key)

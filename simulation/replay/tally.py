@@ -1,0 +1,66 @@
+"""What a replay came to: how many pods got where, how long they waited, how full the cluster was on average."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from .inputs.times import plain
+from .ledger import Ledger
+
+PERCENTILES = (50, 90, 95, 99)
+
+
+@attrs.define(eq=False)
+class Tally:
+    """Counts since the beginning, and every wait."""
+
+    arrived: int = 0
+    scheduled: int = 0
+    """How often a pod was given a node."""
+    never_scheduled: int = 0
+    """Pods that went without ever having had a node."""
+    finished: int = 0
+    evicted: int = 0
+    deleted: int = 0
+    attempts: int = 0
+    failed_attempts: int = 0
+    preemptions: int = 0
+    """Attempts that made room by evicting pods."""
+    waits: array[float] = attrs.field(factory=lambda: array("d"))
+    """Seconds from each scheduled pod's arrival to its node."""
+    _area: NDArray[np.float64] | None = None
+    _capacity: NDArray[np.float64] | None = None
+
+    def pass_time(self, seconds: float, ledger: Ledger) -> None:
+        """The cluster stays for so long as *ledger* has it."""
+        if self._area is None or self._capacity is None:
+            self._area, self._capacity = np.zeros(len(ledger.resources)), np.zeros(len(ledger.resources))
+        self._area += ledger.in_use * seconds
+        self._capacity += ledger.capacity * seconds
+
+    def mean_use(self) -> NDArray[np.float64] | None:
+        """What share of each resource was in use, over time: float64[R]; None where no time has passed."""
+        if self._area is None or self._capacity is None:
+            return None
+        return np.divide(self._area, self._capacity, out=np.zeros(len(self._area)), where=self._capacity > 0)
+
+    def wait_record(self) -> dict[str, Any]:
+        """Mean, percentiles and maximum of the waits in seconds; empty where nobody was scheduled."""
+        if not self.waits:
+            return {}
+        waits = np.frombuffer(self.waits, np.float64)
+        found = {f"p{share}": plain(float(value)) for share, value in zip(PERCENTILES, np.percentile(waits, PERCENTILES), strict=True)}
+        return {"mean": plain(float(waits.mean())), **found, "max": plain(float(waits.max()))}
+
+    def record(self) -> dict[str, Any]:
+        """The counts as plain data."""
+        return {
+            "arrived": self.arrived, "scheduled": self.scheduled, "neverScheduled": self.never_scheduled, "finished": self.finished,
+            "evicted": self.evicted, "deleted": self.deleted, "attempts": self.attempts, "failedAttempts": self.failed_attempts,
+            "preemptions": self.preemptions,
+        }  # fmt: skip

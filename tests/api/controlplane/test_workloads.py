@@ -1,0 +1,271 @@
+"""Workloads and the pods that their controllers would make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.api.controlplane.workloads import expand
+from kubeclassic.api.objects import (
+    KubeObject,
+    Map,
+    Node,
+    NodeSpec,
+    ObjectMeta,
+    OwnerReference,
+    PersistentVolumeClaim,
+    Pod,
+    PodSpec,
+    PodStatus,
+    ReplicaSet,
+    Taint,
+)
+from kubeclassic.api.objects.quantity import Quantity
+from kubeclassic.exceptions import ManifestError
+
+TEMPLATE: dict[str, Any] = {
+    "metadata": {"labels": {"app": "web"}},
+    "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": "1"}}}]},
+}
+
+
+def workload(kind: str, name: str = "web", owner: dict[str, Any] | None = None, uid: str = "", **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "x", "uid": uid, **({"ownerReferences": [owner]} if owner else {})}
+    selector = {"app": "web"} if kind == "ReplicationController" else {"matchLabels": {"app": "web"}}
+    return {"kind": kind, "apiVersion": "apps/v1", "metadata": metadata, "spec": {"selector": selector, "template": TEMPLATE, **spec}}
+
+
+def owned(kind: str, owner: str, name: str, uid: str = "", phase: str = "Running", **spec: Any) -> Pod:
+    reference = OwnerReference(kind=kind, name=owner, uid=uid, controller=True)
+    metadata = ObjectMeta(name=name, namespace="x", owner_references=(reference,))
+    return Pod(metadata=metadata, spec=PodSpec(**spec), status=PodStatus(phase=phase))
+
+
+def pods(made: list[KubeObject]) -> list[Pod]:
+    return [found for found in made if isinstance(found, Pod)]
+
+
+def names(made: list[KubeObject]) -> list[str]:
+    return [found.key for found in made]
+
+
+def nodes(*given: str) -> list[Node]:
+    return [Node(metadata=ObjectMeta(name=name, labels=Map(name=name))) for name in given]
+
+
+class TestReplicas:
+    @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController"])
+    def test_pods_of_the_template(self, kind: str) -> None:
+        """As many pods as replicas are made, with the template's labels and defaults, owned by the workload."""
+        made = expand([workload(kind, replicas=2, uid="u")])
+        assert names(made) == ["x/web-0", "x/web-1"]
+        pod = pods(made)[0]
+        assert pod.labels == {"app": "web"}
+        assert pod.metadata.controller == OwnerReference(kind=kind, name="web", uid="u", api_version="apps/v1", controller=True)
+        assert pod.spec.containers[0].requests == {"cpu": Quantity.of(1)}
+        assert pod.spec.scheduler_name == "default-scheduler"
+
+    def test_one_replica_unless_told(self) -> None:
+        """Replicas are 1 where absent and may be 0."""
+        specs: list[dict[str, Any]] = [{}, {"replicas": 0}]
+        assert [len(expand([workload("ReplicaSet", **spec)])) for spec in specs] == [1, 0]
+
+    def test_pods_that_are_there_count(self) -> None:
+        """Pods under control count, by name or by UID, but not finished ones, nor those of another workload of that name."""
+        present = [
+            owned("ReplicaSet", "web", "web-0"),
+            owned("ReplicaSet", "web", "a", uid="u"),
+            owned("ReplicaSet", "web", "b", uid="before"),
+            owned("ReplicaSet", "web", "c", phase="Failed"),
+            owned("ReplicaSet", "other", "d"),
+            Pod(metadata=ObjectMeta(name="web-1", namespace="x")),
+        ]
+        assert names(expand([workload("ReplicaSet", replicas=4, uid="u")], pods=present)) == ["x/web-2", "x/web-3"]
+
+    def test_deleted_pods_are_replaced(self) -> None:
+        """A pod that is being deleted does not count."""
+        pod = owned("ReplicaSet", "web", "web-0")
+        going = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, deletion_timestamp="2020-01-01T00:00:00Z"))
+        assert names(expand([workload("ReplicaSet", replicas=1)], pods=[going])) == ["x/web-1"]
+
+    def test_expanding_again_adds_nothing(self) -> None:
+        """What was made counts the next time."""
+        given = [
+            workload("ReplicaSet", replicas=2),
+            workload("Job", name="j", parallelism=2, completions=3),
+            workload("DaemonSet", name="d"),
+        ]
+        made = expand(given, nodes("n"))
+        assert expand(given, nodes("n"), pods(made)) == []
+
+
+class TestDeployment:
+    def test_a_replica_set_is_implied(self) -> None:
+        """A deployment stands for a ReplicaSet named after its template, which owns the pods."""
+        made = expand([workload("Deployment", replicas=2)])
+        replica_set = made[0]
+        assert isinstance(replica_set, ReplicaSet)
+        hashed = replica_set.name.removeprefix("web-")
+        assert len(hashed) == 10
+        assert replica_set.selector is not None
+        assert replica_set.selector.match_labels == replica_set.labels == {"app": "web", "pod-template-hash": hashed}
+        assert replica_set.metadata.controller is not None
+        assert replica_set.metadata.controller.kind == "Deployment"
+        assert names(made)[1:] == [f"x/web-{hashed}-0", f"x/web-{hashed}-1"]
+        owner = pods(made)[0].metadata.controller
+        assert owner is not None
+        assert (owner.kind, owner.name, owner.uid) == ("ReplicaSet", replica_set.name, replica_set.uid)
+        assert pods(made)[0].labels == replica_set.labels
+
+    def test_names_depend_on_the_template_alone(self) -> None:
+        """The same template gives the same names, another one others."""
+        one, same, other = (
+            names(expand([workload("Deployment", template=template)])) for template in (TEMPLATE, dict(TEMPLATE), {**TEMPLATE, "spec": {}})
+        )
+        assert one == same != other
+
+    def test_replica_sets_that_are_given_are_used(self) -> None:
+        """Where the deployment's ReplicaSets are given, the newest makes up for what the others lack."""
+        owner = {"kind": "Deployment", "name": "web", "controller": True}
+        old, new = (workload("ReplicaSet", f"web-{name}", owner, replicas=1) for name in ("old", "new"))
+        new["metadata"]["annotations"] = {"deployment.kubernetes.io/revision": "2"}
+        assert names(expand([new, workload("Deployment", replicas=3), old])) == ["x/web-old-0", "x/web-new-0", "x/web-new-1"]
+
+
+class TestStatefulSet:
+    def test_ordinals_and_claims(self) -> None:
+        """Pods are numbered, each has its own claims, which take the place of volumes of their names."""
+        claim = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
+        template = {**TEMPLATE, "spec": {"volumes": [{"name": "data", "emptyDir": {}}, {"name": "tmp"}]}}
+        made = expand([workload("StatefulSet", replicas=2, volumeClaimTemplates=[claim], template=template)])
+        assert names(made) == ["x/data-web-0", "x/web-0", "x/data-web-1", "x/web-1"]
+        assert isinstance(made[0], PersistentVolumeClaim)
+        assert (made[0].labels, made[0].spec.requests) == ({"app": "web"}, {"storage": Quantity.of("1Gi")})
+        pod = pods(made)[1]
+        assert [(volume.name, volume.persistent_volume_claim) for volume in pod.spec.volumes] == [("data", "data-web-1"), ("tmp", None)]
+        assert pod.labels == {"app": "web", "statefulset.kubernetes.io/pod-name": "web-1"}
+
+    def test_present_pods_and_claims_are_kept(self) -> None:
+        """A number that is there is not made again, nor is a claim; numbers may start elsewhere."""
+        claim = PersistentVolumeClaim(metadata=ObjectMeta(name="data-web-6", namespace="x"))
+        given = workload("StatefulSet", replicas=2, ordinals={"start": 5}, volumeClaimTemplates=[{"metadata": {"name": "data"}}])
+        assert names(expand([given], pods=[owned("StatefulSet", "web", "web-5")], claims=[claim])) == ["x/web-6"]
+
+
+class TestDaemonSet:
+    def test_one_pod_a_node(self) -> None:
+        """Each node gets a pod that is tied to it by required node affinity and tolerates a node's usual troubles."""
+        made = pods(expand([workload("DaemonSet")], nodes("a", "b")))
+        assert names(list(made)) == ["x/web-a", "x/web-b"]
+        affinity = made[1].spec.affinity
+        assert affinity is not None
+        assert affinity.node_affinity is not None
+        assert affinity.node_affinity.required is not None
+        (term,) = affinity.node_affinity.required.node_selector_terms
+        assert [(field.key, field.operator, field.values) for field in term.match_fields] == [("metadata.name", "In", ("b",))]
+        tolerated = {(t.key.removeprefix("node.kubernetes.io/"), t.effect) for t in made[0].spec.tolerations}
+        assert tolerated == {
+            ("not-ready", "NoExecute"),
+            ("unreachable", "NoExecute"),
+            *((trouble, "NoSchedule") for trouble in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")),
+        }
+
+    def test_on_the_hosts_network_an_unavailable_network_is_tolerated(self) -> None:
+        """A daemon on the host's network also tolerates an unavailable network."""
+        (pod,) = pods(expand([workload("DaemonSet", template={"spec": {"hostNetwork": True}})], nodes("a")))
+        assert "node.kubernetes.io/network-unavailable" in {toleration.key for toleration in pod.spec.tolerations}
+
+    @pytest.mark.parametrize(
+        ("spec", "made"),
+        [
+            ({"nodeSelector": {"name": "a"}}, ["x/web-a"]),
+            ({"nodeName": "b"}, ["x/web-b"]),
+            (
+                {
+                    "affinity": {
+                        "nodeAffinity": {
+                            "requiredDuringSchedulingIgnoredDuringExecution": {
+                                "nodeSelectorTerms": [{"matchExpressions": [{"key": "name", "operator": "NotIn", "values": ["a"]}]}]
+                            }
+                        }
+                    }
+                },
+                ["x/web-b"],
+            ),
+            ({"tolerations": [{"operator": "Exists"}]}, ["x/web-a", "x/web-b", "x/web-tainted"]),
+        ],
+    )
+    def test_only_where_it_may_run(self, spec: dict[str, Any], made: list[str]) -> None:
+        """Node name, selector, required affinity and taints decide which nodes get a pod."""
+        tainted = Node(metadata=ObjectMeta(name="tainted"), spec=NodeSpec(taints=(Taint(key="gpu", effect="NoSchedule"),)))
+        given = nodes("a", "b") if spec.get("affinity") else [*nodes("a", "b"), tainted]
+        assert names(expand([workload("DaemonSet", template={"spec": spec})], given)) == made
+
+    def test_unschedulable_nodes_get_one(self) -> None:
+        """The taint of an unschedulable node does not keep daemons away."""
+        cordoned = Node(
+            metadata=ObjectMeta(name="c"), spec=NodeSpec(taints=(Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"),))
+        )
+        assert names(expand([workload("DaemonSet")], [cordoned])) == ["x/web-c"]
+
+    def test_nodes_with_a_pod_get_none(self) -> None:
+        """A node with a daemon, bound or only tied to it, gets no second one."""
+        (tied,) = pods(expand([workload("DaemonSet")], nodes("b")))
+        assert names(expand([workload("DaemonSet")], nodes("a", "b", "c"), [owned("DaemonSet", "web", "p", node_name="a"), tied])) == [
+            "x/web-c"
+        ]
+
+
+class TestJobs:
+    @pytest.mark.parametrize(
+        ("spec", "status", "made"),
+        [
+            ({}, {}, 1),
+            ({"parallelism": 3}, {}, 3),
+            ({"completions": 5}, {}, 1),
+            ({"parallelism": 3, "completions": 5}, {"succeeded": 4}, 1),
+            ({"parallelism": 3}, {"succeeded": 1}, 3),
+            ({"parallelism": 0}, {}, 0),
+            ({"suspend": True}, {}, 0),
+            ({"parallelism": 2}, {"conditions": [{"type": "Complete", "status": "True"}]}, 0),
+            ({"parallelism": 2}, {"conditions": [{"type": "Complete", "status": "False"}]}, 2),
+        ],
+    )
+    def test_how_many_run(self, spec: dict[str, Any], status: dict[str, Any], made: int) -> None:
+        """As many pods as may run side by side, not more than are to complete; none when suspended or finished."""
+        assert len(expand([{**workload("Job", **spec), "status": status}])) == made
+
+    def test_cron_jobs(self) -> None:
+        """A cron job gives one job's pods, none when suspended or when a job of it is given."""
+        job = {"spec": {"parallelism": 2, "template": TEMPLATE}}
+        made = pods(expand([workload("CronJob", jobTemplate=job)]))
+        assert names(list(made)) == ["x/web-1-0", "x/web-1-1"]
+        assert made[0].metadata.controller is not None
+        assert (made[0].metadata.controller.kind, made[0].labels["job-name"]) == ("Job", "web-1")
+        assert expand([workload("CronJob", jobTemplate=job, suspend=True)]) == []
+        running = workload("Job", "web-7", {"kind": "CronJob", "name": "web", "controller": True})
+        assert names(expand([workload("CronJob", jobTemplate=job), running])) == ["x/web-7-0"]
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("given", "text"),
+        [
+            (workload("Deployment", replicas="2"), 'Deployment web: spec.replicas: got "2", wanted a whole number'),
+            (workload("Deployment", replicas=-1), "Deployment web: spec.replicas: got -1, wanted 0 or more"),
+            (workload("ReplicaSet", template=None), "ReplicaSet web: spec.template: got nothing, wanted a pod template"),
+            (workload("Job", template={"spec": {"containers": 5}}), "Job web: spec.template: spec.containers: got 5, wanted a list"),
+            (workload("CronJob", jobTemplate=None), "Job web-1: spec.template: got nothing, wanted a pod template"),
+        ],
+    )
+    def test_errors_say_where(self, given: dict[str, Any], text: str) -> None:
+        """A workload that cannot be read is told with kind, name and field."""
+        with pytest.raises(ManifestError) as caught:
+            expand([given])
+        assert str(caught.value) == text
+
+    def test_other_kinds_are_passed_over(self) -> None:
+        """Documents that are no workloads add nothing."""
+        assert expand([{"kind": "ConfigMap"}]) == []

@@ -1,0 +1,244 @@
+"""Selectors over labels and nodes: what matches, and upstream's words for what is not valid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from kubeclassic.api.meaning.labels import (
+    SelectorError,
+    compile_selector,
+    everything,
+    is_valid_label_key,
+    is_valid_label_value,
+    match_expressions_selector,
+    node_selector_matches,
+    node_term_matches,
+    nothing,
+    pairs_match,
+    quoted,
+    selector_matches,
+    set_selector,
+    topology_term_matches,
+    topology_terms_match,
+)
+from kubeclassic.api.objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement, TopologySelectorTerm
+
+NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+CHARACTERS = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+BAD_NAME = f"name part must {CHARACTERS} (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{NAME}')"
+BAD_VALUE = (
+    f"a valid label must be an empty string or {CHARACTERS} "
+    f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({NAME})?')"
+)
+
+
+def asks(key: str, operator: str, *values: str) -> Requirement:
+    return Requirement(key=key, operator=operator, values=values)
+
+
+def selector(*expressions: Requirement, **pairs: str) -> LabelSelector:
+    return LabelSelector(match_labels=Map(pairs), match_expressions=expressions)
+
+
+class TestLabelSelector:
+    @pytest.mark.parametrize(
+        ("chosen", "labels", "matches"),
+        [
+            (None, {"a": "1"}, False),
+            (selector(), {}, True),
+            (selector(a="1"), {"a": "1", "b": "2"}, True),
+            (selector(a="1"), {"a": "2"}, False),
+            (selector(asks("b", "Exists"), a="1"), {"a": "1"}, False),
+            (selector(asks("a", "In", "1", "2")), {"a": "2"}, True),
+            (selector(asks("a", "In", "1", "2")), {}, False),
+            (selector(asks("a", "NotIn", "1")), {}, True),
+            (selector(asks("a", "NotIn", "1")), {"a": "1"}, False),
+            (selector(asks("a", "Exists")), {"a": ""}, True),
+            (selector(asks("a", "DoesNotExist")), {"a": ""}, False),
+            (selector(asks("a", "DoesNotExist")), {"b": ""}, True),
+            (selector(asks("a", "In", "")), {"a": ""}, True),
+            (selector(asks("a", "In", "")), {}, False),
+        ],
+    )
+    def test_matching(self, chosen: LabelSelector | None, labels: Mapping[str, str], matches: bool) -> None:
+        """None matches nothing, an empty selector everything, all pairs and expressions must hold."""
+        assert selector_matches(chosen, labels) is matches
+
+    @pytest.mark.parametrize(
+        ("expression", "text"),
+        [
+            (asks("a", "Foo"), '"Foo" is not a valid pod selector operator'),
+            (asks("a", "Gt", "1"), '"Gt" is not a valid pod selector operator'),
+            (asks("a", "In"), "for 'in', 'notin' operators, values set can't be empty"),
+            (asks("a", "Exists", "1"), "values set must be empty for exists and does not exist"),
+            (asks("bad key!", "Exists"), f'invalid label key "bad key!": {BAD_NAME}'),
+            (asks("gen", "In", "bad value!"), f'invalid label value: "bad value!": at key: "gen": {BAD_VALUE}'),
+        ],
+    )
+    def test_invalid_ones_say_why(self, expression: Requirement, text: str) -> None:
+        """An invalid selector raises upstream's text."""
+        with pytest.raises(SelectorError) as caught:
+            compile_selector(selector(expression))
+        assert str(caught.value) == text
+
+    def test_text_without_key(self) -> None:
+        """The error of a bad value also has the text of the releases that leave out the key."""
+        with pytest.raises(SelectorError) as caught:
+            compile_selector(selector(a="bad value!"))
+        assert caught.value.without_key == f'invalid label value: "bad value!": {BAD_VALUE}'
+
+    def test_the_first_fault_counts(self) -> None:
+        """The key is looked at before the number of values, that before the values."""
+        with pytest.raises(SelectorError, match="invalid label key"):
+            compile_selector(selector(asks("-", "In")))
+
+    def test_compiled_once(self) -> None:
+        """Equal selectors share one test; all and nothing are the well-known functions."""
+        assert compile_selector(selector(a="1")) is compile_selector(selector(a="1"))
+        assert (compile_selector(None), compile_selector(selector())) == (nothing, everything)
+
+
+class TestSetSelector:
+    def test_pairs_must_all_hold(self) -> None:
+        """A plain map asks for all of its pairs; none asks for nothing."""
+        assert set_selector(Map(a="1"))({"a": "1", "b": "2"})
+        assert not set_selector(Map(a="1"))({"a": "2"})
+        assert set_selector(None) is set_selector(Map()) is everything
+
+    @pytest.mark.parametrize("pairs", [{"a": "1", "b": "not valid"}, {"bad key": "1"}])
+    def test_one_invalid_pair_matches_everything(self, pairs: dict[str, str]) -> None:
+        """One invalid pair makes the whole selector match everything."""
+        assert set_selector(Map(pairs)) is everything
+
+    def test_pairs_match_does_not_validate(self) -> None:
+        """Where nothing is validated, an invalid value matches what is literally equal."""
+        assert pairs_match({"a": "not valid"}, {"a": "not valid"})
+        assert not pairs_match({"a": "not valid"}, {"a": "x"})
+        assert pairs_match(None, {})
+
+
+class TestNodeSelector:
+    @pytest.mark.parametrize(
+        ("expression", "labels", "matches"),
+        [
+            (asks("gen", "Gt", "5"), {"gen": "6"}, True),
+            (asks("gen", "Gt", "5"), {"gen": "5"}, False),
+            (asks("gen", "Lt", "5"), {"gen": "-4"}, True),
+            (asks("gen", "Lt", "5"), {"gen": "1.5"}, False),
+            (asks("gen", "Lt", "5"), {}, False),
+            (asks("gen", "Gt", "5"), {"gen": "99999999999999999999"}, False),
+            (asks("gen", "Gt", "5"), {"gen": "٩"}, False),
+            (asks("gen", "Gt", "05"), {"gen": "6"}, True),
+        ],
+    )
+    def test_comparisons(self, expression: Requirement, labels: Mapping[str, str], matches: bool) -> None:
+        """Gt and Lt compare 64-bit whole numbers; a label that is none does not match."""
+        assert match_expressions_selector((expression,))(labels) is matches
+
+    @pytest.mark.parametrize(
+        ("expression", "text"),
+        [
+            (asks("a", "Foo"), '"Foo" is not a valid node selector operator'),
+            (asks("a", "Gt", "1", "2"), "for 'Gt', 'Lt' operators, exactly one value is required"),
+            (asks("a", "Lt", "x"), "for 'Gt', 'Lt' operators, the value must be an integer"),
+            (asks("a", "Lt", "99999999999999999999"), "for 'Gt', 'Lt' operators, the value must be an integer"),
+            (asks("gen", "Gt", "-5"), f'invalid label value: "-5": at key: "gen": {BAD_VALUE}'),
+        ],
+    )
+    def test_invalid_expressions_say_why(self, expression: Requirement, text: str) -> None:
+        """An invalid expression raises upstream's text; a negative bound is a number but no label value."""
+        with pytest.raises(SelectorError) as caught:
+            match_expressions_selector((expression,))
+        assert str(caught.value) == text
+
+    def test_no_expressions_match_nothing(self) -> None:
+        """An empty list of expressions matches nothing."""
+        assert match_expressions_selector(()) is nothing
+
+    def test_one_term_must_match(self) -> None:
+        """Terms are alternatives; none at all, an empty one and an invalid one match no node."""
+        valid, invalid = NodeSelectorTerm(match_expressions=(asks("a", "Exists"),)), NodeSelectorTerm(match_expressions=(asks("a", "Foo"),))
+        assert node_selector_matches(NodeSelector(node_selector_terms=(invalid, NodeSelectorTerm(), valid)), {"a": ""}, "n")
+        assert not node_selector_matches(NodeSelector(node_selector_terms=(invalid, NodeSelectorTerm())), {"a": ""}, "n")
+        assert not node_selector_matches(NodeSelector(), {"a": ""}, "n")
+
+    @pytest.mark.parametrize(
+        ("field", "name", "matches"),
+        [
+            (asks("metadata.name", "In", "n1"), "n1", True),
+            (asks("metadata.name", "In", "n1"), "n2", False),
+            (asks("metadata.name", "NotIn", "n1"), "n2", True),
+            (asks("metadata.name", "In", "n1", "n2"), "n1", False),
+            (asks("metadata.name", "Exists"), "n1", False),
+            (asks("metadata.uid", "In", "n1"), "n1", False),
+            (asks("metadata.uid", "NotIn", "n1"), "n1", True),
+            (asks("metadata.uid", "In", ""), "n1", True),
+            (asks("metadata.name", "In", "n1"), "", False),
+            (asks("metadata.name", "In", "n1"), None, True),
+        ],
+    )
+    def test_fields(self, field: Requirement, name: str | None, matches: bool) -> None:
+        """Only metadata.name has a value, only In and NotIn with one value are valid; without a name fields are passed over."""
+        assert node_term_matches(NodeSelectorTerm(match_fields=(field,)), {}, name) is matches
+
+    def test_expressions_and_fields_must_both_hold(self) -> None:
+        """A term with expressions and fields asks for both."""
+        term = NodeSelectorTerm(match_expressions=(asks("a", "Exists"),), match_fields=(asks("metadata.name", "In", "n"),))
+        assert [node_term_matches(term, labels, name) for labels, name in (({"a": ""}, "n"), ({}, "n"), ({"a": ""}, "m"))] == [
+            True,
+            False,
+            False,
+        ]
+
+
+class TestTopology:
+    def test_all_keys_must_hold(self) -> None:
+        """All expressions of a term must hold; an empty and an invalid term match nothing; no terms allow every node."""
+        zone, host = asks("zone", "", "a", "b"), asks("host", "", "h")
+        term = TopologySelectorTerm(match_label_expressions=(zone, host))
+        assert topology_term_matches(term, {"zone": "b", "host": "h"})
+        assert not topology_term_matches(term, {"zone": "b"})
+        assert not topology_term_matches(TopologySelectorTerm(), {"zone": "a"})
+        assert not topology_term_matches(TopologySelectorTerm(match_label_expressions=(asks("zone", ""),)), {"zone": "a"})
+        assert topology_terms_match((), {})
+        assert topology_terms_match((TopologySelectorTerm(), term), {"zone": "a", "host": "h"})
+
+
+class TestSyntax:
+    @pytest.mark.parametrize("key", ["a", "A.b_c-9", "example.com/name", "a" * 63, "x" * 60 + ".com/" + "n" * 63])
+    def test_valid_keys(self, key: str) -> None:
+        """Names of up to 63 characters, with a DNS subdomain before them or not, are keys."""
+        assert not is_valid_label_key(key)
+
+    @pytest.mark.parametrize(
+        ("key", "faults"),
+        [
+            ("", ["name part must be non-empty", BAD_NAME]),
+            ("-a", [BAD_NAME]),
+            ("a\n", [BAD_NAME]),
+            ("a" * 64, ["name part must be no more than 63 characters"]),
+            ("/a", ["prefix part must be non-empty"]),
+        ],
+    )
+    def test_invalid_keys(self, key: str, faults: list[str]) -> None:
+        """Each fault of a key is told in upstream's words."""
+        assert list(is_valid_label_key(key)) == faults
+
+    @pytest.mark.parametrize(
+        ("key", "beginning"), [("a/b/c", "a qualified name must consist"), ("UP/a", "prefix part a DNS-1123 subdomain must")]
+    )
+    def test_bad_prefixes(self, key: str, beginning: str) -> None:
+        """A second slash and a prefix that is no DNS subdomain are faults."""
+        assert is_valid_label_key(key)[0].startswith(beginning)
+
+    def test_values(self) -> None:
+        """A value may be empty, but has at most 63 bytes and a letter or digit at both ends."""
+        assert not is_valid_label_value("")
+        assert is_valid_label_value("-") == (BAD_VALUE,)
+        assert is_valid_label_value("ä" * 32) == ("must be no more than 63 characters", BAD_VALUE)
+
+    def test_quoting(self) -> None:
+        """Texts in messages are quoted as Go quotes them."""
+        assert quoted('a"b\\\n\x01ä\u200b\U000e0001') == '"a\\"b\\\\\\n\\x01ä\\u200b\\U000e0001"'

@@ -1,0 +1,371 @@
+"""From JSON to values: every field, null against empty, and errors that say where."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.api import objects as o
+from kubeclassic.api.objects.quantity import Quantity
+from kubeclassic.api.reading.decode import decode, decode_kind
+from kubeclassic.exceptions import ManifestError
+
+AFFINITY = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def pod(**spec: Any) -> o.Pod:
+    decoded = decode({"kind": "Pod", "metadata": {"name": "p"}, "spec": spec}, strict=False)
+    assert isinstance(decoded, o.Pod)
+    return decoded
+
+
+def container(**fields: Any) -> o.Container:
+    return pod(containers=[fields]).spec.containers[0]
+
+
+class TestPod:
+    def test_every_field_that_scheduling_reads(self) -> None:
+        """A pod's specification comes out with the API's fields in snake_case."""
+        decoded = pod(
+            nodeName="n",
+            schedulerName="s",
+            priority=5,
+            priorityClassName="high",
+            preemptionPolicy="Never",
+            nodeSelector={"disk": "ssd"},
+            tolerations=[{"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 3}],
+            initContainers=[{"name": "i"}],
+            overhead={"cpu": "1m"},
+            hostNetwork=True,
+            schedulingGates=[{"name": "g"}],
+            topologySpreadConstraints=[{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}],
+        )
+        assert decoded.spec == o.PodSpec(
+            node_name="n",
+            scheduler_name="s",
+            priority=5,
+            priority_class_name="high",
+            preemption_policy="Never",
+            node_selector=o.Map(disk="ssd"),
+            tolerations=(o.Toleration(key="k", operator="Exists", effect="NoExecute", toleration_seconds=3),),
+            init_containers=(o.Container(name="i"),),
+            overhead=o.Map(cpu=Quantity.of("1m")),
+            host_network=True,
+            scheduling_gates=("g",),
+            topology_spread_constraints=(
+                o.TopologySpreadConstraint(
+                    max_skew=1, topology_key="zone", when_unsatisfiable="DoNotSchedule", label_selector=o.LabelSelector()
+                ),
+            ),
+        )
+
+    def test_containers(self) -> None:
+        """Requests and limits may be texts or numbers; ports keep what is given."""
+        ports = [{"containerPort": 80, "hostPort": 8080, "hostIP": "1.2.3.4", "protocol": "UDP"}, {"containerPort": 81}]
+        decoded = container(name="c", image="i", resources={"requests": {"cpu": 1.5}, "limits": {"memory": "1Gi"}}, ports=ports)
+        assert decoded.requests == {"cpu": Quantity.of("1500m")}
+        assert decoded.limits == {"memory": Quantity.of(2**30)}
+        assert decoded.ports == (
+            o.ContainerPort(container_port=80, host_port=8080, host_ip="1.2.3.4", protocol="UDP"),
+            o.ContainerPort(container_port=81),
+        )
+
+    @pytest.mark.parametrize(
+        ("volume", "wanted"),
+        [
+            ({"persistentVolumeClaim": {"claimName": "c"}}, o.Volume(name="v", persistent_volume_claim="c")),
+            ({"persistentVolumeClaim": {}}, o.Volume(name="v", persistent_volume_claim="")),
+            ({"persistentVolumeClaim": None, "emptyDir": {}}, o.Volume(name="v")),
+            ({"ephemeral": {"volumeClaimTemplate": {}}}, o.Volume(name="v", ephemeral=o.ClaimTemplate())),
+            ({"ephemeral": {}}, o.Volume(name="v", ephemeral=o.ClaimTemplate())),
+            (
+                {"ephemeral": {"volumeClaimTemplate": {"metadata": {"labels": {"a": "b"}}, "spec": {"storageClassName": "fast"}}}},
+                o.Volume(
+                    name="v",
+                    ephemeral=o.ClaimTemplate(labels=o.Map(a="b"), spec=o.PersistentVolumeClaimSpec(storage_class_name="fast")),
+                ),
+            ),
+            (
+                {"gcePersistentDisk": {"pdName": "d", "readOnly": True}},
+                o.Volume(name="v", gce_persistent_disk=o.GCEPersistentDisk(pd_name="d", read_only=True)),
+            ),
+            (
+                {"awsElasticBlockStore": {"volumeID": "d"}},
+                o.Volume(name="v", aws_elastic_block_store=o.AWSElasticBlockStore(volume_id="d")),
+            ),
+            ({"iscsi": {"iqn": "q", "targetPortal": "t", "lun": 2}}, o.Volume(name="v", iscsi=o.ISCSI(iqn="q", target_portal="t", lun=2))),
+            ({"rbd": {"monitors": ["m"], "pool": "p", "image": "i"}}, o.Volume(name="v", rbd=o.RBD(monitors=("m",), pool="p", image="i"))),
+            ({"azureDisk": {"diskName": "d", "diskURI": "u"}}, o.Volume(name="v", azure_disk=o.AzureDisk(disk_name="d", disk_uri="u"))),
+            ({"cinder": {"volumeID": "d"}}, o.Volume(name="v", cinder=o.Cinder(volume_id="d"))),
+            ({"csi": {"driver": "d"}}, o.Volume(name="v", csi=o.CSI(driver="d"))),
+        ],
+    )
+    def test_volumes(self, volume: dict[str, Any], wanted: o.Volume) -> None:
+        """Every type of disk, and claims by name."""
+        assert pod(volumes=[{"name": "v", **volume}]).spec.volumes == (wanted,)
+
+    def test_affinity(self) -> None:
+        """Node and pod affinities come out with their terms, weights and selectors."""
+        node_term = {
+            "matchExpressions": [{"key": "a", "operator": "In", "values": ["1"]}],
+            "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}],
+        }
+        pod_term = {"labelSelector": {"matchLabels": {"a": "1"}}, "namespaces": ["x"], "topologyKey": "zone"}
+        decoded = pod(
+            affinity={
+                "nodeAffinity": {AFFINITY: {"nodeSelectorTerms": [node_term]}, PREFERRED: [{"weight": 3, "preference": {}}]},
+                "podAffinity": {AFFINITY: [pod_term]},
+                "podAntiAffinity": {PREFERRED: [{"weight": 4, "podAffinityTerm": {**pod_term, "namespaceSelector": {}}}]},
+            }
+        ).spec.affinity
+        assert decoded is not None
+        terms = (
+            o.NodeSelectorTerm(
+                match_expressions=(o.Requirement(key="a", operator="In", values=("1",)),),
+                match_fields=(o.Requirement(key="metadata.name", operator="In", values=("n",)),),
+            ),
+        )
+        term = o.PodAffinityTerm(label_selector=o.LabelSelector(match_labels=o.Map(a="1")), namespaces=("x",), topology_key="zone")
+        assert decoded.node_affinity == o.NodeAffinity(
+            required=o.NodeSelector(node_selector_terms=terms), preferred=(o.PreferredSchedulingTerm(weight=3),)
+        )
+        assert decoded.pod_affinity == o.PodAffinity(required=(term,))
+        assert decoded.pod_anti_affinity is not None
+        weighted = decoded.pod_anti_affinity.preferred[0]
+        assert (weighted.weight, weighted.pod_affinity_term.namespace_selector) == (4, o.LabelSelector())
+
+    def test_equal_parts_are_shared(self) -> None:
+        """Equal label maps, requests, affinities, tolerations and containers are one object each."""
+        spec = {
+            "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
+            "affinity": {"podAffinity": {}},
+            "tolerations": [{"key": "k"}],
+        }
+        one, other = (decode({"kind": "Pod", "metadata": {"labels": {"a": "1", "b": "2"}}, "spec": dict(spec)}) for _ in range(2))
+        assert isinstance(one, o.Pod)
+        assert isinstance(other, o.Pod)
+        assert one.labels is other.labels
+        assert one.spec.affinity is other.spec.affinity
+        assert one.spec.tolerations is other.spec.tolerations
+        assert one.spec.containers[0] is other.spec.containers[0]
+
+    def test_shared_maps_do_not_confuse_types(self) -> None:
+        """A map that was read before does not let a wrong type of equal value pass."""
+        container(resources={"requests": {"cpu": 1}})
+        with pytest.raises(ManifestError, match="got true, wanted a quantity"):
+            container(resources={"requests": {"cpu": True}})
+
+
+class TestNullAndEmpty:
+    def test_absent_and_empty_are_told_apart(self) -> None:
+        """nodeSelector, affinity and its parts are None when null and empty when empty."""
+        assert pod(nodeSelector=None, affinity=None).spec == o.PodSpec()
+        assert pod(nodeSelector={}).spec.node_selector == {}
+        assert pod(affinity={}).spec.affinity == o.Affinity()
+        assert pod(affinity={"nodeAffinity": {AFFINITY: {}}}).spec.affinity == o.Affinity(
+            node_affinity=o.NodeAffinity(required=o.NodeSelector())
+        )
+
+    def test_null_lists_are_empty(self) -> None:
+        """Lists that are null are empty."""
+        assert pod(tolerations=None, containers=None, volumes=None).spec == o.PodSpec()
+        assert decode({"kind": "Node", "spec": {"taints": None}, "status": None}) == o.Node()
+
+    def test_null_entries_are_zero(self) -> None:
+        """A null in a map or list of plain values is the zero value, as in Go."""
+        assert container(resources={"requests": {"cpu": None}}).requests == {"cpu": Quantity()}
+        assert pod(nodeSelector={"a": None}, tolerations=[None]).spec == o.PodSpec(node_selector=o.Map(a=""), tolerations=(o.Toleration(),))
+
+    def test_selectors_of_services_and_budgets(self) -> None:
+        """A selector that is absent is None, an empty one is empty."""
+        assert decode({"kind": "Service", "spec": {}}) == o.Service()
+        assert decode({"kind": "Service", "spec": {"selector": {}}}) == o.Service(selector=o.Map())
+        assert decode({"kind": "ReplicaSet", "spec": {"selector": {}}}) == o.ReplicaSet(selector=o.LabelSelector())
+
+    def test_claims_without_class(self) -> None:
+        """A claim's class is None when absent and empty when empty."""
+        assert decode({"kind": "PersistentVolumeClaim", "spec": {}}) == o.PersistentVolumeClaim()
+        claim = decode({"kind": "PersistentVolumeClaim", "spec": {"storageClassName": ""}})
+        assert claim == o.PersistentVolumeClaim(spec=o.PersistentVolumeClaimSpec(storage_class_name=""))
+
+
+class TestOtherKinds:
+    @pytest.mark.parametrize(
+        ("document", "wanted"),
+        [
+            (
+                {
+                    "kind": "Node",
+                    "spec": {"unschedulable": True, "taints": [{"key": "k", "effect": "NoSchedule"}], "providerID": "p"},
+                    "status": {
+                        "capacity": {"pods": "110"},
+                        "images": [{"names": ["a", "b"], "sizeBytes": 7}, {"names": None}],
+                        "conditions": [{"type": "Ready", "status": "True"}],
+                    },
+                },
+                o.Node(
+                    spec=o.NodeSpec(unschedulable=True, taints=(o.Taint(key="k", effect="NoSchedule"),), provider_id="p"),
+                    status=o.NodeStatus(
+                        capacity=o.Map(pods=Quantity.of(110)),
+                        images=(o.ContainerImage(names=("a", "b"), size_bytes=7), o.ContainerImage()),
+                        conditions=(o.Condition(type="Ready", status="True"),),
+                    ),
+                ),
+            ),
+            (
+                {
+                    "kind": "PersistentVolume",
+                    "spec": {
+                        "capacity": {"storage": "1Gi"},
+                        "csi": {"driver": "d", "volumeHandle": "h"},
+                        "volumeMode": "Block",
+                        "claimRef": {"namespace": "x", "name": "c", "uid": "u"},
+                        "nodeAffinity": {"required": {}},
+                    },
+                    "status": {"phase": "Bound"},
+                },
+                o.PersistentVolume(
+                    spec=o.PersistentVolumeSpec(
+                        source=o.VolumeSource(csi=o.CSI(driver="d", volume_handle="h")),
+                        capacity=o.Map(storage=Quantity.of("1Gi")),
+                        volume_mode="Block",
+                        claim_ref=o.ObjectReference(namespace="x", name="c", uid="u"),
+                        node_affinity=o.NodeSelector(),
+                    ),
+                    phase="Bound",
+                ),
+            ),
+            (
+                {
+                    "kind": "PersistentVolumeClaim",
+                    "spec": {"volumeName": "v", "resources": {"requests": {"storage": 5}}, "accessModes": ["ReadWriteOnce"]},
+                },
+                o.PersistentVolumeClaim(
+                    spec=o.PersistentVolumeClaimSpec(
+                        volume_name="v", requests=o.Map(storage=Quantity.of(5)), access_modes=("ReadWriteOnce",)
+                    )
+                ),
+            ),
+            (
+                {
+                    "kind": "StorageClass",
+                    "provisioner": "p",
+                    "volumeBindingMode": None,
+                    "allowedTopologies": [{"matchLabelExpressions": [{"key": "z", "values": ["a"]}]}],
+                },
+                o.StorageClass(
+                    provisioner="p",
+                    allowed_topologies=(o.TopologySelectorTerm(match_label_expressions=(o.Requirement(key="z", values=("a",)),)),),
+                ),
+            ),
+            (
+                {
+                    "kind": "CSINode",
+                    "spec": {"drivers": [{"name": "d", "nodeID": "i", "topologyKeys": None, "allocatable": {"count": 3}}, {"name": "e"}]},
+                },
+                o.CSINode(drivers=(o.CSINodeDriver(name="d", node_id="i", count=3), o.CSINodeDriver(name="e"))),
+            ),
+            ({"kind": "CSIDriver", "spec": {"storageCapacity": True}}, o.CSIDriver(storage_capacity=True)),
+            (
+                {"kind": "CSIStorageCapacity", "storageClassName": "s", "nodeTopology": {}, "capacity": "1Gi"},
+                o.CSIStorageCapacity(storage_class_name="s", node_topology=o.LabelSelector(), capacity=Quantity.of("1Gi")),
+            ),
+            (
+                {
+                    "kind": "PodDisruptionBudget",
+                    "spec": {"selector": {}},
+                    "status": {"disruptionsAllowed": 2, "disruptedPods": {"a": "2020-01-01T00:00:00Z"}},
+                },
+                o.PodDisruptionBudget(selector=o.LabelSelector(), disruptions_allowed=2, disrupted_pods=("a",)),
+            ),
+            ({"kind": "PriorityClass", "value": -5, "globalDefault": True}, o.PriorityClass(value=-5, global_default=True)),
+            ({"kind": "ReplicationController", "spec": {"selector": {"a": "1"}}}, o.ReplicationController(selector=o.Map(a="1"))),
+            ({"kind": "Namespace", "metadata": {"name": "x"}}, o.Namespace(metadata=o.ObjectMeta(name="x"))),
+            ({"kind": "Secret", "data": 5}, None),
+        ],
+    )
+    def test_kinds(self, document: dict[str, Any], wanted: o.KubeObject | None) -> None:
+        """Each kind comes out as its class; a kind that scheduling does not read as None."""
+        assert decode(document) == wanted
+
+    def test_owner_references(self) -> None:
+        """The controlling owner is found."""
+        owners = [{"kind": "A", "name": "a"}, {"kind": "B", "name": "b", "uid": "u", "controller": True, "apiVersion": "apps/v1"}]
+        decoded = decode({"kind": "Pod", "metadata": {"ownerReferences": owners}})
+        assert decoded is not None
+        assert decoded.metadata.controller == o.OwnerReference(kind="B", name="b", uid="u", controller=True, api_version="apps/v1")
+
+    def test_kind_may_come_from_a_list(self) -> None:
+        """An item of a list need not name its kind."""
+        assert decode_kind("Namespace", {"metadata": {"name": "x"}}) == o.Namespace(metadata=o.ObjectMeta(name="x"))
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("document", "text"),
+        [
+            (
+                {"kind": "Node", "metadata": {"name": "worker-7"}, "spec": {"taints": [{"effect": "NoSched"}]}},
+                'Node worker-7: spec.taints[0].effect: got "NoSched", wanted NoSchedule, PreferNoSchedule or NoExecute',
+            ),
+            (
+                {"kind": "Node", "spec": {"taints": [{"effect": "NoExecute"}, {"effect": 5}]}},
+                "Node: spec.taints[1].effect: got 5, wanted NoSchedule, ",
+            ),
+            ({"kind": "Node", "spec": {"taints": {"effect": 5}}}, "Node: spec.taints: got an object, wanted a list"),
+            ({"kind": "Node", "spec": []}, "Node: spec: got an empty list, wanted an object"),
+            ({"kind": "Node", "spec": {"unschedulable": "yes"}}, 'Node: spec.unschedulable: got "yes", wanted true or false'),
+            ({"kind": "Pod", "metadata": {"labels": {"a": 1}}}, "Pod: metadata.labels.a: got 1, wanted a string"),
+            ({"kind": "Pod", "metadata": {"labels": {"example.com/a": 1}}}, "Pod: metadata.labels[example.com/a]: got 1, wanted a string"),
+            ({"kind": "Pod", "spec": {"priority": "high"}}, 'Pod: spec.priority: got "high", wanted a whole number'),
+            ({"kind": "Pod", "spec": {"priority": True}}, "Pod: spec.priority: got true, wanted a whole number"),
+            ({"kind": "Pod", "spec": {"containers": [None]}}, "Pod: spec.containers[0]: got null, wanted an object"),
+            (
+                {"kind": "Pod", "spec": {"containers": [{"resources": {"requests": {"cpu": "1x"}}}]}},
+                'Pod: spec.containers[0].resources.requests.cpu: got "1x", wanted a quantity such as 500m, 2 or 1.5Gi',
+            ),
+            ({"kind": "Pod", "spec": {"tolerations": [{"operator": "exists"}]}}, 'got "exists", wanted Equal or Exists'),
+            ({"kind": "Service", "spec": {"selector": {"a": 1}}}, "Service: spec.selector.a: got 1"),
+            ({"metadata": {}}, "manifest: kind: got null, wanted the kind of a Kubernetes object"),
+        ],
+    )
+    def test_errors_say_where(self, document: dict[str, Any], text: str) -> None:
+        """A wrong value is told with its path, what was got and what is wanted."""
+        with pytest.raises(ManifestError) as caught:
+            decode(document)
+        assert text in str(caught.value)
+
+    def test_the_callers_place_comes_first(self) -> None:
+        """The place that the caller gives stands before the path."""
+        with pytest.raises(ManifestError) as caught:
+            decode({"kind": "Node", "spec": 5}, "cluster.yaml, document 3 (Node worker-7)")
+        assert str(caught.value) == "cluster.yaml, document 3 (Node worker-7): spec: got 5, wanted an object"
+
+    def test_lenient_decoding_keeps_unknown_words(self) -> None:
+        """Without strictness unknown words of enumerations stay as they are, wrong types do not."""
+        document: dict[str, Any] = {"kind": "Node", "spec": {"taints": [{"effect": "NoSched"}]}}
+        assert decode(document, strict=False) == o.Node(spec=o.NodeSpec(taints=(o.Taint(effect="NoSched"),)))
+        with pytest.raises(ManifestError, match="got 5, wanted a string"):
+            decode({"kind": "Node", "spec": {"taints": [{"effect": 5}]}}, strict=False)
+
+    def test_big_values_are_only_named(self) -> None:
+        """A long text in an error is cut."""
+        with pytest.raises(ManifestError) as caught:
+            decode({"kind": "Pod", "spec": {"priority": "x" * 500}})
+        assert len(str(caught.value)) < 150
+
+
+class TestConformanceCases:
+    def test_all_objects_decode(self, shared: Path) -> None:
+        """Every object of a sample of the conformance cases decodes leniently."""
+        for file in sorted((shared / "conformance" / "1.16").glob("[mnv]*.cases.jsonl.gz")):
+            with gzip.open(file, "rt") as lines:
+                for line in lines.readlines()[:20]:
+                    case = json.loads(line)
+                    documents = [*case["objects"], *(entry.get("object", entry) for entry in case["pending"])]
+                    assert all(decode(document, strict=False) is not None for document in documents)

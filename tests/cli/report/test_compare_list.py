@@ -1,0 +1,73 @@
+"""The list of pods behind a page: who is in it, how it ends for each side, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.cli.report.compare_list import PodList
+from kubeclassic.core.engine import Engine
+from kubeclassic.simulation.compare.compare import FREE, LOCKED, compare
+from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.scenario import Scenario
+from tests.support.build import node, pod
+
+ROOM = "preemption: neither finds a node, and they make room differently"
+TIE = "tie: both nodes score alike in both, and another one is drawn"
+
+
+def listed(objects: tuple[KubeObject, ...], made: dict[str, Engine], mode: str = FREE) -> dict[str, dict[str, Any]]:
+    """Pod -> what its row says, in words."""
+    waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
+    scenario = Scenario(tuple(item for item in objects if item not in waiting), waiting)
+    data = PodList(compare(scenario, made, mode=mode).record()).data()
+    text = data["strings"]
+    return {
+        text[name]: {
+            "hosts": [text[host] for host in hosts],
+            "outcomes": [data["outcomes"][place]["name"] for place in outcomes],
+            "why": [text[place] for place in why],
+            "cycles": [data["cycles"][place][0] for place in cycles],
+        }
+        for name, hosts, outcomes, _, why, cycles in data["pods"]
+    }
+
+
+def preempting() -> dict[str, Engine]:
+    """One that makes room, and one that does not."""
+    return {"a": engine_for("1.16", {}), "b": engine_for("1.16", {"preemption": False})}
+
+
+class TestRows:
+    def test_who_makes_room(self) -> None:
+        """A pod for which one side alone makes room is placed by it alone; the row says where room was made."""
+        there = pod("low", on="n", requests={"cpu": 4}, priority=1)
+        found = listed((node("n"), there, pod("high", requests={"cpu": 4}, priority=9)), preempting())
+        assert found == {
+            "default/high": {"hosts": ["n", "<none>"], "outcomes": ["placed by a alone"], "why": [ROOM], "cycles": [0]},
+        }
+
+    def test_who_has_to_leave(self) -> None:
+        """A pod that is decided alike and evicted by one side is in the list, with the pod that took its place."""
+        found = listed((node("n"), pod("low", requests={"cpu": 4}, priority=1), pod("high", requests={"cpu": 4}, priority=9)), preempting())
+        assert found["default/low"] == {
+            "hosts": ["<none>", "n"],
+            "outcomes": ["placed by b alone"],
+            "why": ["a evicts it to make room for default/high"],
+            "cycles": [],
+        }
+
+    def test_three_sides(self) -> None:
+        """With a third configuration each outcome says whose it is, and a side that agrees with the first has none."""
+        objects = (node("n", labels={"disk": "hdd"}), node("m", labels={"disk": "ssd"}), pod("p", nodeSelector={"disk": "ssd"}))
+        rules = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": []}
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.15", {}), "c": engine_for("1.16", {"policy": rules})}
+        (row,) = listed(objects, made).values()
+        assert (row["hosts"], row["outcomes"]) == (["m", "m", "n"], ["c: elsewhere"])
+        assert row["why"] == ["GeneralPredicates in a against n: node(s) didn't match node selector"]
+
+    def test_locked(self) -> None:
+        """In locked mode the outcome is the verdict, as the first side stays where it is."""
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, pick_host=lambda ties, times: (ties - 1, False))}
+        (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()
+        assert row == {"hosts": ["n", "m"], "outcomes": ["among the best"], "why": [TIE], "cycles": [0]}

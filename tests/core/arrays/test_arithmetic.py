@@ -1,0 +1,27 @@
+"""Whole-number division as Go has it."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.core.arrays.arithmetic import truncated_div
+
+SMALL = st.integers(-(2**40), 2**40)
+
+
+class TestTruncatedDiv:
+    @given(pairs=st.lists(st.tuples(SMALL, SMALL), max_size=8))
+    def test_rounds_toward_zero(self, pairs: list[tuple[int, int]]) -> None:
+        """The quotient's size is that of the sizes, whatever the signs; a denominator of 0 gives 0."""
+        columns = np.array(pairs, np.int64).reshape(-1, 2)
+        found = truncated_div(columns[:, 0], columns[:, 1])
+        assert found.dtype == np.int64
+        for (a, b), quotient in zip(pairs, found.tolist(), strict=True):
+            size = abs(a) // abs(b) if b else 0
+            assert quotient == (size if (a < 0) == (b < 0) else -size)
+
+    def test_one_denominator_for_all(self) -> None:
+        """A single number divides every entry."""
+        assert truncated_div(np.array([7, -7, 6]), 3).tolist() == [2, -2, 2]

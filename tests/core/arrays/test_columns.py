@@ -1,0 +1,145 @@
+"""One interned value a node, and postings from values to nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.core.arrays.columns import Column, ColumnView, Postings, grown
+
+
+def column(*values: str | None) -> Column[str | None]:
+    """A column with these values on rows 0, 1, ..."""
+    made: Column[str | None] = Column(None)
+    for row, value in enumerate(values):
+        made.set(row, value)
+    return made
+
+
+def view(*values: str | None) -> ColumnView[str | None]:
+    """A view of all rows of such a column."""
+    made = column(*values)
+    return ColumnView(made, made.codes[: len(values)])
+
+
+class TestGrown:
+    def test_keeps_an_array_that_is_long_enough(self) -> None:
+        """Nothing is copied while there is room."""
+        array = np.zeros(4)
+        assert grown(array, 4) is array
+
+    def test_doubles_and_fills_with_zeros(self) -> None:
+        """A longer array starts with the old entries and ends with zeros, along the last axis."""
+        array = grown(np.ones((2, 8), np.int64), 9)
+        assert array.shape == (2, 16)
+        assert array.sum(axis=1).tolist() == [8, 8]
+
+
+class TestColumn:
+    def test_code_zero_is_absent(self) -> None:
+        """A row that was never set, and one that is set to the absent value, have code 0."""
+        made = column("a", None)
+        assert made.codes[:3].tolist() == [1, 0, 0]
+
+    def test_equal_values_share_a_code(self) -> None:
+        """There is one code a distinct value, however many rows have it."""
+        made = column("a", "b", "a")
+        assert made.codes[:3].tolist() == [1, 2, 1]
+        assert made.values == [None, "a", "b"]
+
+    def test_set_tells_whether_anything_changed(self) -> None:
+        """Giving a row the value that it has changes nothing."""
+        made = column("a")
+        assert not made.set(0, "a")
+        assert made.set(0, "b")
+
+    def test_set_grows(self) -> None:
+        """A row beyond the end makes the column longer."""
+        made = column("a")
+        made.set(100, "b")
+        assert made.codes[100] == made.known("b")
+
+    def test_known_does_not_make_codes(self) -> None:
+        """Asking for a value that no row ever had gives -1 and leaves no trace."""
+        made = column("a")
+        assert made.known("b") == -1
+        assert made.values == [None, "a"]
+
+    def test_asks_once_a_distinct_value(self) -> None:
+        """A test runs once for each distinct value, not once for each row."""
+        asked: list[str | None] = []
+        view("a", "b", "a", "a", None).where(lambda value: asked.append(value))
+        assert asked == [None, "a", "b"]
+
+
+class TestColumnView:
+    def test_where_answers_for_every_node(self) -> None:
+        """Each node gets its value's answer."""
+        assert view("a", None, "b", "a").where(lambda value: value == "a").tolist() == [True, False, False, True]
+
+    def test_where_gives_numbers_too(self) -> None:
+        """With a dtype the answers are numbers."""
+        lengths = view("a", None, "bb").where(lambda value: len(value or ""), np.int64)
+        assert lengths.tolist() == [1, 0, 2]
+
+    def test_equals(self) -> None:
+        """Nodes with exactly that value; a value that no node has matches none, the absent one those without."""
+        made = view("a", None, "b")
+        assert made.equals("b").tolist() == [False, False, True]
+        assert made.equals("c").tolist() == [False, False, False]
+        assert made.equals(None).tolist() == [False, True, False]
+
+    def test_present_and_at(self) -> None:
+        """A node with a value is present, and its value can be read."""
+        made = view("a", None)
+        assert made.present.tolist() == [True, False]
+        assert [made.at(0), made.at(1)] == ["a", None]
+
+
+class TestPostings:
+    def test_counts_up_and_down(self) -> None:
+        """A count that comes to 0 is forgotten, and with the last row the value."""
+        postings = Postings()
+        postings.add("x", 3)
+        postings.add("x", 3)
+        postings.add("x", 5)
+        postings.add("x", 3, -1)
+        assert postings.of("x") == {3: 1, 5: 1}
+        postings.add("x", 3, -1)
+        postings.add("x", 5, -1)
+        assert postings.rows == {}
+
+    def test_put_is_a_set(self) -> None:
+        """A value that is put twice is gone when it is dropped once; dropping what is not there does nothing."""
+        postings = Postings()
+        postings.put("x", 3)
+        postings.put("x", 3)
+        postings.drop("x", 3)
+        postings.drop("x", 3)
+        postings.drop("y", 1)
+        assert postings.rows == {}
+
+    def test_an_unknown_value_is_on_no_row(self) -> None:
+        """Asking for a value that nobody holds gives nothing and leaves no trace."""
+        postings = Postings()
+        assert postings.of("x") == {}
+        assert postings.rows == {}
+
+    @given(st.lists(st.tuples(st.sampled_from("xy"), st.integers(0, 2), st.sampled_from([1, -1, 2]))))
+    def test_keeps_the_sum_of_what_was_added(self, steps: list[tuple[str, int, int]]) -> None:
+        """However counts come and go, each row's count is their sum."""
+        postings = Postings()
+        sums: dict[tuple[str, int], int] = {}
+        for value, row, count in steps:
+            postings.add(value, row, count)
+            sums[value, row] = sums.get((value, row), 0) + count
+        assert {(value, row): n for value, rows in postings.rows.items() for row, n in rows.items()} == {k: n for k, n in sums.items() if n}
+
+
+@pytest.mark.parametrize("values", [("a", "b"), (None, None), ("a", "a", "b", None)])
+def test_values_survive_the_coding(values: tuple[str | None, ...]) -> None:
+    """What was set is what is read."""
+    made = view(*values)
+    assert tuple(made.at(i) for i in range(len(values))) == values

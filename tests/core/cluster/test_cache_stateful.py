@@ -1,0 +1,130 @@
+"""Random sequences of events against the plainest cache; KUBECLASSIC_SEQUENCES says how many for each release (80)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.objects import Node, Pod
+from kubeclassic.exceptions import CacheError
+from tests.reference.cache import NaiveCache, Refused
+from tests.support.build import engine, node, pod
+
+SETTINGS = settings(
+    max_examples=int(os.environ.get("KUBECLASSIC_SEQUENCES", "80")),
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+NUMBERS = st.integers(0, 5)
+NODES = st.sampled_from(("n1", "n2", "n3"))
+LABELS = st.sampled_from(("a", "b"))
+
+
+@cache
+def made(number: int, on: str, label: str) -> Pod:
+    """Pod *number* on a node; its requests, as in a real cluster, never change."""
+    return pod(f"p{number}", on=on, labels={"app": label}, requests={"cpu": f"{number + 1}00m"}, metadata={"uid": f"u{number}"})
+
+
+@cache
+def made_node(name: str, label: str) -> Node:
+    """A node whose zone is its label."""
+    return node(name, labels={"failure-domain.beta.kubernetes.io/zone": label})
+
+
+def refusal(step: Callable[[], object]) -> str:
+    """What *step* is refused with, empty where it is done."""
+    try:
+        step()
+    except (CacheError, Refused) as error:
+        return str(error)
+    return ""
+
+
+class CacheMachine(RuleBasedStateMachine):
+    """A cache and the plainest one, told the same."""
+
+    release = "1.16"
+
+    @initialize()
+    def begin(self) -> None:
+        self.engine = engine(release=self.release)
+        self.real, self.now = self.engine.cache, 0.0
+        self.naive = NaiveCache(RELEASES[self.release].snapshot_keeps_nodeless)
+
+    @rule(number=NUMBERS, on=NODES, label=LABELS, verb=st.sampled_from(("assume", "forget", "add", "add", "update", "remove")))
+    def change_a_pod(self, number: int, on: str, label: str, verb: str) -> None:
+        told = made(number, on, label)
+        assert refusal(lambda: getattr(self.real, verb)(told)) == refusal(lambda: getattr(self.naive, verb)(told))
+
+    @rule(number=NUMBERS, label=LABELS, verb=st.sampled_from(("forget", "add", "update", "remove")))
+    def change_a_pod_where_it_is(self, number: int, label: str, verb: str) -> None:
+        if f"u{number}" in self.naive.told:
+            self.change_a_pod(number, self.naive.told[f"u{number}"].spec.node_name, label, verb)
+
+    @rule(number=NUMBERS, on=NODES)
+    def finish_binding(self, number: int, on: str) -> None:
+        self.real.finish_binding(made(number, on, "a"), self.now)
+        self.naive.finish(made(number, on, "a"), self.now)
+
+    @rule(pause=st.sampled_from((0.0, 0.25, 15.0, 30.0)))
+    def sweep(self, pause: float) -> None:
+        self.now += pause
+        assert {expired.uid for expired in self.real.expire(self.now)} == self.naive.expire(self.now)
+
+    @rule(name=NODES, label=LABELS)
+    def put_node(self, name: str, label: str) -> None:
+        old, new = self.real.node(name), made_node(name, label)
+        if old is None:
+            self.real.add_node(new)
+        else:
+            self.real.update_node(old, new)
+        self.naive.put_node(new)
+
+    @rule(name=NODES)
+    def remove_node(self, name: str) -> None:
+        gone = self.real.node(name)
+        if gone is not None or name not in self.naive.nodes:
+            step = made_node(name, "a") if gone is None else gone
+            assert refusal(lambda: self.real.remove_node(step)) == refusal(lambda: self.naive.remove_node(name))
+
+    @rule()
+    def snapshot(self) -> None:
+        """The table holds the nodes, pods and requests of a copy of the cache, with what a release keeps of nodes that went."""
+        self.engine.snapshot.refresh()
+        self.naive.refresh()
+        table = self.engine.table
+        assert table.row_of.keys() == self.naive.snapshot.keys()
+        for name, (held, pods) in self.naive.snapshot.items():
+            row = table.row_of[name]
+            assert table.nodes[row] is held
+            assert [entry.pod for entry in table.pods[row]] == pods
+            assert table.requested[0, row] == sum(100 * (int(item.name[1:]) + 1) for item in pods)
+
+    @invariant()
+    def agree(self) -> None:
+        if not hasattr(self, "real"):
+            return
+        assert {name: (info.node, [entry.pod for entry in info.pods]) for name, info in self.real.infos.items()} == {
+            name: (node, self.naive.pods.get(name, [])) for name, node in self.naive.nodes.items()
+        }
+        assert self.real.node_count == sum(node is not None for node in self.naive.nodes.values())
+        assert self.real.next_expiry() == min(self.naive.deadline.values(), default=None)
+        for number in range(6):
+            state, uid = self.real.state(made(number, "", "a")), f"u{number}"
+            assert (None if state is None else state.pod) is self.naive.told.get(uid)
+            assert self.real.is_assumed(made(number, "", "a")) == (self.naive.state.get(uid) == "assumed")
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_cache(release: str) -> None:
+    """Any sequence of events leaves the cache of a release, and its snapshots, as the plainest ones stand."""
+    run_state_machine_as_test(type("Machine", (CacheMachine,), {"release": release}), settings=SETTINGS)

@@ -1,0 +1,91 @@
+"""The visiting order: zones in turn, and what a node that comes or goes does to a round."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.core.cluster.nodetree import NodeTree, VisitingOrder
+
+
+def passes(tree: NodeTree | VisitingOrder, count: int) -> list[str]:
+    """The next *count* nodes."""
+    if isinstance(tree, NodeTree):
+        return [tree.next() for _ in range(count)]
+    rest, full = tree.rest_and_round()
+    endless = rest + full * (tree.taken // max(len(full), 1) + count + 1)
+    taken = endless[tree.taken : tree.taken + count]
+    tree.take(count)
+    return taken
+
+
+def build(zones: dict[str, str]) -> NodeTree:
+    """A tree of nodes, each in its zone."""
+    tree = NodeTree()
+    for name, zone in zones.items():
+        tree.add(name, zone)
+    return tree
+
+
+class TestNodeTree:
+    def test_zones_take_turns(self) -> None:
+        """One node of each zone is visited before the second of any."""
+        tree = build({"a0": "a", "a1": "a", "b0": "b", "b1": "b", "b2": "b"})
+        assert passes(tree, 5) == ["a0", "b0", "a1", "b1", "b2"]
+
+    def test_full_passes_repeat(self) -> None:
+        """Without changes every full pass has the same order."""
+        tree = build({"a0": "a", "b0": "b", "b1": "b"})
+        assert [passes(tree, 3) for _ in range(3)] == [["a0", "b0", "b1"]] * 3
+
+    def test_an_added_node_comes_first_and_pushes_one_out(self) -> None:
+        """A node added after a full pass is visited first and again, and the last of the order is missed once."""
+        tree = build({"a0": "a", "b0": "b", "b1": "b", "b2": "b"})
+        assert passes(tree, 4) == ["a0", "b0", "b1", "b2"]
+        tree.add("a1", "a")
+        assert [passes(tree, 5) for _ in range(3)] == [
+            ["a1", "a0", "b0", "a1", "b1"],
+            ["b2", "a0", "b0", "a1", "b1"],
+            ["b2", "a0", "b0", "a1", "b1"],
+        ]
+
+    def test_removing_a_visited_node_skips_one(self) -> None:
+        """A node removed in front of the cursor makes the round skip the node that takes its place."""
+        tree = build(dict.fromkeys(("n0", "n1", "n2", "n3"), ""))
+        assert passes(tree, 2) == ["n0", "n1"]
+        tree.remove("n0", "")
+        assert passes(tree, 2) == ["n3", "n1"]
+
+    def test_an_update_of_an_unknown_node_in_its_zone_is_nothing(self) -> None:
+        """A node that the tree never saw is not added by an update that keeps its zone."""
+        tree = NodeTree()
+        tree.update("ghost", "a", "a")
+        assert len(tree) == 0
+        assert tree.next() == ""
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("take"), st.integers(0, 25)),
+        st.tuples(st.sampled_from(["add", "remove"]), st.integers(0, 9), st.integers(0, 3)),
+        st.tuples(st.just("update"), st.integers(0, 9), st.integers(0, 3), st.integers(0, 3)),
+    ),
+    max_size=30,
+)
+
+
+class TestVisitingOrder:
+    @given(STEPS)
+    def test_is_the_tree_read_off(self, steps: list[tuple[object, ...]]) -> None:
+        """However nodes come, go and move between passes, the precomputed order hands out what the tree hands out."""
+        tree, order = NodeTree(), VisitingOrder()
+        for verb, *arguments in steps:
+            if verb == "take":
+                count = int(arguments[0]) if len(tree) else 0  # type: ignore[call-overload]  # an integer by construction
+                assert passes(order, count) == passes(tree, count)
+            else:
+                name, *zones = (f"{kind}{value}" for kind, value in zip("nzz", arguments, strict=False))
+                for target in (tree, order):
+                    getattr(target, str(verb))(name, *zones)
+        assert len(tree) == len(order)
+        assert passes(order, 2 * len(tree)) == passes(tree, 2 * len(tree))

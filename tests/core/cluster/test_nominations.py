@@ -1,0 +1,118 @@
+"""Which pods are nominated to which node."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.cluster.nominations import Nominations
+from tests.support.build import pod
+
+BY_STATUS, BY_UID = list(RELEASES)[:2], list(RELEASES)[2:]
+
+
+def nominations(release: str) -> Nominations:
+    """The empty map of *release*."""
+    cells = RELEASES[release].queue
+    return Nominations(cells.nominations_by_uid, cells.keeps_nomination_on_update)
+
+
+def named(found: Nominations) -> dict[str, list[str]]:
+    """Node -> names of its pods."""
+    return {node: [waiting.name for waiting in found.on(node)] for node in found}
+
+
+def wanting(node: str, name: str = "a", **labels: str) -> Pod:
+    """A pod whose status nominates it to *node*."""
+    return pod(name, labels=labels, status={"nominatedNodeName": node})
+
+
+class TestAdd:
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_by_the_status_in_order(self, release: str) -> None:
+        """Pods wait for the node that their status names, in the order in which they were nominated; others are not here."""
+        found = nominations(release)
+        for item in (wanting("n", "b"), wanting("n", "a"), wanting("m", "c"), pod("d")):
+            found.add(item)
+        assert (named(found), found.node_of(wanting("n")), found.node_of(pod("d"))) == ({"n": ["b", "a"], "m": ["c"]}, "n", "")
+
+    @pytest.mark.parametrize("release", BY_STATUS)
+    def test_a_pod_that_is_there_stays_as_it_is(self, release: str) -> None:
+        """In 1.12 and 1.13 a second nomination to the same node changes nothing, and one to another node adds a place."""
+        found = nominations(release)
+        for item in (wanting("n"), wanting("n", "b"), wanting("n", "a", x="y"), wanting("m")):
+            found.add(item)
+        assert (named(found), found.on("n")[0].labels) == ({"n": ["a", "b"], "m": ["a"]}, {})
+
+    @pytest.mark.parametrize("release", BY_UID)
+    def test_a_pod_is_in_one_place(self, release: str) -> None:
+        """From 1.14 on a second nomination ends the first, so that the pod comes last."""
+        found = nominations(release)
+        for item in (wanting("n"), wanting("n", "b"), wanting("n", "a", x="y")):
+            found.add(item)
+        assert (named(found), found.on("n")[1].labels) == ({"n": ["b", "a"]}, {"x": "y"})
+        found.add(wanting("m"))
+        assert named(found) == {"n": ["b"], "m": ["a"]}
+
+    @pytest.mark.parametrize(("release", "node"), [(name, "n" if name in BY_STATUS else "m") for name in RELEASES])
+    def test_an_explicit_node(self, release: str, node: str) -> None:
+        """A node given by name, as by preemption, wins over the status from 1.14 on."""
+        found = nominations(release)
+        found.add(wanting("n"), "m")
+        assert named(found) == {node: ["a"]}
+
+
+class TestRemove:
+    @pytest.mark.parametrize(("release", "is_gone"), [(name, name in BY_UID) for name in RELEASES])
+    def test_by_status_or_by_uid(self, release: str, is_gone: bool) -> None:
+        """1.12 and 1.13 look where the pod's status says by now; later releases know where it is."""
+        found = nominations(release)
+        found.add(wanting("n"))
+        found.remove(pod("a"))
+        assert bool(found) == (not is_gone)
+
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_others_stay(self, release: str) -> None:
+        """A nomination that is taken back leaves the others of the node; an unknown pod is passed over."""
+        found = nominations(release)
+        found.add(wanting("n", "a"))
+        found.add(wanting("n", "b"))
+        found.remove(wanting("n", "a"))
+        found.remove(wanting("n", "c"))
+        assert named(found) == {"n": ["b"]}
+
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_a_node_without_waiting_pods_is_forgotten(self, release: str) -> None:
+        """When the last pod leaves the map is empty."""
+        found = nominations(release)
+        found.add(wanting("n"))
+        found.remove(wanting("n"))
+        assert not found
+
+
+class TestUpdate:
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_the_object_is_replaced_and_comes_last(self, release: str) -> None:
+        """An update takes the new object, at the end of the list."""
+        found = nominations(release)
+        for item in (wanting("n", "a"), wanting("n", "b")):
+            found.add(item)
+        found.update(wanting("n", "a"), wanting("n", "a", x="y"))
+        assert (named(found), found.on("n")[1].labels) == ({"n": ["b", "a"]}, {"x": "y"})
+
+    @pytest.mark.parametrize(("release", "left"), [("1.14", {}), ("1.15", {"n": ["a"]}), ("1.16", {"n": ["a"]})])
+    def test_a_node_that_no_status_names_is_kept(self, release: str, left: dict[str, list[str]]) -> None:
+        """A pod that preempted and whose update does not say so yet keeps its node from 1.15 on; 1.14 loses it."""
+        found = nominations(release)
+        found.add(pod("a"), "n")
+        found.update(pod("a"), pod("a", labels={"x": "y"}))
+        assert named(found) == left
+
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_a_nomination_that_is_cleared_ends(self, release: str) -> None:
+        """An update whose old status names the node and whose new one names none ends the nomination."""
+        found = nominations(release)
+        found.add(wanting("n"))
+        found.update(wanting("n"), pod("a"))
+        assert not found

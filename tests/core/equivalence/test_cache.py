@@ -1,0 +1,289 @@
+"""The equivalence cache: what it spares, what ends its results, and the answers that are stale where nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.equivalence.cache import class_of
+from kubeclassic.core.feed import Feed
+from kubeclassic.simulation.explain import explain
+from tests.support.build import engine, pod
+from tests.support.equivalencebuild import ASKING, CLAIM, DISK, PLAIN, WEB, ZONE, both_releases, host, keeping_away, kept, place, why
+from tests.support.volumebuild import BOUND, WAIT, claim, storage_class, volume
+
+
+def with_and_without(story: Callable[[Engine], str], *objects: KubeObject, **options: Any) -> tuple[str, str]:
+    """How *story* ends with the cache on and with it off."""
+    options = {"preemption": False, **options}
+    return story(engine(*objects, equivalence_cache=True, **options)), story(engine(*objects, **options))
+
+
+@both_releases
+class TestGaps:
+    def test_cordoning_a_node_is_not_seen(self, release: str) -> None:
+        """Nothing ends CheckNodeUnschedulable: a node that is cordoned goes on to take pods of a class that it took before."""
+
+        def story(made: Engine) -> str:
+            assert place(made, pod("first")) == "a"
+            Feed(made).put(host("a", unschedulable=True))
+            return why(made, pod("second"))
+
+        stale, true = with_and_without(story, host("a"), release=release)
+        assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) were unschedulable.")
+
+    def test_a_pod_just_placed_is_not_kept_away_from(self, release: str) -> None:
+        """Assuming a pod does not end MatchInterPodAffinity: replicas that shun each other meet on one node."""
+
+        def story(made: Engine) -> str:
+            first, second = (pod(name, labels=WEB, affinity=keeping_away(**WEB)) for name in ("first", "second"))
+            assert place(made, first) == "a"
+            return why(made, second)
+
+        stale, true = with_and_without(story, host("a"), release=release)
+        assert stale == "a"
+        assert "didn't match pod affinity/anti-affinity" in true
+
+    def test_a_pod_that_others_bound_does_not_shun(self, release: str) -> None:
+        """The add of a bound pod does not end MatchInterPodAffinity: its anti-affinity is ignored."""
+
+        def story(made: Engine) -> str:
+            assert place(made, pod("first", labels=WEB)) == "a"
+            Feed(made).put(pod("foreign", on="a", affinity=keeping_away(**WEB)))
+            return why(made, pod("second", labels=WEB))
+
+        stale, true = with_and_without(story, host("a"), release=release)
+        assert stale == "a"
+        assert "didn't match pod affinity/anti-affinity" in true
+
+    def test_a_disk_that_is_taken_is_taken_again(self, release: str) -> None:
+        """Assuming a pod does not end NoDiskConflict: its disk, which no second pod may write, is mounted twice."""
+
+        def story(made: Engine) -> str:
+            assert place(made, pod("first", volumes=DISK)) == "a"
+            return why(made, pod("second", volumes=DISK))
+
+        stale, true = with_and_without(story, host("a"), release=release)
+        assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) had no available disk.")
+
+    def test_a_pod_that_others_bound_takes_no_room(self, release: str) -> None:
+        """The add of a bound pod does not end GeneralPredicates: its node is overcommitted."""
+
+        def story(made: Engine) -> str:
+            assert place(made, pod("first", requests={"cpu": "500m"})) == "large"
+            Feed(made).put(pod("foreign", on="small", requests={"cpu": "1"}))
+            details = made.schedule(pod("second", requests={"cpu": "500m"})).details
+            assert details is not None
+            return " ".join(sorted(details.feasible))
+
+        stale, true = with_and_without(story, host("small", cpu="1"), host("large", cpu="64"), release=release)
+        assert (stale, true) == ("large small", "large")
+
+    def test_a_pod_that_expired_still_takes_room(self, release: str) -> None:
+        """The end of an assumption ends nothing: the node stays full for pods that it turned down."""
+
+        def story(made: Engine) -> str:
+            big, same = pod("first", requests={"cpu": "3"}), pod("second", requests={"cpu": "3"})
+            assert place(made, big) == "a"
+            assert "Insufficient cpu" in why(made, same)
+            made.cache.finish_binding(big, 0.0)
+            assert made.cache.expire(60.0)
+            return why(made, same)
+
+        stale, true = with_and_without(story, host("a"), release=release)
+        assert (stale, true) == ("0/1 nodes are available: 1 Insufficient cpu.", "a")
+
+    def test_resources_on_their_own_are_never_counted_again(self, release: str) -> None:
+        """Only GeneralPredicates ends with a new pod: a policy's PodFitsResources lets the node fill over."""
+
+        def story(made: Engine) -> str:
+            assert place(made, pod("first", requests={"cpu": "3"})) == "a"
+            return why(made, pod("second", requests={"cpu": "3"}))
+
+        policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsResources"}]}
+        stale, true = with_and_without(story, host("a"), release=release, policy=policy)
+        assert (stale, true) == ("a", "0/1 nodes are available: 1 Insufficient cpu.")
+
+    def test_a_label_that_is_taken_away_is_still_present(self, release: str) -> None:
+        """Nothing ends CheckNodeLabelPresence: a node keeps passing after it lost the label."""
+
+        def story(made: Engine) -> str:
+            assert place(made, pod("first")) == "a"
+            Feed(made).put(host("a"))
+            return why(made, pod("second"))
+
+        rule = {"name": "CheckNodeLabelPresence", "argument": {"labelsPresence": {"labels": ["rack"], "presence": True}}}
+        policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [rule]}
+        stale, true = with_and_without(story, host("a", labels={"rack": "r"}), release=release, policy=policy)
+        assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) didn't have the requested labels.")
+
+    def test_a_zone_that_a_node_did_not_have_is_not_seen(self, release: str) -> None:
+        """Only labels that a node had before end NoVolumeZoneConflict: one that joins another zone still suits the volume."""
+
+        def story(made: Engine) -> str:
+            assert place(made, pod("first", volumes=CLAIM)) == "a"
+            Feed(made).put(host("a", labels={ZONE: "z2"}))
+            return why(made, pod("second", volumes=CLAIM))
+
+        bound = claim("c", annotations=BOUND, volumeName="v"), volume("v", meta={"labels": {ZONE: "z1"}})
+        stale, true = with_and_without(story, host("a"), *bound, release=release)
+        assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) had no available volume zone.")
+
+    def test_a_volume_that_was_not_looked_for_is_not_assumed(self, release: str) -> None:
+        """Where CheckVolumeBinding is answered from the cache no volume is found for the claim, and so none is taken."""
+
+        def story(made: Engine) -> str:
+            foreign = pod("foreign", on="a", labels={"app": "other"})
+            Feed(made).put(foreign)
+            first, second = (pod(name, volumes=CLAIM, affinity=keeping_away(app="other")) for name in ("first", "second"))
+            assert place(made, first) is None
+            Feed(made).delete(foreign)
+            assert place(made, second) == "a"
+            return "free" if made.binder.volumes.get("v").spec.claim_ref is None else "taken"
+
+        waiting = claim("c"), volume("v"), storage_class("wait", **WAIT)
+        stale, true = with_and_without(story, host("a"), *waiting, release=release)
+        assert (stale, true) == ("free", "taken")
+
+    def test_the_first_pod_takes_the_volume_that_it_found_before(self, release: str) -> None:
+        """What an earlier cycle of the same pod found on a node is assumed, though the cycle that chose the node did not look."""
+
+        def story(made: Engine) -> str:
+            foreign = pod("foreign", on="a", labels={"app": "other"})
+            Feed(made).put(foreign)
+            first = pod("first", volumes=CLAIM, affinity=keeping_away(app="other"))
+            assert place(made, first) is None
+            Feed(made).delete(foreign)
+            assert place(made, first) == "a"
+            return "free" if made.binder.volumes.get("v").spec.claim_ref is None else "taken"
+
+        waiting = claim("c"), volume("v"), storage_class("wait", **WAIT)
+        assert with_and_without(story, host("a"), *waiting, release=release) == ("taken", "taken")
+
+
+def kept_on(made: Engine, predicate: str, *, of: int = 0) -> dict[str, int]:
+    """Node -> what is kept of *predicate* for the class that was seen first (or *of* that): 1 fits, more does not, nothing is left out."""
+    assert made.equivalence is not None
+    rows = made.equivalence.results(predicate).of(of, made.table.size)
+    return {} if rows is None else {made.table.names[i]: int(code) for i, code in enumerate(rows) if code}
+
+
+class TestWhatIsKept:
+    def test_nothing_beyond_the_first_failure(self) -> None:
+        """Predicates after the one that turned a node down were not asked, so that nothing of them is kept."""
+        made = engine(host("a", cpu="1"), host("b"), release="1.12", equivalence_cache=True, preemption=False)
+        made.schedule(ASKING)
+        assert kept_on(made, "GeneralPredicates") == {"a": 2, "b": 1}
+        assert kept_on(made, "PodToleratesNodeTaints") == {"b": 1}
+
+    def test_everything_where_all_are_checked(self) -> None:
+        """With alwaysCheckAllPredicates the later predicates are asked too."""
+        names = ("GeneralPredicates", "PodToleratesNodeTaints")
+        policy = {
+            "kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": True, "predicates": [{"name": name} for name in names],
+        }  # fmt: skip
+        made = engine(host("a", cpu="1"), release="1.12", policy=policy, equivalence_cache=True, preemption=False)
+        made.schedule(ASKING)
+        assert kept_on(made, "PodToleratesNodeTaints") == {"a": 1}
+
+    def test_only_nodes_that_the_search_came_to(self) -> None:
+        """A search that stops early keeps what it saw, the node in excess that stopped it included."""
+        made = engine(*(host(f"n{i:03}") for i in range(200)), release="1.12", equivalence_cache=True, percentage=50)
+        made.schedule(PLAIN)
+        assert sorted(kept_on(made, "GeneralPredicates")) == [f"n{i:03}" for i in range(101)]
+
+    def test_no_errors(self) -> None:
+        """What a predicate cannot answer is asked again: a claim whose class is unknown can be had once the class is there."""
+        made = engine(host("a"), claim("c", kind="late"), volume("v", "late"), release="1.12", equivalence_cache=True)
+        incoming = pod("p", volumes=CLAIM)
+        assert not why(made, incoming).startswith("0/1")
+        assert kept(made, "GeneralPredicates", "CheckVolumeBinding") == [True, False]
+        Feed(made).put(storage_class("late", **WAIT))
+        assert why(made, incoming) == "a"
+
+    @both_releases
+    def test_nodes_with_nominated_pods_go_without(self, release: str) -> None:
+        """Where any pod is nominated, of lower priority too, results are neither taken nor kept."""
+        made = engine(host("a"), host("b"), release=release, equivalence_cache=True, preemption=False)
+        waiting = pod("waiting", priority=1, status={"nominatedNodeName": "a"})
+        made.nominations.add(waiting, "a")
+        made.schedule(pod("p", priority=5))
+        assert kept_on(made, "GeneralPredicates") == {"b": 1}
+        made.nominations.remove(waiting)
+        made.schedule(pod("p", priority=5))
+        assert kept_on(made, "GeneralPredicates") == {"a": 1, "b": 1}
+        Feed(made).put(host("a", unschedulable=True))
+        made.nominations.add(waiting, "a")
+        details = made.schedule(pod("p", priority=5)).details
+        assert details is not None
+        assert details.feasible == ["b"]
+
+    def test_preemption_looks_for_itself(self) -> None:
+        """Preemption's trials neither read the cache, by which the node stays full without its victims, nor leave anything there."""
+        made = engine(host("a"), release="1.12", equivalence_cache=True)
+        important = pod("p", requests={"cpu": "2"}, priority=10)
+        assert place(made, pod("low", requests={"cpu": "3"})) == "a"
+        plan = made.schedule(important).preemption
+        assert plan is not None
+        assert (plan.node, [victim.name for victim in plan.victims]) == ("a", ["low"])
+        assert kept_on(made, "GeneralPredicates", of=1) == {"a": 2}
+        assert kept_on(made, "PodToleratesNodeTaints", of=1) == {}
+
+    def test_explaining_keeps_nothing(self) -> None:
+        """To explain a pod takes results from the cache and leaves none there."""
+        made = engine(host("a"), release="1.12", equivalence_cache=True)
+        explain(made, PLAIN)
+        assert kept_on(made, "GeneralPredicates") == {}
+        place(made, PLAIN)
+        Feed(made).put(host("a", unschedulable=True))
+        assert explain(made, pod("q", labels=WEB)).decision.host == "a"
+
+    def test_off_unless_asked_for(self) -> None:
+        """Without the gate or the option there is no cache, and releases that have none do not get one."""
+        assert engine(release="1.12").equivalence is None
+        assert engine(release="1.14", equivalence_cache=True).equivalence is None
+        assert engine(release="1.13", gates={"EnableEquivalenceClassCache": True}).equivalence is not None
+
+    def test_volume_counts_are_not_left_behind_on_a_hit(self) -> None:
+        """A count predicate that is answered from the cache leaves no counts for BalancedResourceAllocation."""
+        gates = {"BalanceAttachedNodeVolumes": True}
+        made = engine(host("a"), release="1.12", gates=gates, equivalence_cache=True)
+        incoming = pod("p", volumes=[{"name": "v", "awsElasticBlockStore": {"volumeID": "d"}}])
+        made.schedule(incoming)
+        assert made.table.transient[:, 0].any()
+        made.schedule(incoming)
+        assert not made.table.transient[:, 0].any()
+
+
+class TestClasses:
+    def test_what_makes_no_difference(self) -> None:
+        """Name, priority, annotations and owners are no part of a class, nor is whether a list is empty or absent."""
+        meta = {"annotations": {"k": "v"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}]}
+        assert class_of(pod("a")) == class_of(pod("b", priority=7, metadata=meta, nodeSelector={}, tolerations=[], volumes=[]))
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            pod("a", namespace="other"), pod("a", labels=WEB), pod("a", on="n"), pod("a", nodeSelector={"k": "v"}), pod("a", volumes=DISK),
+            pod("a", tolerations=[{"key": "k"}]), pod("a", affinity={}), pod("a", requests={"cpu": "1"}),
+            pod("a", initContainers=[{"name": "i"}]),
+        ],
+    )  # fmt: skip
+    def test_what_makes_a_difference(self, other: Pod) -> None:
+        """Namespace, labels, affinity, containers, node, selector, tolerations and volumes are."""
+        assert class_of(pod("a")) != class_of(other)
+
+    @pytest.mark.parametrize(
+        ("one", "other", "alike"),
+        [
+            ("1", "1000m", False), ("100m", "0.100", False), ("100m", "100e-3", False), ("1500m", "1.500", False), ("1Gi", "1024Mi", False),
+            ("200Mi", "204800Ki", True), ("1000m", "1.000", True), ("500m", "500m", True),
+        ],
+    )  # fmt: skip
+    def test_quantities_differ_as_they_are_written(self, one: str, other: str, alike: bool) -> None:
+        """Equal amounts that Go keeps in different forms make two classes."""
+        assert (class_of(pod("a", requests={"cpu": one})) == class_of(pod("a", requests={"cpu": other}))) is alike

@@ -1,0 +1,112 @@
+"""What rows are worth by the rules that look at nothing but the row: shared, foreseen, and always what asking would give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.rows import PATIENCE, RowPart
+from tests.support.build import engine, node, pod
+
+RELEASES = ("1.12", "1.16")
+SIZES = ("100m", "250m", "1")
+
+
+def small(name: str, cpu: str = "100m", **labels: str) -> Pod:
+    """A pod that requests some cpu."""
+    return pod(name, requests={"cpu": cpu, "memory": "64Mi"}, labels=labels)
+
+
+def large_cluster(release: str = "1.16") -> Engine:
+    """Forty nodes in two zones."""
+    return engine(*[node(f"n{number:02}", cpu="2", labels={"zone": f"z{number % 2}"}) for number in range(40)], release=release)
+
+
+def part_of(made: Engine, incoming: Pod) -> RowPart:
+    """The part of the standing of *incoming*, as its last cycle left it."""
+    return made.standings.of(made.begin(incoming, details=False)).part
+
+
+def place(made: Engine, incoming: Pod) -> str:
+    """Schedule *incoming* without details, and assume it."""
+    host = made.schedule(incoming, details=False).host
+    assert host is not None
+    made.assume(incoming, host)
+    return host
+
+
+def afresh(made: Engine, part: RowPart, incoming: Pod) -> RowPart:
+    """*part* worked out anew."""
+    other = RowPart(part.table, part.questions, part.preferences)
+    assert other.refresh(made.begin(incoming, details=False))
+    return other
+
+
+class TestSharing:
+    def test_templates_that_differ_in_labels_alone_have_one_part(self) -> None:
+        """What the row-wise rules cannot tell apart is worked out once."""
+        made = large_cluster()
+        place(made, small("a", app="a"))
+        place(made, small("b", app="b"))
+        assert part_of(made, small("a", app="a")) is part_of(made, small("b", app="b"))
+
+    def test_another_size_is_another_part(self) -> None:
+        """Pods of another size add something else to a row."""
+        made = large_cluster()
+        place(made, small("a"))
+        place(made, small("b", "200m"))
+        assert part_of(made, small("a")) is not part_of(made, small("b", "200m"))
+
+
+class TestForesight:
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_equal_pods_are_foreseen(self, release: str) -> None:
+        """After a few pods of one size the next ones need not be asked about."""
+        made = large_cluster(release)
+        for number in range(PATIENCE + 12):
+            place(made, small(f"p{number}"))
+        part = part_of(made, small("p"))
+        assert part.ahead.foreseen > 0
+
+    @given(sizes=st.lists(st.sampled_from(SIZES), min_size=1, max_size=40), leaving=st.sets(st.integers(0, 39), max_size=6))
+    def test_what_was_foreseen_is_what_asking_gives(self, sizes: list[str], leaving: set[int]) -> None:
+        """Whatever pods came and went in between, fits and totals are those of a part that is worked out anew."""
+        made = large_cluster()
+        for number, size in enumerate(sizes):
+            incoming = small(f"p{number}", size)
+            host = place(made, incoming)
+            if number in leaving:
+                Feed(made).put(incoming.bound_to(host))
+                Feed(made).delete(incoming.bound_to(host))
+        for size in SIZES:
+            cycle = made.begin(small("next", size), details=False)
+            part = made.standings.of(cycle).part
+            assert part.refresh(cycle)
+            fresh = afresh(made, part, small("next", size))
+            assert np.array_equal(part.fits, fresh.fits)
+            assert np.array_equal(part.totals, fresh.totals)
+
+
+class TestOnce:
+    def test_it_is_worked_out_again_when_a_node_changes(self) -> None:
+        """What comes of node objects alone is kept until one of them changes, not until a pod comes."""
+        made, asked = large_cluster(), []
+        made.snapshot.refresh()
+
+        def ask() -> object:
+            return made.table.once("question", lambda: asked.append(len(asked)) or "answer")
+
+        assert ask() == ask() == "answer"
+        place(made, small("a"))
+        made.snapshot.refresh()
+        ask()
+        assert len(asked) == 1
+        Feed(made).put(node("another"))
+        made.snapshot.refresh()
+        ask()
+        assert len(asked) == 2

@@ -1,0 +1,25 @@
+"""Which claims a pod's volumes have."""
+
+from __future__ import annotations
+
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.pods.claims import claim_keys
+from kubeclassic.core.pods.template import Templates
+from tests.support.build import pod
+
+VOLUMES = [{"name": "a", "persistentVolumeClaim": {"claimName": "c"}}, {"name": "b", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]
+
+
+class TestClaimKeys:
+    def test_ephemeral_volumes_have_claims_where_they_count(self) -> None:
+        """Their claims are named for pod and volume; releases that do not know of them see the named claims alone."""
+        assert claim_keys(pod("p", volumes=VOLUMES)) == ("default/c",)
+        assert claim_keys(pod("p", volumes=VOLUMES), ephemeral=True) == ("default/c", "default/p-b")
+
+    def test_pods_with_ephemeral_volumes_are_classes_of_their_own(self) -> None:
+        """What such a pod needs depends on its name; pods with named claims alone share a template."""
+        templates = Templates(RELEASES["1.16"], {})
+        one, other = (templates.of(pod(name, volumes=VOLUMES)) for name in "xy")
+        assert one is not other
+        one, other = (templates.of(pod(name, volumes=VOLUMES[:1])) for name in "xy")
+        assert one is other

@@ -1,0 +1,91 @@
+"""The scheduling queue with gate PodPriority off."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.build import pod
+from tests.support.queuebuild import WITH_FIFO, bench
+
+
+class TestFifo:
+    @pytest.mark.parametrize("release", WITH_FIFO)
+    def test_first_come_first_served_whatever_the_priority(self, release: str) -> None:
+        """With gate PodPriority off pods leave in the order in which they came."""
+        made = bench(release, PodPriority=False)
+        for name, priority in (("a", 1), ("b", 5), ("c", 3)):
+            made.queue.add(pod(name, priority=priority))
+        made.queue.update(pod("a"), pod("a", labels={"x": "y"}))
+        assert made.pop_all() == ["a", "b", "c"]
+
+    def test_1_15_has_priorities_always(self) -> None:
+        """In 1.15 the queue goes by priority even with gate PodPriority off."""
+        made = bench("1.15", PodPriority=False)
+        for name, priority in (("a", 1), ("b", 5)):
+            made.queue.add(pod(name, priority=priority))
+        assert made.pop_all() == ["b", "a"]
+
+    @pytest.mark.parametrize(("release", "waits"), [("1.12", [1, 2, 4, 8, 16, 32, 60, 60]), ("1.13", [1, 2, 4, 8]), ("1.14", [1, 1, 1, 1])])
+    def test_a_failed_pod_waits_and_comes_back(self, release: str, waits: list[float]) -> None:
+        """A failed pod waits 1 s, doubling to 60 s, before it goes to the end; 1.14 takes every wait for an old one: always 1 s."""
+        made, found = bench(release, PodPriority=False), []
+        for _ in waits:
+            made.fail(pod("a"))
+            due = made.queue.next_due()
+            assert due is not None
+            found.append(due - made.clock.now)
+            assert made.queue.pop() is None
+            made.clock.now = due
+            assert made.pop_all() == ["a"]
+        assert found == waits
+
+    @pytest.mark.parametrize("release", WITH_FIFO[:2])
+    def test_a_wait_is_forgotten_after_a_minute(self, release: str) -> None:
+        """A pod that did not fail for more than 60 s waits 1 s again."""
+        made = bench(release, PodPriority=False)
+        for now, due in ((0.0, 1.0), (60.0, 62.0), (120.5, 121.5)):
+            made.clock.now = now
+            made.fail(pod("a"))
+            assert made.queue.next_due() == due
+            made.clock.now = due
+            made.pop_all()
+
+    @pytest.mark.parametrize("release", WITH_FIFO[:2])
+    def test_who_fails_while_it_waits_does_not_wait_twice(self, release: str) -> None:
+        """A pod that fails again while it waits, as after an update, does not wait a second time."""
+        made = bench(release, PodPriority=False)
+        made.fail(pod("a"))
+        made.queue.update(pod("a"), pod("a"))
+        made.queue.pop()
+        made.fail(pod("a"))
+        assert made.queue.pending == (0, 1, 0)
+
+    @pytest.mark.parametrize("release", WITH_FIFO)
+    def test_a_deleted_pod_does_not_come_back(self, release: str) -> None:
+        """A pod that is deleted while it waits is dropped when its wait ends."""
+        made = bench(release, PodPriority=False)
+        made.fail(pod("a"))
+        made.queue.delete(pod("a"))
+        made.clock.now = 2.0
+        assert made.pop_all() == []
+
+    @pytest.mark.parametrize("release", WITH_FIFO)
+    def test_a_pod_that_comes_back_takes_its_old_place(self, release: str) -> None:
+        """A key that was deleted keeps its place, and a pod that comes back by that name takes it."""
+        made = bench(release, PodPriority=False)
+        for name in ("a", "b"):
+            made.queue.add(pod(name))
+        made.queue.delete(pod("a"))
+        made.queue.add(pod("a"))
+        assert made.pop_all() == ["a", "b"]
+
+    @pytest.mark.parametrize("release", WITH_FIFO)
+    def test_events_move_nobody_and_nominations_do_not_count(self, release: str) -> None:
+        """No event ends a wait, and a pod nominated by its status is not in the map."""
+        made = bench(release, PodPriority=False)
+        made.queue.add(pod("a", status={"nominatedNodeName": "n"}))
+        made.fail(made.queue.pop() or pod("a"))
+        made.queue.move_all()
+        made.queue.assigned_pod_added(pod("b", on="n"))
+        made.queue.assigned_pod_updated(pod("b", on="n"))
+        assert (made.queue.pending, made.nominated()) == ((0, 1, 0), {})

@@ -1,0 +1,283 @@
+"""What events of the cluster do to a scheduler with a queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.protocol import make_queue
+from kubeclassic.core.router import EventRouter
+from kubeclassic.exceptions import CacheError
+from tests.support.build import engine, node, obj, pod
+
+ALL = list(RELEASES)
+OLD, NEW = ALL[:2], ALL[2:]
+MARK = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
+
+
+def router(release: str, *known: KubeObject, **gates: bool) -> EventRouter:
+    """A scheduler of *release* that was told of *known*, and then parked the pod ``waiting``, which backs off no more."""
+    scheduler, clock = engine(release=release, gates=gates), Clock()
+    made = EventRouter(scheduler, make_queue(scheduler.algorithm, scheduler.nominations, clock))
+    for item in known:
+        made.put(item)
+    made.queue.pop()
+    made.queue.add_unschedulable(pod("waiting", status=MARK), made.queue.cycle + 1)
+    clock.now = 5.0
+    if not made.queue.pending.unschedulable:
+        # Where a flag marks moves it is cleared by a pop.
+        made.queue.pop()
+        made.queue.add(pod("another"))
+        made.queue.pop()
+        made.queue.add_unschedulable(pod("waiting", status=MARK), made.queue.cycle)
+    assert made.queue.pending == (0, 0, 1)
+    return made
+
+
+def moves(made: EventRouter) -> bool:
+    """Whether the parked pod was moved."""
+    return made.queue.pending.unschedulable == 0
+
+
+def claim(**more: Any) -> Any:
+    return obj({"kind": "PersistentVolumeClaim", "metadata": {"name": "c", "resourceVersion": "1", **more}})
+
+
+def volume(**more: Any) -> Any:
+    return obj({"kind": "PersistentVolume", "metadata": {"name": "v", "resourceVersion": "1", **more}})
+
+
+def service(**more: Any) -> Any:
+    return obj({"kind": "Service", "metadata": {"name": "s", **more}})
+
+
+def kind(mode: str) -> Any:
+    return obj({"kind": "StorageClass", "metadata": {"name": "k"}, "volumeBindingMode": mode})
+
+
+def csi_node(**more: Any) -> Any:
+    return obj({"kind": "CSINode", "metadata": {"name": "n", **more}})
+
+
+class TestMoves:
+    @pytest.mark.parametrize("release", ALL)
+    @pytest.mark.parametrize("item", [node("n"), volume(), claim(), service(), kind("WaitForFirstConsumer")], ids=lambda item: item.kind)
+    def test_what_comes_moves_all(self, release: str, item: KubeObject) -> None:
+        """A node, volume, claim, service or late binding class that comes lets parked pods be tried again."""
+        made = router(release)
+        made.put(item)
+        assert moves(made)
+
+    @pytest.mark.parametrize("release", ALL)
+    @pytest.mark.parametrize("item", [volume(), claim(), service()], ids=lambda item: item.kind)
+    def test_what_changes_moves_all(self, release: str, item: KubeObject) -> None:
+        """A volume, claim or service that changes does so too."""
+        made = router(release, item)
+        made.put(attrs.evolve(item, metadata=attrs.evolve(item.metadata, resource_version="2")))
+        assert moves(made)
+
+    @pytest.mark.parametrize("release", ALL)
+    @pytest.mark.parametrize(
+        ("item", "moved"),
+        [(node("n"), False), (volume(), False), (claim(), False), (kind("WaitForFirstConsumer"), False), (service(), True)],
+        ids=lambda value: getattr(value, "kind", None),
+    )
+    def test_of_what_goes_only_services_move(self, release: str, item: KubeObject, moved: bool) -> None:
+        """Of nodes, volumes, claims, classes and services that go only services let parked pods be tried again."""
+        made = router(release, item)
+        made.delete(item)
+        assert moves(made) == moved
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_other_classes_move_nobody(self, release: str) -> None:
+        """A storage class that binds at once moves nobody when it comes, nor a late one that changes."""
+        made = router(release, kind("Immediate"))
+        made.put(kind("WaitForFirstConsumer"))
+        made.put(obj({"kind": "StorageClass", "metadata": {"name": "l"}}))
+        assert not moves(made)
+
+    @pytest.mark.parametrize("release", OLD)
+    def test_without_volume_scheduling(self, release: str) -> None:
+        """In 1.12 and 1.13 claims that change and classes that come count only with gate VolumeScheduling."""
+        made = router(release, claim(), VolumeScheduling=False)
+        made.put(claim(resourceVersion="2"))
+        made.put(kind("WaitForFirstConsumer"))
+        assert not moves(made)
+
+    @pytest.mark.parametrize(("release", "gate", "moved"), [("1.15", True, False), ("1.16", False, False), ("1.16", True, True)])
+    def test_csi_nodes(self, release: str, gate: bool, moved: bool) -> None:
+        """CSINodes that come or change move all from 1.16 on, with gate CSINodeInfo."""
+        for known in ((), (csi_node(),)):
+            made = router(release, *known, CSINodeInfo=gate)
+            made.put(csi_node(labels={"a": "b"}))
+            assert moves(made) == moved
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_csi_node_that_goes(self, release: str) -> None:
+        """A CSINode that goes moves nobody."""
+        made = router(release, csi_node())
+        made.delete(csi_node())
+        assert not moves(made)
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_what_is_not_known_and_goes(self, release: str) -> None:
+        """The delete of an object that is not known is passed over."""
+        made = router(release)
+        for item in (service(), node("n"), pod("nobody", on="n")):
+            made.delete(item)
+        assert not moves(made)
+
+
+class TestNodeUpdates:
+    CHANGES = (
+        ("became schedulable", {"unschedulable": True}, {}, True),
+        ("became unschedulable", {}, {"unschedulable": True}, False),
+        ("allocatable", {"cpu": "2"}, {"cpu": "4"}, True),
+        ("the spelling of a quantity", {"cpu": "1"}, {"cpu": "1000m"}, True),
+        ("labels", {}, {"labels": {"a": "b"}}, True),
+        ("taints", {}, {"taints": [{"key": "a", "effect": "NoSchedule"}]}, True),
+        ("a status", {"conditions": [{"type": "Ready", "status": "False"}]}, {"conditions": [{"type": "Ready", "status": "True"}]}, True),
+        (
+            "a reason",
+            {"conditions": [{"type": "Ready", "status": "True", "reason": "a"}]},
+            {"conditions": [{"type": "Ready", "status": "True", "reason": "b"}]},
+            False,
+        ),
+        ("annotations", {}, {"annotations": {"a": "b"}}, False),
+        ("images", {}, {"images": [{"names": ["i"]}]}, False),
+        ("nothing", {}, {}, False),
+    )
+
+    @pytest.mark.parametrize("release", NEW)
+    @pytest.mark.parametrize(("old", "new", "moved"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+    def test_only_what_may_help_moves(self, release: str, old: dict[str, Any], new: dict[str, Any], moved: bool) -> None:
+        """From 1.14 on a node that changed moves parked pods only where the change may let one fit."""
+        made = router(release, node("n", **old))
+        made.put(node("n", **new))
+        assert moves(made) == moved
+
+    @pytest.mark.parametrize("release", OLD)
+    def test_any_update_moves_in_1_12_and_1_13(self, release: str) -> None:
+        """In 1.12 and 1.13 every update of a node moves all."""
+        made = router(release, node("n"))
+        made.put(node("n"))
+        assert moves(made)
+
+    @pytest.mark.parametrize("release", NEW)
+    def test_with_nobody_parked_any_update_counts(self, release: str) -> None:
+        """With nobody parked any update keeps a pod that is being tried from being parked."""
+        made = router(release, node("n"))
+        made.queue.delete(pod("waiting"))
+        made.queue.add(pod("tried"))
+        made.queue.pop()
+        made.put(node("n"))
+        made.queue.add_unschedulable(pod("tried"), made.queue.cycle)
+        assert made.queue.pending == (0, 1, 0)
+
+
+class TestPods:
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_new_pod_is_queued(self, release: str) -> None:
+        """A pod without a node enters the queue, if this scheduler is the one it asks for; finished pods do not."""
+        made = router(release)
+        for new in (pod("a"), pod("b", schedulerName="other"), pod("c", status={"phase": "Failed"})):
+            made.put(new)
+        assert made.queue.pending.active == 1
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_pod_with_a_node_is_on_it(self, release: str) -> None:
+        """A pod that has a node counts there, whoever scheduled it, and is not queued."""
+        made = router(release)
+        made.put(pod("a", on="n", schedulerName="other"))
+        assert (made.engine.cache.state(pod("a")) is not None, made.queue.pending.active) == (True, 0)
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_pod_that_gets_a_node_leaves_the_queue(self, release: str) -> None:
+        """A queued pod that turns up with a node goes from the queue to the node."""
+        made = router(release)
+        made.put(pod("a", status={"nominatedNodeName": "n"}))
+        made.put(pod("a", on="m", status={"nominatedNodeName": "n"}))
+        assert (made.queue.pending.active, bool(made.engine.nominations)) == (0, False)
+        assert [entry.pod.name for entry in made.engine.cache.infos["m"].pods] == ["a"]
+
+    @pytest.mark.parametrize("release", ALL)
+    @pytest.mark.parametrize("ends", [True, False])
+    def test_an_assigned_pod_that_goes_moves_all(self, release: str, ends: bool) -> None:
+        """A pod that leaves its node, deleted or finished, lets parked pods be tried again."""
+        made = router(release, pod("a", on="n"))
+        if ends:
+            made.put(pod("a", on="n", status={"phase": "Succeeded"}))
+        else:
+            made.delete(pod("a"))
+        assert (moves(made), made.engine.cache.infos) == (True, {})
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_queued_pod_that_goes_moves_nobody(self, release: str) -> None:
+        """A pod without a node that goes leaves the queue and lets nobody be tried."""
+        made = router(release)
+        made.put(pod("a"))
+        made.delete(pod("a"))
+        assert made.queue.pending == (0, 0, 1)
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_assigned_pods_move_those_that_want_them(self, release: str) -> None:
+        """A pod that comes to a node, or changes there, moves the parked pods with a required affinity to it."""
+        term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
+        wanting = pod("wanting", status=MARK, affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+        for before in (None, pod("web", on="n")):
+            made = router(release, *([before] if before else []))
+            made.queue.add_unschedulable(wanting, made.queue.cycle + 1)
+            made.put(pod("web", on="n", labels={"app": "web"}))
+            assert made.queue.pending.unschedulable == 1
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_new_pod_of_the_same_name(self, release: str) -> None:
+        """A pod of another UID under a known name is the old one's end and a new one's beginning."""
+        made = router(release, pod("a", on="n", metadata={"uid": "1"}))
+        made.put(pod("a", metadata={"uid": "2"}))
+        assert (made.engine.cache.infos, moves(made)) == ({}, True)
+        assert "a" in [found.name for found in made.queue.pods()]
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_pod_cannot_change_its_node(self, release: str) -> None:
+        """A bound pod that turns up on another node is refused, where the original ends."""
+        made = router(release, pod("a", on="n"))
+        with pytest.raises(CacheError, match="updated on a different node"):
+            made.put(pod("a", on="m"))
+
+
+class TestEchoes:
+    """What an update does to a pod that is assumed already, and so is not in the queue."""
+
+    def assumed(self, release: str) -> EventRouter:
+        made = router(release, node("n"))
+        made.put(pod("a"))
+        while (popped := made.queue.pop()) is not None and popped.name != "a":
+            continue
+        assert made.engine.assume(pod("a"), "n") is None
+        return made
+
+    def queued(self, made: EventRouter, new: Pod) -> bool:
+        """Whether an update to *new* brings the pod into the queue again."""
+        made.put(new)
+        return "a" in [found.name for found in made.queue.pods()]
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_versions_and_annotations_are_nothing_new(self, release: str) -> None:
+        """A new resource version or other annotations do not bring an assumed pod back."""
+        assert not self.queued(self.assumed(release), pod("a", metadata={"resourceVersion": "5", "annotations": {"x": "y"}}))
+
+    @pytest.mark.parametrize(("release", "is_back"), [(name, name != "1.16") for name in ALL])
+    def test_conditions_are_nothing_new_in_1_16(self, release: str, is_back: bool) -> None:
+        """An update of its conditions brings an assumed pod into the queue again before 1.16."""
+        assert self.queued(self.assumed(release), pod("a", status=MARK)) == is_back
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_labels_are_news(self, release: str) -> None:
+        """A pod whose labels change while it is assumed is queued again."""
+        assert self.queued(self.assumed(release), pod("a", labels={"x": "y"}))

@@ -1,0 +1,109 @@
+"""The volumes or claims as they are assumed to be."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic.api.objects import Map, ObjectMeta, PersistentVolume, PersistentVolumeSpec
+from kubeclassic.core.volumes.assumecache import AssumeCache, VolumeError
+
+Volumes = AssumeCache[PersistentVolume]
+
+
+def volume(name: str, version: str = "1", kind: str = "", **labels: str) -> PersistentVolume:
+    return PersistentVolume(
+        metadata=ObjectMeta(name=name, resource_version=version, labels=Map(labels)), spec=PersistentVolumeSpec(storage_class_name=kind)
+    )
+
+
+@pytest.fixture
+def cache() -> Volumes:
+    return AssumeCache("v1.PersistentVolume", lambda item: item.spec.storage_class_name)
+
+
+class TestAssumeCache:
+    def test_an_assumed_object_is_what_is_given_out(self, cache: Volumes) -> None:
+        """What is assumed stands before what the API said."""
+        cache.put(volume("a"))
+        cache.assume(volume("a", mark="assumed"))
+        assert cache.get("a").labels == {"mark": "assumed"}
+
+    def test_restoring_brings_back_what_the_api_said(self, cache: Volumes) -> None:
+        """An assumption that is taken back leaves the API's object."""
+        cache.put(volume("a"))
+        cache.assume(volume("a", mark="assumed"))
+        cache.restore("a")
+        assert cache.get("a").labels == {}
+
+    @pytest.mark.parametrize(("version", "mark"), [("4", "assumed"), ("5", "assumed"), ("6", "event"), ("10", "event")])
+    def test_only_a_newer_event_ends_an_assumption(self, cache: Volumes, version: str, mark: str) -> None:
+        """An event that is not newer than the assumed object is dropped."""
+        cache.put(volume("a", "5"))
+        cache.assume(volume("a", "5", mark="assumed"))
+        cache.put(volume("a", version, mark="event"))
+        assert cache.get("a").labels == {"mark": mark}
+
+    def test_versions_are_compared_as_numbers(self, cache: Volumes) -> None:
+        """Version 10 is newer than version 9."""
+        cache.put(volume("a", "9"))
+        cache.put(volume("a", "10", mark="newer"))
+        assert cache.get("a").labels == {"mark": "newer"}
+
+    def test_a_manifest_without_version_is_taken_as_newer(self, cache: Volumes) -> None:
+        """Manifests have no resourceVersion; the last one counts."""
+        cache.put(volume("a", ""))
+        cache.put(volume("a", "", mark="second"))
+        cache.assume(volume("a", "", mark="assumed"))
+        assert cache.get("a").labels == {"mark": "assumed"}
+
+    def test_an_event_with_an_odd_version_is_dropped(self, cache: Volumes) -> None:
+        """A resourceVersion that is no number cannot be newer."""
+        cache.put(volume("a", "5"))
+        cache.put(volume("a", "x", mark="odd"))
+        assert cache.get("a").labels == {}
+
+    def test_an_older_object_cannot_be_assumed(self, cache: Volumes) -> None:
+        """Assuming an object that is older than what is known is out of sync."""
+        cache.put(volume("a", "5"))
+        with pytest.raises(VolumeError, match=r'v1\.PersistentVolume "a" is out of sync'):
+            cache.assume(volume("a", "4"))
+
+    def test_an_unknown_object_is_an_error_in_upstreams_words(self, cache: Volumes) -> None:
+        """What is not there can be neither got nor assumed."""
+        for question in (lambda: cache.get("a"), lambda: cache.assume(volume("a"))):
+            with pytest.raises(VolumeError, match=r'could not find v1\.PersistentVolume "a"'):
+                question()
+
+    def test_groups_are_in_order_of_name(self, cache: Volumes) -> None:
+        """Volumes of a class come in ascending order of name, one that changed class among its new fellows."""
+        for name, kind in (("b", "fast"), ("a", "fast"), ("c", "slow")):
+            cache.put(volume(name, kind=kind))
+        cache.put(volume("b", "2", kind="slow"))
+        assert [v.name for v in cache.within("slow")] == ["b", "c"]
+        assert [v.name for v in cache.within("fast")] == ["a"]
+
+    def test_a_dropped_object_is_gone_with_its_assumption(self, cache: Volumes) -> None:
+        """A delete takes the object out, assumed or not; dropping it twice does no harm."""
+        cache.put(volume("a"))
+        cache.assume(volume("a", mark="assumed"))
+        cache.drop("a")
+        cache.drop("a")
+        cache.restore("a")
+        assert cache.within("") == []
+
+    def test_the_version_moves_with_every_change(self, cache: Volumes) -> None:
+        """Each of put, assume, restore and drop moves the version, a dropped event does not."""
+        seen = [cache.version]
+        for change in (
+            lambda: cache.put(volume("a", "5")),
+            lambda: cache.assume(volume("a", "5", mark="m")),
+            lambda: cache.restore("a"),
+            lambda: cache.drop("a"),
+        ):
+            change()
+            seen.append(cache.version)
+        assert seen == sorted(set(seen))
+        cache.put(volume("b", "5"))
+        before = cache.version
+        cache.put(volume("b", "4"))
+        assert cache.version == before

@@ -1,0 +1,110 @@
+"""Disks under the names that CSI drivers give them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.core.volumes.intree import (
+    AWS_EBS,
+    AZURE_DISK,
+    CINDER,
+    GCE_PD,
+    REGION,
+    TOPOLOGY_REGION,
+    TOPOLOGY_ZONE,
+    ZONE,
+    handle_of,
+    plugin_of,
+    translated_affinity,
+)
+from tests.support.volumebuild import on, volume
+
+
+def handle(plugin: str, zone: str = "", **source: Any) -> str | None:
+    made = volume("v", meta={"labels": {ZONE: zone}} if zone else None, **source)
+    assert plugin_of(made.spec.source) == plugin
+    return handle_of(plugin, made, (ZONE,))
+
+
+class TestHandles:
+    @pytest.mark.parametrize(
+        ("written", "found"),
+        [
+            ("vol-1", "vol-1"),
+            ("anything", "anything"),
+            ("aws://z/vol-1", "vol-1"),
+            ("aws:///vol-1", "vol-1"),
+            ("aws://z/disk-1", None),
+            ("aws://z/a/vol-1", None),
+        ],
+    )
+    def test_ebs_volumes_are_named_without_their_zone(self, written: str, found: str | None) -> None:
+        """An aws:// name must end in a volume's id; any other text is taken as it stands."""
+        assert handle(AWS_EBS, awsElasticBlockStore={"volumeID": written}) == found
+
+    @pytest.mark.parametrize(
+        ("zone", "place"),
+        [
+            ("", "UNSPECIFIED"),
+            ("us-east1-b", "us-east1-b"),
+            ("us-east1-b__us-east1-c", "us-east1"),
+            ("us-east1-b__us-west1-c", None),
+            ("a__b", None),
+        ],
+    )
+    def test_gce_disks_are_named_by_zone_or_region(self, zone: str, place: str | None) -> None:
+        """A disk in several zones is named by the region that they share, and has no name where they share none."""
+        found = handle(GCE_PD, zone, gcePersistentDisk={"pdName": "d"})
+        assert found == (None if place is None else f"projects/UNSPECIFIED/zones/{place}/disks/d")
+
+    def test_azure_and_cinder_disks_keep_their_ids(self) -> None:
+        """Azure disks go by URI, Cinder volumes by id."""
+        assert handle(AZURE_DISK, azureDisk={"diskName": "d", "diskURI": "/uri"}) == "/uri"
+        assert handle(CINDER, cinder={"volumeID": "c"}) == "c"
+
+    def test_the_first_label_that_says_anything_names_the_zone(self) -> None:
+        """The newer label counts where the older one is absent or empty, for releases that look at both."""
+        made = volume("v", meta={"labels": {ZONE: "", TOPOLOGY_ZONE: "us-east1-b"}}, gcePersistentDisk={"pdName": "d"})
+        assert handle_of(GCE_PD, made, (ZONE, TOPOLOGY_ZONE)) == "projects/UNSPECIFIED/zones/us-east1-b/disks/d"
+        assert handle_of(GCE_PD, made, (ZONE,)) == "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d"
+
+    def test_other_volumes_belong_to_no_plugin(self) -> None:
+        """A driver cannot take over what it does not know."""
+        assert plugin_of(volume("v", iscsi={"iqn": "i"}).spec.source) is None
+
+
+EBS_ZONE = "topology.ebs.csi.aws.com/zone"
+EBS: dict[str, Any] = {"awsElasticBlockStore": {"volumeID": "vol-1"}}
+
+
+def translated(labels: dict[str, str] | None = None, **wanted: str) -> list[dict[str, tuple[str, ...]]]:
+    """Label -> values, a term each, of an EBS volume with these *labels* and an affinity for these labels of nodes."""
+    made = volume("v", meta={"labels": labels or {}}, **EBS, **(on(**wanted) if wanted else {}))
+    affinity = translated_affinity(AWS_EBS, made)
+    terms = affinity.node_selector_terms if affinity else ()
+    return [{expression.key: expression.values for expression in term.match_expressions} for term in terms]
+
+
+class TestTranslatedAffinity:
+    def test_zones_are_looked_for_in_the_drivers_label(self) -> None:
+        """The affinity's own zones, by the older or the newer label; other labels stay."""
+        assert translated(**{TOPOLOGY_ZONE: "a", "disk": "ssd"}) == [{EBS_ZONE: ("a",), "disk": ("ssd",)}]
+        assert translated(**{ZONE: "a"}) == [{EBS_ZONE: ("a",)}]
+
+    def test_the_volumes_label_stands_in(self) -> None:
+        """Where the affinity names no zone those of the volume's label are added, to every term."""
+        assert translated({ZONE: "b__ a__"}) == [{EBS_ZONE: ("a", "b")}]
+        assert translated({ZONE: "b"}, disk="ssd") == [{"disk": ("ssd",), EBS_ZONE: ("b",)}]
+        assert translated({ZONE: "b"}, **{ZONE: "a"}) == [{EBS_ZONE: ("a",)}]
+
+    def test_older_regions_become_newer_ones(self) -> None:
+        """Nodes with the newer label alone shall be in reach."""
+        assert translated(**{ZONE: "a", REGION: "r"}) == [{EBS_ZONE: ("a",), TOPOLOGY_REGION: ("r",)}]
+
+    def test_a_volume_without_zone_stays_everywhere(self) -> None:
+        """Nothing is added where nothing is known; a driver without a label of its own changes nothing."""
+        assert translated() == []
+        made = volume("v", **on(**{ZONE: "a"}), azureDisk={"diskName": "d", "diskURI": "/u"})
+        assert translated_affinity(AZURE_DISK, made) is made.spec.node_affinity

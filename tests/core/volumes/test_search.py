@@ -1,0 +1,263 @@
+"""What nodes can do for a pod's claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.objects import PersistentVolume, PersistentVolumeClaim
+from tests.reference import volumebinding as naive
+from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, node, on, storage_class, volume
+
+
+class TestBoundClaims:
+    def test_a_node_must_reach_every_bound_volume(self) -> None:
+        """A node that the affinity of a bound volume leaves out is not bound-satisfied."""
+        found = binder(claim("c", annotations=BOUND, volumeName="v"), volume("v", **on(zone="a")))
+        assert flags(found, batch(node("n1", zone="a"), node("n2", zone="b"), node("n3")), "c") == [
+            (True, True),
+            (True, False),
+            (True, False),
+        ]
+
+    def test_a_missing_volume_is_an_error_unless_an_earlier_one_is_out_of_reach(self) -> None:
+        """The first volume out of reach ends the check, so that a missing one behind it is not noticed."""
+        objects = [
+            claim("c1", annotations=BOUND, volumeName="v"),
+            claim("c2", annotations=BOUND, volumeName="gone"),
+            volume("v", **on(zone="a")),
+        ]
+        answers = flags(binder(*objects), batch(node("n1", zone="a"), node("n2", zone="b")), "c1", "c2")
+        assert answers == ['could not find v1.PersistentVolume "gone"', (True, False)]
+
+    def test_fields_of_a_node_are_empty_for_volumes(self) -> None:
+        """A matchFields on metadata.name in a volume's affinity never finds the node."""
+        terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]
+        fields = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}
+        assert flags(binder(claim("c", annotations=BOUND, volumeName="v"), volume("v", **fields)), batch(node("n1")), "c") == [
+            (True, False)
+        ]
+
+
+class TestClaimsThatCannotWait:
+    @pytest.mark.parametrize(
+        "given",
+        [
+            claim("c", "now"),
+            claim("c", None),
+            claim("c", "nowhere"),
+            claim("c", "wait", volumeName="v"),
+        ],
+        ids=["immediate class", "no class", "missing class", "volume named but not bound"],
+    )
+    def test_an_unbound_claim_that_does_not_wait_is_an_error(self, given: PersistentVolumeClaim) -> None:
+        """Only claims of a class that waits for its first consumer may be unbound."""
+        found = binder(given, storage_class("now", volumeBindingMode="Immediate"), storage_class("wait", **WAIT))
+        assert flags(found, batch(node("n1")), "c") == ["pod has unbound immediate PersistentVolumeClaims"]
+
+    def test_a_class_without_binding_mode_is_an_error(self) -> None:
+        """A class whose volumeBindingMode was never defaulted cannot be asked."""
+        found = binder(claim("c"), storage_class("wait"))
+        assert flags(found, batch(node("n1")), "c") == ['VolumeBindingMode not set for StorageClass "wait"']
+
+    @pytest.mark.parametrize(("release", "name"), [("1.12", "c"), ("1.13", "default/c"), ("1.16", "default/c")])
+    def test_a_missing_claim_is_named_as_the_release_does(self, release: str, name: str) -> None:
+        """1.12 names the claim without its namespace."""
+        cause = 'could not find v1.PersistentVolumeClaim "default/c"'
+        assert flags(binder(release=release), batch(node("n1")), "c") == [f'error getting PVC "{name}": {cause}']
+
+    @pytest.mark.parametrize(("release", "answer"), [("1.13", "pod has unbound immediate PersistentVolumeClaims"), ("1.14", (True, True))])
+    def test_a_selected_node_makes_a_claim_immediate_before_1_14(self, release: str, answer: object) -> None:
+        """A claim whose volume is being made for a node is immediate before 1.14, and later only that node will do."""
+        objects = [claim("c", annotations={SELECTED: "n1"}), storage_class("wait", provisioner="p", **WAIT)]
+        assert flags(binder(*objects, release=release), batch(node("n1")), "c") == [answer]
+
+    def test_only_the_selected_node_will_do(self) -> None:
+        """From 1.14 a claim with a selected node fits that node alone."""
+        objects = [claim("c", annotations={SELECTED: "n1"}), storage_class("wait", provisioner="p", **WAIT)]
+        assert flags(binder(*objects), batch(node("n1"), node("n2")), "c") == [(True, True), (False, True)]
+
+
+class TestMatching:
+    WAITING = storage_class("wait", **WAIT)
+
+    def chosen(self, *objects: Any, claims: tuple[str, ...] = ("c",), release: str = "1.16", **gates: bool) -> list[str] | str:
+        """The volumes that the claims get on a node labelled zone=a, or the error."""
+        finding = binder(self.WAITING, *objects, release=release, **gates).find(
+            [f"default/{c}" for c in claims], batch(node("n1", zone="a"))
+        )
+        if finding.errors[0]:
+            return finding.texts[finding.errors[0] - 1]
+        return [f"{bound.name} for {wanted.name}" for bound, wanted in finding.decision(0).bindings]
+
+    def test_the_smallest_volume_that_is_large_enough_is_taken(self) -> None:
+        """Of the volumes with room the smallest wins, the first by name among equals."""
+        volumes = [volume("a", size="5Gi"), volume("c", size="2Gi"), volume("b", size="2Gi"), volume("d", size="512Mi")]
+        assert self.chosen(claim("c"), *volumes) == ["b for c"]
+
+    def test_each_volume_goes_to_one_claim_and_small_claims_choose_first(self) -> None:
+        """Two claims of a pod never share a volume; the smaller claim chooses first."""
+        assert self.chosen(
+            claim("big", size="2Gi"), claim("small"), volume("a", size="2Gi"), volume("b", size="3Gi"), claims=("big", "small")
+        ) == [
+            "a for small",
+            "b for big",
+        ]
+
+    @pytest.mark.parametrize(
+        "unfit",
+        [
+            volume("v", phase="Released"),
+            volume("v", claimRef={"namespace": "default", "name": "other"}),
+            volume("v", "other"),
+            volume("v", **on(zone="b")),
+            volume("v", volumeMode="Block"),
+            volume("v", meta={"deletionTimestamp": "2020-01-01T00:00:00Z"}),
+            volume("v", meta={"annotations": {"volume.beta.kubernetes.io/storage-class": "other"}}),
+        ],
+        ids=["phase", "taken", "class", "affinity", "mode", "going", "beta class"],
+    )
+    def test_volumes_that_do_not_suit_are_passed_over(self, unfit: PersistentVolume) -> None:
+        """Phase, claim reference, class, affinity, mode and deletion each rule a volume out."""
+        assert self.chosen(claim("c"), unfit) == []
+
+    def test_access_modes_and_selector_are_honoured(self) -> None:
+        """The volume must have all access modes of the claim and match its selector."""
+        wanted = claim("c", accessModes=["ReadWriteOnce"], selector={"matchLabels": {"tier": "gold"}})
+        gold = {"labels": {"tier": "gold"}}
+        assert self.chosen(wanted, volume("a", accessModes=["ReadWriteOnce"]), volume("b", meta=gold)) == []
+        assert self.chosen(wanted, volume("a", meta=gold, accessModes=["ReadOnlyMany", "ReadWriteOnce"])) == ["a for c"]
+
+    def test_a_bad_selector_is_an_error(self) -> None:
+        """A claim's selector that is not valid ends the question."""
+        bad = claim("c", selector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
+        answer = self.chosen(bad)
+        assert isinstance(answer, str)
+        assert answer.startswith('error creating internal label selector for claim: default/c: "Like" is not a valid')
+
+    def test_a_volume_bound_to_the_claim_is_taken_at_once(self) -> None:
+        """A volume that names the claim wins over smaller ones, whatever its phase."""
+        reserved = volume("z", size="9Gi", phase="Bound", claimRef={"namespace": "default", "name": "c"})
+        assert self.chosen(claim("c"), volume("a"), reserved) == ["z for c"]
+
+    def test_a_volume_bound_to_the_claim_but_out_of_reach_leaves_the_claim_without(self) -> None:
+        """A reserved volume that the node cannot reach ends the search, though others would do."""
+        reserved = volume("z", claimRef={"namespace": "default", "name": "c"}, **on(zone="b"))
+        assert self.chosen(claim("c"), volume("a"), reserved) == []
+
+    def test_a_reserved_volume_that_is_too_small_does_not_count(self) -> None:
+        """A volume reserved for the claim but smaller than it asks for is passed over."""
+        assert self.chosen(
+            claim("c", size="2Gi"), volume("a", size="2Gi"), volume("z", claimRef={"namespace": "default", "name": "c"})
+        ) == ["a for c"]
+
+    def test_the_phase_does_not_matter_in_1_12(self) -> None:
+        """1.12 matches a volume that is not Available."""
+        assert self.chosen(claim("c"), volume("v", phase="Failed"), release="1.12") == ["v for c"]
+
+    def test_the_beta_class_finds_volumes_from_1_16_only(self) -> None:
+        """Before 1.16 volumes are listed by the class in the claim's spec, though compared by the beta annotation."""
+        beta = claim("c", None, annotations={"volume.beta.kubernetes.io/storage-class": "wait"})
+        assert self.chosen(beta, volume("v"), release="1.15") == []
+        assert self.chosen(beta, volume("v"), release="1.16") == ["v for c"]
+
+    def test_a_missing_mode_is_an_error_in_1_12_with_block_volumes(self) -> None:
+        """With gate BlockVolume 1.12 cannot do without a volumeMode, unless a reserved volume comes first."""
+        text = "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed"
+        assert self.chosen(claim("c"), volume("v"), release="1.12", BlockVolume=True) == text
+        assert self.chosen(claim("c"), volume("v"), release="1.12") == ["v for c"]
+        wanted = claim("c", volumeMode="Block")
+        reserved = volume("a", claimRef={"namespace": "default", "name": "c"}, volumeMode="Block")
+        assert self.chosen(wanted, reserved, volume("v"), release="1.12", BlockVolume=True) == ["a for c"]
+
+    @pytest.mark.parametrize(("release", "names"), [("1.14", ["v for c"]), ("1.15", [])])
+    def test_block_volumes_match_nothing_without_their_gate_from_1_15(self, release: str, names: list[str]) -> None:
+        """With gate BlockVolume off the mode is ignored before 1.15 and Block is refused later."""
+        assert self.chosen(claim("c", volumeMode="Block"), volume("v"), release=release, BlockVolume=False) == names
+
+
+class TestProvisioning:
+    @pytest.mark.parametrize(("provisioner", "fits"), [("p", True), ("", False), ("kubernetes.io/no-provisioner", False)])
+    def test_a_claim_without_volume_needs_a_provisioner(self, provisioner: str, fits: bool) -> None:
+        """Where nothing matches, the class must be able to make a volume."""
+        found = binder(claim("c"), storage_class("wait", provisioner=provisioner, **WAIT))
+        assert flags(found, batch(node("n1")), "c") == [(fits, True)]
+
+    def test_allowed_topologies_limit_where_volumes_are_made(self) -> None:
+        """One term with all its keys must match the node; an empty term matches none."""
+        terms = [{}, {"matchLabelExpressions": [{"key": "zone", "values": ["a", "b"]}, {"key": "rack", "values": ["1"]}]}]
+        found = binder(claim("c"), storage_class("wait", provisioner="p", allowedTopologies=terms, **WAIT))
+        nodes = batch(node("n1", zone="b", rack="1"), node("n2", zone="b"), node("n3"))
+        assert [answer[0] for answer in flags(found, nodes, "c")] == [True, False, False]
+
+
+# --- against plain loops ----------------------------------------------------------------------------------------------
+
+NODES = [node("n1", zone="a", host="n1"), node("n2", zone="a", host="n2"), node("n3", zone="b", host="n3"), node("n4")]
+MODES = st.sampled_from([None, "Filesystem", "Block"])
+REFERENCES = st.sampled_from(
+    [None, None, {"namespace": "default", "name": "c0"}, {"namespace": "default", "name": "c1", "uid": "default/c1"}, {"name": "x"}]
+)
+AFFINITIES = st.sampled_from([{}, {}, on(zone="a"), on(zone="b"), on(host="n2"), on(host="n3", zone="a")])
+BETAS = st.sampled_from([{}, {}, {}, {"volume.beta.kubernetes.io/storage-class": "make"}])
+
+
+@st.composite
+def volumes(draw: st.DrawFn) -> list[PersistentVolume]:
+    return [
+        volume(
+            f"v{i}", draw(st.sampled_from(["wait", "make"])), draw(st.sampled_from(["1Gi", "2Gi", "3Gi"])),
+            phase=draw(st.sampled_from(["Available", "Available", "Bound"])), meta={"annotations": draw(BETAS)},
+            claimRef=draw(REFERENCES), volumeMode=draw(MODES), **draw(AFFINITIES),
+        )
+        for i in range(draw(st.integers(0, 5)))
+    ]  # fmt: skip
+
+
+@st.composite
+def claims(draw: st.DrawFn) -> list[PersistentVolumeClaim]:
+    annotations = st.sampled_from([{}, {}, {}, {SELECTED: "n2"}, BOUND])
+    return [
+        claim(
+            f"c{i}", draw(st.sampled_from(["wait", "make"])), draw(st.sampled_from(["1Gi", "2Gi"])),
+            annotations={**(notes := draw(annotations)), **draw(BETAS)}, volumeMode=draw(MODES),
+            volumeName=draw(st.sampled_from(["v0", "v1", "gone"])) if notes is BOUND else "",
+        )
+        for i in range(4)
+    ]  # fmt: skip
+
+
+class TestAgainstPlainLoops:
+    @given(
+        release=st.sampled_from(list(RELEASES)), block=st.booleans(), volumes=volumes(), claims=claims(),
+        wanted=st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    )  # fmt: skip
+    @settings(max_examples=300, deadline=None)
+    def test_every_node_gets_what_a_plain_search_finds(
+        self, release: str, block: bool, volumes: list[PersistentVolume], claims: list[PersistentVolumeClaim], wanted: list[int]
+    ) -> None:
+        """The arrays answer as one node, one claim and one volume at a time would."""
+        topologies = [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]
+        classes = [storage_class("wait", **WAIT), storage_class("make", provisioner="p", allowedTopologies=topologies, **WAIT)]
+        found = binder(*volumes, *claims, *classes, release=release, BlockVolume=block)
+        keys = [f"default/c{i}" for i in wanted]
+        finding = found.find(keys, batch(*NODES))
+        cells = RELEASES[release].volumes
+        rules = naive.Rules(cells.selected_node_is_immediate, cells.checks_phase, cells.volume_mode, cells.matches_by_beta_class, block)
+        known = {v.name: v for v in volumes}
+        for i, item in enumerate(NODES):
+            answer = naive.find(keys, {c.key: c for c in claims}, known, {c.name: c for c in classes}, item, rules)
+            if finding.errors[i]:
+                assert answer.error == finding.texts[finding.errors[i] - 1]
+                continue
+            decision = finding.decision(i)
+            assert answer == naive.Answer(
+                bool(finding.unbound[i]), bool(finding.bound[i]), None,
+                tuple((v.name, c.key) for v, c in decision.bindings), tuple(c.key for c in decision.provisionings),
+            )  # fmt: skip
+        assert np.array_equal(found.find(keys, batch(*NODES[2:])).unbound, finding.unbound[2:])

@@ -1,0 +1,179 @@
+"""KubeSchedulerConfiguration: what is read, defaulted and refused, in upstream's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.exceptions import PolicyError
+from kubeclassic.framework.config.configuration import read_configuration
+from kubeclassic.framework.config.defaults import Named
+from tests.support.frameworkbuild import configuration, disabled, document, enabled
+
+
+def refusal(found: dict[str, Any], **gates: bool) -> str:
+    """The text with which a configuration is refused."""
+    with pytest.raises(PolicyError) as caught:
+        read_configuration(found, gates)
+    return str(caught.value)
+
+
+def with_args(plugin: str, **args: Any) -> dict[str, Any]:
+    """A configuration whose one profile gives *plugin* these arguments."""
+    return document({"pluginConfig": [{"name": plugin, "args": args}]})
+
+
+class TestDefaults:
+    def test_of_nothing(self) -> None:
+        """Without a document there is one profile, called default-scheduler, and percentage 0."""
+        config = read_configuration()
+        assert [profile.scheduler_name for profile in config.profiles] == ["default-scheduler"]
+        assert (config.parallelism, config.percentage, config.initial_backoff, config.max_backoff) == (16, 0, 1, 10)
+
+    def test_gates_decide_about_scheduling_gates(self) -> None:
+        """SchedulingGates is in the default list only with its gate."""
+        names = {True: "SchedulingGates", False: "DefaultBinder"}
+        for switch, last in names.items():
+            config = configuration({}, gates={"PodSchedulingReadiness": switch})
+            assert config.profiles[0].plugins["multiPoint"].enabled[-1].name == last
+
+    def test_a_scoring_strategy_without_resources_gets_cpu_and_memory(self) -> None:
+        """Resources of a strategy default to cpu and memory, weights of 0 to 1."""
+        strategies = [{"type": "MostAllocated"}, {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 0}]}]
+        found = [read_configuration(with_args("NodeResourcesFit", scoringStrategy=s)).profiles[0].plugin_config[0].args for s in strategies]
+        listed = [[(r.name, r.weight) for r in args.scoring_strategy.resources] for args in found]
+        assert listed == [[("cpu", 1), ("memory", 1)], [("cpu", 1)]]
+
+    def test_v1beta2_lists_each_point(self) -> None:
+        """In v1beta2 the defaults are lists by extension point with weights of 1."""
+        config = configuration({}, version="v1beta2")
+        scores = {plugin.name: plugin.weight for plugin in config.profiles[0].plugins["score"].enabled}
+        assert (scores["TaintToleration"], scores["PodTopologySpread"]) == (1, 2)
+        assert "VolumeBinding" not in scores
+
+
+class TestMerging:
+    def test_a_default_that_is_listed_again_keeps_its_place_and_loses_its_weight(self) -> None:
+        """A user's entry replaces the default in place, its missing weight included."""
+        plugins = configuration({"plugins": {"multiPoint": enabled("NodeAffinity")}}).profiles[0].plugins["multiPoint"]
+        assert plugins.enabled[4] == Named("NodeAffinity", 0)
+
+    def test_a_star_drops_all_defaults(self) -> None:
+        """With ``*`` disabled only the user's own entries remain."""
+        plugins = configuration({"plugins": {"multiPoint": disabled("*") | enabled("PrioritySort", "DefaultBinder")}}).profiles[0].plugins
+        assert [plugin.name for plugin in plugins["multiPoint"].enabled] == ["PrioritySort", "DefaultBinder"]
+
+
+class TestDecoding:
+    def test_unknown_fields_are_refused_with_their_path(self) -> None:
+        """An unknown field is a strict decoding error, whatever its depth or case."""
+        assert refusal(document({}, foo=1)) == 'strict decoding error: unknown field "foo"'
+        assert refusal(document({"plugins": {"Filter": {}}})) == 'strict decoding error: unknown field "profiles[0].plugins.Filter"'
+
+    def test_unknown_fields_of_arguments(self) -> None:
+        """Unknown fields of arguments are told with the entry and the plugin."""
+        text = (
+            "decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin NodeAffinity: strict decoding error: "
+        )
+        assert refusal(with_args("NodeAffinity", foo=1)) == f'strict decoding error: {text}unknown field "foo"'
+
+    def test_arguments_of_another_plugin(self) -> None:
+        """Arguments of a wrong kind are refused."""
+        assert refusal(with_args("NodeAffinity", kind="InterPodAffinityArgs")) == (
+            "decoding .profiles[0].pluginConfig[0]: args for plugin NodeAffinity were not of type"
+            " NodeAffinityArgs.kubescheduler.config.k8s.io, got InterPodAffinityArgs.kubescheduler.config.k8s.io"
+        )
+
+    def test_other_versions(self) -> None:
+        """A version that is gone is not registered."""
+        assert refusal(document(version="v1beta1")).startswith('no kind "KubeSchedulerConfiguration" is registered for version')
+
+
+class TestValidation:
+    @pytest.mark.parametrize(
+        ("more", "text"),
+        [
+            ({"parallelism": 0}, "parallelism: Invalid value: 0: should be an integer value greater than zero"),
+            ({"percentageOfNodesToScore": 101}, "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
+            ({"podInitialBackoffSeconds": 0}, "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0"),
+            (
+                {"podInitialBackoffSeconds": 5, "podMaxBackoffSeconds": 4},
+                "podMaxBackoffSeconds: Invalid value: 4: must be greater than or equal to PodInitialBackoffSeconds",
+            ),
+            (
+                {"extenders": [{"prioritizeVerb": "p", "weight": 0}]},
+                "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it",
+            ),
+        ],
+    )
+    def test_of_the_whole(self, more: dict[str, Any], text: str) -> None:
+        """Numbers out of range are refused in upstream's words."""
+        assert refusal(document({}, **more)) == text
+
+    def test_several_faults_are_listed(self) -> None:
+        """Several faults stand in brackets."""
+        assert refusal(document({}, parallelism=0, percentageOfNodesToScore=-1)) == (
+            "[parallelism: Invalid value: 0: should be an integer value greater than zero,"
+            " percentageOfNodesToScore: Invalid value: -1: not in valid range [0-100]]"
+        )
+
+    def test_several_profiles_need_names(self) -> None:
+        """Only a single profile is named for the user."""
+        text = refusal(document({}, {"schedulerName": "b"}))
+        assert text == "profiles[0].schedulerName: Required value"
+
+    def test_names_must_differ(self) -> None:
+        """Two profiles of one name are refused."""
+        assert "profiles[1].schedulerName: Duplicate value" in refusal(document({"schedulerName": "a"}, {"schedulerName": "a"}))
+
+    def test_selector_spread_is_refused_at_single_points_only(self) -> None:
+        """SelectorSpread is gone from v1, but not from its multiPoint."""
+        assert "was invalid in version" in refusal(document({"plugins": {"score": enabled("SelectorSpread")}}))
+        configuration({"plugins": {"multiPoint": enabled("SelectorSpread")}})
+
+    @pytest.mark.parametrize(
+        ("plugin", "args", "text"),
+        [
+            ("InterPodAffinity", {"hardPodAffinityWeight": 101}, "hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]"),
+            ("PodTopologySpread", {"defaultingType": "X"}, 'defaultingType: Unsupported value: "X": supported values: "System", "List"'),
+            (
+                "DefaultPreemption",
+                {"minCandidateNodesAbsolute": -1},
+                "minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, inf)",
+            ),
+            (
+                "NodeResourcesBalancedAllocation",
+                {"resources": [{"name": "cpu", "weight": 2}]},
+                "resources[0].weight: Invalid value: 2: must be 1",
+            ),
+            (
+                "VolumeBinding",
+                {"bindTimeoutSeconds": -1},
+                "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative value",
+            ),
+        ],
+    )
+    def test_of_arguments(self, plugin: str, args: dict[str, Any], text: str) -> None:
+        """Arguments out of range are refused with their path."""
+        assert refusal(with_args(plugin, **args)) == f"profiles[0].pluginConfig[0].args.{text}"
+
+    def test_added_affinity_must_parse(self) -> None:
+        """A selector in addedAffinity that is not valid is refused at start."""
+        term = {"matchExpressions": [{"key": "a", "operator": "Near"}]}
+        added = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+        assert refusal(with_args("NodeAffinity", addedAffinity=added)) == (
+            "profiles[0].pluginConfig[0].args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+            '.nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value: "Near"'
+        )
+
+    def test_a_shape_needs_its_gate(self) -> None:
+        """VolumeBinding's shape is refused without gate VolumeCapacityPriority."""
+        shape = {"shape": [{"utilization": 0, "score": 10}]}
+        assert "turn on the feature gate VolumeCapacityPriority" in refusal(with_args("VolumeBinding", **shape))
+        read_configuration(with_args("VolumeBinding", **shape), {"VolumeCapacityPriority": True})
+
+    def test_gates(self) -> None:
+        """A gate that the release does not know, or has locked, is refused."""
+        assert refusal(document({}), EvenPodsSpread=True) == "unrecognized feature gate: EvenPodsSpread"
+        assert refusal(document({}), CSIMigrationGCE=False) == "cannot set feature gate CSIMigrationGCE to false, feature is locked to true"

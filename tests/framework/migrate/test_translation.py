@@ -1,0 +1,444 @@
+"""A Policy as a profile: what does each rule's work, what is told of it, and that the result is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.algorithmprovider.config import AlgorithmSource, KubeSchedulerConfiguration, load_configuration, load_policy
+from kubeclassic.algorithmprovider.policy import read_policy
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.exceptions import PolicyError
+from kubeclassic.framework.config.configuration import read_configuration
+from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.framework.migrate.deviations import DEVIATIONS
+from kubeclassic.framework.migrate.extenders import duration_text
+from kubeclassic.framework.migrate.strategies import FALLING, RISING, Usage, fitted_resources, merged
+from kubeclassic.framework.migrate.translation import Migration, migrate
+from kubeclassic.framework.migrate.weights import MAX_WEIGHT, fitted
+from kubeclassic.simulation.conform import find_families, read_lines
+
+Json = dict[str, Any]
+HERE = Path(__file__).resolve().parents[3]
+EXAMPLES = HERE / "examples" / "policies"
+CASES = HERE / "tests" / "conformance"
+OFF = KubeSchedulerConfiguration(gates={"TaintNodesByCondition": False})
+
+
+def migrated(release: str = "1.16", config: KubeSchedulerConfiguration | None = None, **policy: Any) -> Migration:
+    """The migration of a Policy with these fields."""
+    return migrate(read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES[release], config)
+
+
+def priorities(*pairs: tuple[str, int], **arguments: Json) -> list[Json]:
+    """Entries of ``priorities``: names with weights, then names with an argument and weight 1."""
+    plain = [{"name": name, "weight": weight} for name, weight in pairs]
+    return plain + [{"name": name, "weight": 1, "argument": argument} for name, argument in arguments.items()]
+
+
+def enabled(found: Migration, point: str) -> list[str]:
+    """The plugins that the profile names at *point*."""
+    return [plugin["name"] for plugin in found.document["profiles"][0]["plugins"][point]["enabled"]]
+
+
+def weights(found: Migration) -> dict[str, int]:
+    """Plugin -> weight."""
+    return {plugin["name"]: plugin["weight"] for plugin in found.document["profiles"][0]["plugins"]["score"]["enabled"]}
+
+
+def args(found: Migration, plugin: str) -> Json:
+    """The arguments of *plugin*."""
+    entries: Mapping[str, Json] = {entry["name"]: entry["args"] for entry in found.document["profiles"][0].get("pluginConfig", ())}
+    return entries[plugin]
+
+
+def told(found: Migration, subject: str) -> str:
+    """Everything that is told of *subject*."""
+    return "; ".join(str(note) for note in found.notes if note.subject == subject)
+
+
+def accepted(found: Migration) -> FrameworkEngine:
+    """A scheduler with the profile; our validation and every plugin's constructor have looked at it."""
+    return FrameworkEngine.of(read_configuration(found.document))
+
+
+class TestAccepted:
+    @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in (".json", ".yaml")))
+    def test_every_example(self, name: str) -> None:
+        """What becomes of each example is accepted by the validation and by every plugin."""
+        if name == "scheduler-config.yaml":
+            config = load_configuration(EXAMPLES / name)
+            found = migrate(config.policy(), RELEASES["1.16"], config)
+        else:
+            old = name == "openshift-3.json"
+            found = migrate(load_policy(EXAMPLES / name), RELEASES["1.12" if old else "1.16"], OFF if old else None)
+        assert accepted(found).profiles.keys() == {"default-scheduler"}
+
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_every_policy_that_upstream_accepts(self, release: str) -> None:
+        """Of the conformance Policies exactly those that upstream refuses are refused, and what becomes of the others is accepted."""
+        (family,) = (family for family in find_families([CASES / release]) if family.name == "policy")
+        assert family.answers is not None
+        refused = {answer["name"] for answer in read_lines(family.answers) if "error" in answer}
+        for case in read_lines(family.cases):
+            try:
+                found = self._migrated(case, release)
+            except PolicyError:
+                assert case["name"] in refused
+                continue
+            assert case["name"] not in refused
+            accepted(found)
+
+    @staticmethod
+    def _migrated(case: Json, release: str) -> Migration:
+        config = KubeSchedulerConfiguration(gates=case["config"].get("featureGates") or {})
+        policy = case["config"].get("policy")
+        return migrate(None if policy is None else read_policy(policy), RELEASES[release], config)
+
+
+class TestPredicates:
+    def test_without_a_list_the_defaults_filter(self) -> None:
+        """A Policy without predicates filters by what the default provider has, in the release's order."""
+        names = enabled(migrated(), "multiPoint")
+        assert names[:6] == ["PrioritySort", "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity"]
+        assert names[-4:] == ["InterPodAffinity", "DefaultPreemption", "DefaultBinder", "SchedulingGates"]
+        assert "PodTopologySpread" not in names
+
+    def test_an_empty_list_leaves_what_is_mandatory(self) -> None:
+        """With no predicates at all only those that run in any case filter."""
+        names = enabled(migrated(predicates=[]), "multiPoint")
+        assert names[1:-3] == ["NodeUnschedulable", "TaintToleration"]
+
+    def test_conditions_became_taints(self) -> None:
+        """Predicates about conditions are replaced by TaintToleration, and it is said."""
+        found = migrated("1.12", OFF, predicates=[{"name": "CheckNodeDiskPressure"}])
+        assert enabled(found, "multiPoint")[1:-3] == ["NodeUnschedulable", "TaintToleration"]
+        assert "lifecycle controller" in told(found, "CheckNodeDiskPressure")
+
+    def test_what_never_ran_is_left_out(self) -> None:
+        """A predicate that the release never runs filters nothing in the profile either."""
+        affinity = {"name": "Region", "argument": {"labelsPresence": {"labels": ["region"], "presence": True}}}
+        found = migrated(predicates=[{"name": "PodFitsPorts"}, affinity])
+        assert "NodePorts" not in enabled(found, "multiPoint")
+        assert "never runs it" in told(found, "PodFitsPorts")
+        assert "never runs it" in told(found, "Region")
+
+    def test_labels_that_nodes_must_have(self) -> None:
+        """CheckNodeLabelPresence is required node affinity that every pod gets."""
+        argument = {"labelsPresence": {"labels": ["rack", "zone"], "presence": False}}
+        found = migrated(predicates=[{"name": "CheckNodeLabelPresence", "argument": argument}])
+        (term,) = args(found, "NodeAffinity")["addedAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        assert [(item["key"], item["operator"]) for item in term["matchExpressions"]] == [
+            ("rack", "DoesNotExist"),
+            ("zone", "DoesNotExist"),
+        ]
+        assert "nodeSelector" in told(found, "labelsPresence")
+
+    def test_service_affinity_is_gone(self) -> None:
+        """CheckServiceAffinity is left out, and the note says what to do."""
+        argument = {"serviceAffinity": {"labels": ["region"]}}
+        found = migrated(predicates=[{"name": "CheckServiceAffinity", "argument": argument}])
+        assert "required podAffinity" in told(found, "CheckServiceAffinity")
+
+
+class TestPriorities:
+    def test_what_has_no_equal_is_left_out_and_said(self) -> None:
+        """EqualPriority and NodePreferAvoidPodsPriority score nothing, and every such rule is told of."""
+        found = migrated(priorities=priorities(("EqualPriority", 3), ("NodePreferAvoidPodsPriority", 10000)))
+        assert weights(found) == {}
+        assert "left out" in told(found, "EqualPriority")
+        assert "PreferNoSchedule" in told(found, "NodePreferAvoidPodsPriority")
+
+    def test_balance_counts_twice(self) -> None:
+        """BalancedResourceAllocation's weight is doubled, as its plugin's scores have half the range."""
+        found = migrated(priorities=priorities(("BalancedResourceAllocation", 3), ("TaintTolerationPriority", 5)))
+        assert weights(found) == {"NodeResourcesBalancedAllocation": 6, "TaintToleration": 5}
+        assert "upstream's translation" in told(found, "BalancedResourceAllocation")
+
+    def test_two_that_share_a_plugin_weigh_as_the_heavier(self) -> None:
+        """SelectorSpreadPriority and EvenPodsSpreadPriority concern different pods, so the plugin has the greater weight."""
+        gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
+        found = migrated("1.16", gate, priorities=priorities(("EvenPodsSpreadPriority", 1), ("SelectorSpreadPriority", 4)))
+        assert weights(found) == {"PodTopologySpread": 4}
+
+    def test_own_constraints_alone(self) -> None:
+        """With EvenPodsSpreadPriority alone pods without constraints are not spread."""
+        gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
+        found = migrated("1.16", gate, priorities=priorities(("EvenPodsSpreadPriority", 1)))
+        assert args(found, "PodTopologySpread") == {"defaultingType": "List", "defaultConstraints": []}
+
+    def test_labels_to_spread_over(self) -> None:
+        """Service anti-affinity becomes default constraints that are wished for, beside hosts where these were wished for too."""
+        spread = {"serviceAntiAffinity": {"label": "rack"}}
+        found = migrated(priorities=priorities(("SelectorSpreadPriority", 2), Racks=spread, Again=spread))
+        keys = [constraint["topologyKey"] for constraint in args(found, "PodTopologySpread")["defaultConstraints"]]
+        assert keys == ["kubernetes.io/hostname", "rack"]
+        assert weights(found) == {"PodTopologySpread": 4}
+
+    def test_label_preferences(self) -> None:
+        """Preferred labels become terms whose weights are to each other, and to the pods' own, as the priorities' were."""
+        entries = priorities(("NodeAffinityPriority", 4), Ssd={"labelPreference": {"label": "ssd", "presence": True}})
+        found = migrated(priorities=entries)
+        (term,) = args(found, "NodeAffinity")["addedAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+        assert term == {"weight": 25, "preference": {"matchExpressions": [{"key": "ssd", "operator": "Exists"}]}}
+        assert weights(found) == {"NodeAffinity": 4}
+
+    def test_resources_count_where_the_release_reads_them(self) -> None:
+        """The resources of a ratio are taken over from 1.16 only, as releases before it pass over them."""
+        ratio = {
+            "shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}],
+            "resources": [{"name": "x/gpu", "weight": 5}],
+        }
+        entries = priorities(Fill={"requestedToCapacityRatioArguments": ratio})
+        names = {
+            release: [r["name"] for r in args(migrated(release, priorities=entries), "NodeResourcesFit")["scoringStrategy"]["resources"]]
+            for release in ("1.15", "1.16")
+        }
+        assert names == {"1.15": ["cpu", "memory"], "1.16": ["x/gpu"]}
+
+    def test_required_affinity_of_others(self) -> None:
+        """hardPodAffinitySymmetricWeight goes to InterPodAffinity, where that scores."""
+        entries = priorities(("InterPodAffinityPriority", 1))
+        found = migrated(priorities=entries, hardPodAffinitySymmetricWeight=10)
+        assert args(found, "InterPodAffinity") == {"hardPodAffinityWeight": 10}
+
+
+SPREADING = priorities(("EvenPodsSpreadPriority", 1), ("SelectorSpreadPriority", 4))
+RATIO = {"requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}}
+RACKS = {"serviceAntiAffinity": {"label": "rack"}}
+SSD = {"labelPreference": {"label": "ssd", "presence": True}}
+
+
+class TestDeviations:
+    """Each point in which the translation is not upstream's can be undone; simulation/compare/test_deviations.py says that it pays."""
+
+    def undone(self, name: str, release: str = "1.16", config: KubeSchedulerConfiguration | None = None, **policy: Any) -> Migration:
+        """The migration of a Policy as upstream's translation has it in one point."""
+        written = read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
+        found = migrate(written, RELEASES[release], config, without=[name])
+        assert not any(note.deviation is not None and note.deviation.name == name for note in found.notes)
+        accepted(found)
+        return found
+
+    def test_each_is_told(self) -> None:
+        """A note of each point names it, and says what upstream's translation does."""
+        spread, needs = {"serviceAntiAffinity": {"label": "rack"}}, {"labelsPresence": {"labels": ["rack"], "presence": True}}
+        usage = priorities(("LeastRequestedPriority", 1), ("MostRequestedPriority", 2), ("BalancedResourceAllocation", 1))
+        counted = {"requestedToCapacityRatioArguments": {**RATIO["requestedToCapacityRatioArguments"], "resources": [{"name": "cpu"}]}}
+        config = KubeSchedulerConfiguration(disable_preemption=True, gates={"EvenPodsSpread": True})
+        predicates = [{"name": "PodFitsPorts"}, {"name": "CheckNodeLabelPresence", "argument": needs}]
+        found = [
+            migrated("1.16", config, predicates=predicates, priorities=[*usage, *SPREADING, *priorities(Racks=spread, Ssd=SSD)]),
+            migrated("1.12", OFF, priorities=priorities(Fill=counted)),
+        ]
+        notes = [note for one in found for note in one.notes if note.deviation is not None]
+        assert {note.deviation.name for note in notes if note.deviation is not None} == set(DEVIATIONS)
+        assert all(f"({note.deviation.name}: upstream's translation " in str(note) for note in notes if note.deviation is not None)
+
+    def test_refusals(self) -> None:
+        """Without older-rules, Policies are refused in upstream's words: for unknown rules, and for arguments that share a plugin."""
+        refused = {
+            'predicate type not found for "CheckNodeDiskPressure"': {"predicates": [{"name": "CheckNodeDiskPressure"}]},
+            'priority type not found for "RequestedToCapacityRatioPriority"': {
+                "priorities": priorities(("RequestedToCapacityRatioPriority", 1))
+            },
+            'LabelPreference  priority "Two" has a different weight with "One"': {
+                "priorities": [{"name": "One", "weight": 1, "argument": SSD}, {"name": "Two", "weight": 2, "argument": SSD}]
+            },
+            'ServiceAntiAffinity  priority "Two" has a different weight with "One"': {
+                "priorities": [{"name": "One", "weight": 1, "argument": RACKS}, {"name": "Two", "weight": 2, "argument": RACKS}]
+            },
+            'priority "Two" redeclares custom priority "RequestedToCapacityRatio", from: "One"': {
+                "priorities": priorities(One=RATIO, Two=RATIO)
+            },
+        }
+        for text, policy in refused.items():
+            with pytest.raises(PolicyError) as error:
+                migrate(read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES["1.12"], OFF, without=["older-rules"])
+            assert str(error.value) == text
+
+    def test_what_never_ran(self) -> None:
+        """Upstream runs PodFitsPorts, and labels under any name."""
+        entry = {"name": "Region", "argument": {"labelsPresence": {"labels": ["region"], "presence": True}}}
+        found = self.undone("never-run", predicates=[{"name": "PodFitsPorts"}, entry])
+        assert "NodePorts" in enabled(found, "multiPoint")
+        assert "requiredDuringSchedulingIgnoredDuringExecution" in args(found, "NodeAffinity")["addedAffinity"]
+
+    def test_defaults(self) -> None:
+        """Upstream takes its own default lists: constraints filter, and score with weight 2."""
+        found = self.undone("own-defaults")
+        assert "PodTopologySpread" in enabled(found, "multiPoint")
+        assert weights(found)["PodTopologySpread"] == 2
+        packing = KubeSchedulerConfiguration(source=AlgorithmSource(provider="ClusterAutoscalerProvider"))
+        provided = migrate(None, RELEASES["1.16"], packing, without=["own-defaults"])
+        assert args(provided, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
+
+    def test_plugins_that_were_removed(self) -> None:
+        """Where upstream had plugins NodeLabel and ServiceAffinity, nothing is left."""
+        presence = {"name": "CheckNodeLabelPresence", "argument": {"labelsPresence": {"labels": ["rack"], "presence": True}}}
+        spread = {"serviceAntiAffinity": {"label": "rack"}}
+        assert not self.undone("label-presence", predicates=[presence], priorities=[]).document["profiles"][0].get("pluginConfig")
+        assert weights(self.undone("label-preference", priorities=priorities(Ssd=SSD))) == {}
+        assert weights(self.undone("service-anti-affinity", priorities=priorities(Racks=spread))) == {}
+
+    def test_resources(self) -> None:
+        """Upstream counts the resources of a ratio, whatever the old release did."""
+        entries = priorities(Fill={"requestedToCapacityRatioArguments": {**RATIO["requestedToCapacityRatioArguments"], "resources": [GPU]}})
+        found = self.undone("ratio-resources", "1.15", priorities=entries)
+        assert [r["name"] for r in args(found, "NodeResourcesFit")["scoringStrategy"]["resources"]] == ["x/gpu"]
+
+    def test_the_heaviest_strategy(self) -> None:
+        """Of several priorities about use the heaviest is left."""
+        entries = priorities(("LeastRequestedPriority", 2), ("MostRequestedPriority", 3))
+        found = self.undone("one-strategy", priorities=entries)
+        assert args(found, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
+        assert weights(found) == {"NodeResourcesFit": 3}
+        assert "another one weighs more" in told(found, "LeastRequestedPriority")
+
+    def test_weights(self) -> None:
+        """Balance keeps its weight, and constraints' weight counts for all spreading."""
+        assert weights(self.undone("double-balance", priorities=priorities(("BalancedResourceAllocation", 3)))) == {
+            "NodeResourcesBalancedAllocation": 3
+        }
+        gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
+        assert weights(self.undone("heavier-spread", "1.16", gate, priorities=SPREADING)) == {"PodTopologySpread": 1}
+
+    def test_preemption(self) -> None:
+        """Upstream preempts even where the old configuration did not."""
+        found = self.undone("preemption-off", config=KubeSchedulerConfiguration(disable_preemption=True))
+        assert "DefaultPreemption" in enabled(found, "multiPoint")
+
+    @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json"))
+    def test_all_at_once(self, name: str) -> None:
+        """Without any deviation each example is translated to a profile that is accepted; only the one with rules of 1.12 is refused."""
+        old = name == "openshift-3.json"
+        config, release = (OFF, RELEASES["1.12"]) if old else (None, RELEASES["1.16"])
+        if old:
+            with pytest.raises(PolicyError, match=r"^predicate type not found for "):
+                migrate(load_policy(EXAMPLES / name), release, config, without=DEVIATIONS)
+            return
+        found = migrate(load_policy(EXAMPLES / name), release, config, without=DEVIATIONS)
+        accepted(found)
+        assert not any(note.deviation for note in found.notes)
+
+
+GPU = {"name": "x/gpu", "weight": 5}
+
+
+class TestSelectorSpread:
+    def test_the_old_formula(self) -> None:
+        """Plugin SelectorSpread scores under multiPoint with the priority's weight; the other plugins score as without it, and no more."""
+        entries = priorities(("SelectorSpreadPriority", 3), ("NodeAffinityPriority", 2))
+        policy = read_policy({"kind": "Policy", "apiVersion": "v1", "priorities": entries})
+        found = migrate(policy, RELEASES["1.16"], selector_spread=True)
+        (profile,) = accepted(found).profiles.values()
+        assert {rule.name: weight for rule, weight in profile.algorithm.priorities} == {"SelectorSpread": 3, "NodeAffinity": 2}
+        assert "later releases" in told(found, "SelectorSpread")
+
+    def test_beside_constraints(self) -> None:
+        """Constraints and labels to spread over stay with PodTopologySpread, each with its own weight."""
+        gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
+        policy = read_policy({"kind": "Policy", "apiVersion": "v1", "priorities": SPREADING})
+        found = migrate(policy, RELEASES["1.16"], gate, selector_spread=True)
+        (profile,) = accepted(found).profiles.values()
+        assert {rule.name: weight for rule, weight in profile.algorithm.priorities} == {"SelectorSpread": 4, "PodTopologySpread": 1}
+        assert args(found, "PodTopologySpread") == {"defaultingType": "List", "defaultConstraints": []}
+
+
+class TestTheRest:
+    def test_extenders_keep_the_scale(self) -> None:
+        """Where plugins' weights had to be multiplied or divided, extenders' go along; durations are written out."""
+        extender = {"urlPrefix": "http://x", "prioritizeVerb": "p", "weight": 2**20, "httpTimeout": 1_500_000_000, "enableHttps": True}
+        entries = priorities(("TaintTolerationPriority", 2**40), ("ImageLocalityPriority", 2**30))
+        found = migrated(priorities=entries, extenders=[extender])
+        assert weights(found) == {"TaintToleration": 2**20, "ImageLocality": 2**10}
+        assert found.document["extenders"] == [
+            {"urlPrefix": "http://x", "prioritizeVerb": "p", "weight": 1, "enableHTTPS": True, "httpTimeout": "1500ms"}
+        ]
+
+    def test_what_was_clipped_is_said(self) -> None:
+        """A weight that cannot keep its ratio within 32 bits is told of."""
+        found = migrated(priorities=priorities(("TaintTolerationPriority", 2**50), ("ImageLocalityPriority", 1)))
+        assert weights(found) == {"TaintToleration": MAX_WEIGHT, "ImageLocality": 1}
+        assert "clipped" in told(found, "ImageLocality")
+
+    def test_of_a_component_configuration(self) -> None:
+        """A component configuration's provider, percentage and preemption are taken over."""
+        config = KubeSchedulerConfiguration(
+            source=AlgorithmSource(provider="ClusterAutoscalerProvider"), percentage=30, disable_preemption=True, scheduler_name="batch"
+        )
+        found = migrate(None, RELEASES["1.14"], config)
+        assert args(found, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
+        assert (found.document["percentageOfNodesToScore"], found.document["profiles"][0]["schedulerName"]) == (30, "batch")
+        assert "DefaultPreemption" not in enabled(found, "multiPoint")
+
+    def test_the_release_s_own_percentage(self) -> None:
+        """Where nothing was said the size of the cluster decides; that 1.12 looked for half of the nodes is told."""
+        assert "percentageOfNodesToScore" not in migrated("1.12").document
+        assert "the release looked for 50 % by default" in told(migrated("1.12"), "percentageOfNodesToScore")
+        assert not told(migrated("1.14"), "percentageOfNodesToScore")
+        assert migrated("1.12", KubeSchedulerConfiguration(percentage=50)).document["percentageOfNodesToScore"] == 50
+
+    def test_checking_everything_is_gone(self) -> None:
+        """alwaysCheckAllPredicates is told of."""
+        assert "first plugin alone" in told(migrated(alwaysCheckAllPredicates=True), "alwaysCheckAllPredicates")
+
+    @pytest.mark.parametrize(("seconds", "text"), [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")])
+    def test_durations(self, seconds: float, text: str) -> None:
+        """A duration is written in the largest unit of which it is a whole number."""
+        assert duration_text(seconds) == text
+
+
+class TestStrategies:
+    def test_opposites_are_weighed_against_each_other(self) -> None:
+        """The same resources pulled both ways leave the difference, and nothing where both pull alike."""
+        stronger = merged([Usage("least", 5, FALLING), Usage("most", 2, RISING)])
+        assert stronger.document is not None
+        assert (stronger.document["type"], stronger.weight, stronger.is_exact) == ("LeastAllocated", Fraction(3), True)
+        assert merged([Usage("least", 2, FALLING), Usage("most", 2, RISING)]).document is None
+
+    def test_of_different_resources_the_heaviest_stay(self) -> None:
+        """Lines over other resources cannot be added; the lighter are dropped by name."""
+        found = merged([Usage("gpu", 1, RISING, {"x/gpu": 1}), Usage("least", 2, FALLING)])
+        assert found.dropped == ("gpu",)
+        assert found.weight == 2
+
+    @given(st.lists(st.tuples(st.integers(1, 9), st.lists(st.integers(0, 10), min_size=3, max_size=3)), min_size=2, max_size=4))
+    def test_the_sum_is_the_sum(self, lines: list[tuple[int, list[int]]]) -> None:
+        """The merged line, weighed, differs from the sum of all by one constant, up to its rounding to whole scores."""
+        usages = [Usage(str(i), weight, tuple(zip((0, 40, 100), scores, strict=True))) for i, (weight, scores) in enumerate(lines)]
+        found = merged(usages)
+        wanted = [sum(usage.weight * usage.at(u) for usage in usages) for u in (0, 40, 100)]
+        if found.document is None:
+            assert len(set(wanted)) == 1
+            return
+        points = {p["utilization"]: p["score"] for p in found.document.get("requestedToCapacityRatio", {}).get("shape", ())}
+        plain = dict(FALLING if found.document["type"] == "LeastAllocated" else RISING)
+        line = Usage("", 1, tuple((points or plain).items()))
+        gaps = [found.weight * line.at(u) - total for u, total in zip((0, 40, 100), wanted, strict=True)]
+        assert max(gaps) - min(gaps) <= (0 if found.is_exact else found.weight)
+
+    def test_weights_of_resources(self) -> None:
+        """Resources' weights are brought within 1 to 100, and those below 1 are dropped."""
+        assert fitted_resources({"cpu": 1000, "memory": 500, "x/gpu": -1}) == ({"cpu": 100, "memory": 50}, True)
+        assert fitted_resources({"cpu": 3}) == ({"cpu": 3}, False)
+
+
+class TestWeights:
+    @given(
+        st.dictionaries(
+            st.text("abc", min_size=1), st.fractions(min_value=Fraction(1, 10), max_value=2**60, max_denominator=10), min_size=1
+        )
+    )
+    def test_ratios_are_kept_unless_told(self, given_weights: dict[str, Fraction]) -> None:
+        """Weights are whole and of 32 bits; those that nothing is told of are to each other as before."""
+        found, clipped = fitted(given_weights)
+        assert all(1 <= weight <= MAX_WEIGHT for weight in found.values())
+        ratios = {found[name] / given_weights[name] for name in given_weights if name not in clipped}
+        assert len(ratios) <= 1

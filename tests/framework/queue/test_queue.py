@@ -1,0 +1,192 @@
+"""The queue: what is tried when, and which events bring pods back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.objects import Node
+from kubeclassic.core.queue.clock import Clock
+from kubeclassic.exceptions import CacheError
+from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.framework.queue.eventhandlers import FrameworkEvents, node_change, queue_for
+from kubeclassic.framework.queue.events import Action
+from kubeclassic.framework.queue.queue import FrameworkQueue
+from kubeclassic.framework.queue.queued import QueuedPod
+from tests.support.build import node, obj, pod
+from tests.support.frameworkbuild import scheduler
+
+TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
+
+
+class Bench:
+    """A scheduler, its queue and its events, on a clock of its own."""
+
+    def __init__(self, *objects: Any) -> None:
+        self.clock = Clock()
+        self.engine: FrameworkEngine = scheduler()
+        self.queue: FrameworkQueue = queue_for(self.engine, self.clock)
+        self.events = FrameworkEvents(self.engine, self.queue)
+        for item in objects:
+            self.events.put(item)
+
+    def attempt(self) -> str | None:
+        """Try the head of the queue: its host, or None, and then it waits."""
+        popped = self.queue.pop()
+        assert popped is not None
+        decision = self.engine.schedule(popped)
+        if decision.host is None:
+            self.queue.add_unschedulable(popped, self.queue.cycle)
+        return decision.host
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many pods are active, back off, are parked."""
+        return tuple(self.queue.pending)
+
+
+class TestOrder:
+    def test_by_priority_then_time(self) -> None:
+        """Higher priorities go first, and of equal ones who came first."""
+        bench = Bench(pod("a", priority=1))
+        bench.clock.now = 1.0
+        bench.events.put(pod("b", priority=1))
+        bench.events.put(pod("c", priority=2))
+        popped = [bench.queue.pop() for _ in range(3)]
+        assert [item.name for item in popped if item is not None] == ["c", "a", "b"]
+
+
+class TestGates:
+    def test_a_gated_pod_waits_without_an_attempt(self) -> None:
+        """It is parked, and an update that takes its gates lets it be tried at once."""
+        gated = pod("p", schedulingGates=[{"name": "x"}], metadata={"resourceVersion": "1"})
+        bench = Bench(gated)
+        assert bench.counts == (0, 0, 1)
+        assert bench.queue.is_gated(gated)
+        bench.events.put(pod("p", metadata={"resourceVersion": "2"}))
+        assert bench.counts == (1, 0, 0)
+
+    def test_a_timeout_does_not_free_it(self) -> None:
+        """Whatever happens, it is held back again."""
+        bench = Bench(pod("p", schedulingGates=[{"name": "x"}]))
+        bench.clock.now = 1000.0
+        bench.queue.tick()
+        assert bench.counts == (0, 0, 1)
+
+
+class TestBackoff:
+    @pytest.mark.parametrize(("attempts", "wait"), [(1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (5, 10.0), (9, 10.0)])
+    def test_it_doubles(self, attempts: int, wait: float) -> None:
+        """Each failed attempt doubles the wait, up to ten seconds."""
+        assert QueuedPod(pod("p"), 0.0, attempts=attempts).wait(1.0, 10.0) == wait
+
+    def test_it_counts_attempts(self) -> None:
+        """A pod that failed twice waits two seconds from its last failure, whatever moves it meanwhile."""
+        bench = Bench(node("a", pods="0"), pod("p"))
+        bench.attempt()
+        bench.queue.activate(pod("p"))
+        bench.attempt()
+        bench.clock.now = 1.5
+        bench.queue.move_all()
+        assert (bench.counts, bench.queue.next_due()) == ((0, 1, 0), 2.0)
+
+    def test_a_move_since_the_pop_backs_off(self) -> None:
+        """A pod that fails after a move waits in the backoff queue and comes back with the next flush."""
+        bench = Bench(node("a", pods="0"), pod("p"))
+        popped = bench.queue.pop()
+        assert popped is not None
+        bench.queue.move_all()
+        bench.queue.add_unschedulable(popped, bench.queue.cycle)
+        assert bench.counts == (0, 1, 0)
+        bench.clock.now = 1.0
+        bench.queue.tick()
+        assert bench.counts == (1, 0, 0)
+
+    def test_known_pods_are_refused(self) -> None:
+        """A pod cannot enter twice."""
+        bench = Bench(pod("p"))
+        with pytest.raises(CacheError, match="already present in the active queue"):
+            bench.queue.add_unschedulable(pod("p"), 0)
+
+
+class TestMoves:
+    def parked(self, *objects: Any, new: Any = None) -> Bench:
+        """A bench whose one pod was tried and parked, longer ago than it has to wait."""
+        bench = Bench(*objects, new or pod("p", requests={"cpu": "1"}))
+        assert bench.attempt() is None
+        bench.clock.now = 10.5
+        return bench
+
+    def test_only_by_what_the_plugin_waits_for(self) -> None:
+        """A pod that failed on taints is moved by a node's taints, and not by a pod that goes."""
+        bench = self.parked(node("a", taints=[TAINT]), pod("there", on="a"))
+        bench.events.delete(pod("there", on="a"))
+        assert bench.counts == (0, 0, 1)
+        bench.events.put(node("a"))
+        assert bench.counts == (1, 0, 0)
+
+    def test_a_node_that_cannot_hold_it_does_not(self) -> None:
+        """A node that comes is looked at before."""
+        bench = self.parked(node("a", cpu="0"))
+        bench.events.put(node("small", cpu="500m"))
+        bench.events.put(node("tainted", taints=[TAINT]))
+        assert bench.counts == (0, 0, 1)
+        bench.events.put(node("large"))
+        assert bench.counts == (1, 0, 0)
+
+    def test_a_node_that_goes_does_not(self) -> None:
+        """Deleting a node moves nobody."""
+        bench = self.parked(node("a", cpu="0"), node("b", cpu="0"))
+        bench.events.delete(node("b"))
+        assert bench.counts == (0, 0, 1)
+
+    def test_a_pod_that_comes_moves_those_with_affinity_to_it(self) -> None:
+        """A bound pod moves those that require it, namespaces by selector included."""
+        term = {"topologyKey": "h", "labelSelector": {"matchLabels": {"app": "x"}}, "namespaceSelector": {"matchLabels": {"team": "t"}}}
+        wanting = pod("p", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+        other = obj({"kind": "Namespace", "metadata": {"name": "other", "labels": {"team": "t"}}})
+        bench = self.parked(node("a", labels={"h": "1"}), other, new=wanting)
+        bench.events.put(pod("no", on="a", labels={"app": "x"}))
+        assert bench.counts == (0, 0, 1)
+        bench.events.put(pod("yes", on="a", namespace="other", labels={"app": "x"}))
+        assert bench.counts == (1, 0, 0)
+
+    def test_after_five_minutes_everything_moves(self) -> None:
+        """The look every 30 seconds moves pods that were not tried for more than five minutes."""
+        bench = self.parked(node("a", cpu="0"))
+        for now, counts in ((300.0, (0, 0, 1)), (330.0, (1, 0, 0))):
+            bench.clock.now = now
+            bench.queue.tick()
+            assert bench.counts == counts
+
+    def test_an_error_lets_any_event_move(self) -> None:
+        """A pod without blamed plugins is moved by whatever happens."""
+        bench = Bench(pod("p"))
+        assert bench.attempt() is None
+        bench.clock.now = 5.0
+        bench.events.put(obj({"kind": "PersistentVolume", "metadata": {"name": "v"}}))
+        assert bench.counts == (1, 0, 0)
+
+
+class TestNodeChanges:
+    @pytest.mark.parametrize(
+        ("new", "action"),
+        [
+            (node("a"), None),
+            (node("a", cpu="8", labels={"x": "y"}), Action.UPDATE_NODE_ALLOCATABLE),
+            (node("a", labels={"x": "y"}, taints=[TAINT]), Action.UPDATE_NODE_LABEL),
+            (node("a", taints=[TAINT]), Action.UPDATE_NODE_TAINT),
+            (node("a", conditions=[{"type": "Ready", "status": "True"}]), Action.UPDATE_NODE_CONDITION),
+        ],
+    )
+    def test_the_first_that_applies(self, new: Node, action: Action | None) -> None:
+        """An update is one event: allocatable hides labels, labels hide taints."""
+        event = node_change(node("a"), new)
+        assert (event.action if event else None) == action
+
+    def test_a_node_made_schedulable(self) -> None:
+        """That comes before everything else and counts as a change of taints."""
+        event = node_change(node("a", unschedulable=True), node("a", cpu="8"))
+        assert event is not None
+        assert event.label == "NodeSpecUnschedulableChange"

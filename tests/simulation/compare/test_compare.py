@@ -1,0 +1,345 @@
+"""Comparisons find what differs, nothing else, and say why."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubeclassic.algorithmprovider.cells import first_best
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.reading.decode import decode
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.exceptions import UnknownNameError
+from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, Decided, decided
+from kubeclassic.simulation.compare.causes import ERROR, PREDICATE, SCORE, TIE
+from kubeclassic.simulation.compare.compare import LOCKED, MODES, compare
+from kubeclassic.simulation.conform import answer_case, find_families, read_items, read_lines
+from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
+from kubeclassic.simulation.scenario import Scenario
+from tests.conftest import ROOT, SHARED
+from tests.support.build import node, pod
+from tests.support.deviationtrials import Drawn
+from tests.support.worldforms import node_form, pod_form
+
+CASES = ROOT / "tests" / "conformance"
+FOLDERS = [folder for folder in (CASES, SHARED / "conformance") if folder.is_dir()]
+"""The cases that are kept here, and all of them where the larger data is there."""
+PAIR = {"a": "1.12", "b": "1.16"}
+
+
+def drawn(seed: int) -> Scenario:
+    """A small cluster by lot: nodes, pods on them, and pods of unlike priorities that wait."""
+    rng = random.Random(seed)
+    nodes = [node_form(number, rng.randrange(1024)) for number in range(rng.randrange(1, 6))]
+    there = [pod_form("any", rng.randrange(1024), f"t{number}", rng.choice(nodes).name) for number in range(rng.randrange(6))]
+    waiting = [pod_form("any", rng.randrange(1024), f"w{number}") for number in range(rng.randrange(1, 8))]
+    return Scenario((*nodes, *there), tuple(waiting))
+
+
+def of(*objects: KubeObject) -> Scenario:
+    """A scenario of objects in their order; pods without a node wait."""
+    waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
+    return Scenario(tuple(item for item in objects if item not in waiting), waiting)
+
+
+def engines(*releases: str, **config: Any) -> dict[str, Engine]:
+    """New schedulers named a, b and so on."""
+    return {name: engine_for(release, config) for name, release in zip("abcd", releases, strict=False)}
+
+
+def obj_or_none(document: dict[str, Any]) -> KubeObject | None:
+    """The object that a case's document describes; None for what the scheduler does not read, or has finished."""
+    item = decode(document, "case", strict=False)
+    return None if isinstance(item, Pod) and item.is_terminal else item
+
+
+class TestItself:
+    @settings(max_examples=25, deadline=None)
+    @given(seed=st.integers(0, 10**6), release=st.sampled_from(ALL_RELEASES), mode=st.sampled_from(MODES))
+    def test_no_difference(self, seed: int, release: str, mode: str) -> None:
+        """A configuration beside itself decides alike in every cycle, and its scores go together wholly."""
+        found = compare(drawn(seed), engines(release, release), mode=mode).record()
+        assert found["same"]
+        assert found["differences"] == []
+        (against,) = found["against"]
+        assert not [*against["elsewhere"], *against["firstAlone"], *against["secondAlone"], *against["causes"]]
+        assert {line["correlation"] for line in against["correlation"]} <= {None, 1.0}
+        agreement = against["agreement"]
+        assert agreement["same"] == agreement["sameFeasible"] == agreement["sameBest"] == agreement["bestWithin"] == agreement["cycles"]
+        first, second = found["configurations"]
+        assert (first["hosts"], first["nodesByUse"]) == (second["hosts"], second["nodesByUse"])
+        assert (first["summary"], first["fragmentation"]) == (second["summary"], second["fragmentation"])
+
+
+class TestLocked:
+    @settings(max_examples=15, deadline=None)
+    @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES))
+    def test_the_state_is_the_first_one_s(self, seed: int, releases: list[str]) -> None:
+        """However others decide, their clusters end as the first one's, and the first one goes its own way."""
+        scenario, (first, second) = drawn(seed), releases[:2]
+        found = compare(scenario, engines(first, second), mode=LOCKED)
+        tables = [sorted((e.pod.key, e.pod.spec.node_name) for e in side.engine.cache.pods()) for side in found.sides]
+        assert tables[0] == tables[1]
+        alone = compare(scenario, engines(first), mode=LOCKED).sides[0].simulation.outcomes
+        assert {key: one.host for key, one in found.sides[0].simulation.outcomes.items()} == {k: one.host for k, one in alone.items()}
+
+
+def settled(version: str) -> Engine:
+    """A scheduler that looks at all nodes and takes the first of the best, so that its answer hangs on the state alone."""
+    return engine_for(version, {"percentageOfNodesToScore": 100}, pick_host=first_best)
+
+
+def asked_afresh(version: str, objects: list[KubeObject], waiting: Pod) -> Decided:
+    """What a scheduler that knows nothing but *objects* decides."""
+    made = settled(version)
+    feed = Feed(made)
+    for item in objects:
+        feed.put(item)
+    return decided(made.schedule(waiting))
+
+
+class TestExactly:
+    @pytest.mark.parametrize("pair", [("1.12", "1.27"), ("1.16", "1.27"), ("1.27", "1.14")])
+    def test_the_differences_are_the_cycles_that_differ(self, pair: tuple[str, str]) -> None:
+        """In locked mode those cycles differ, and no others, in which two schedulers that are made anew for the state decide otherwise."""
+        seen = 0
+        for scenario in Drawn(seeds=3, nodes=6)():
+            made = {name: settled(version) for name, version in zip("ab", pair, strict=True)}
+            found = compare(scenario, made, mode=LOCKED)
+            state, wanted = list(scenario.objects), []
+            for cycle, waiting in enumerate(scenario.pending):
+                first, second = (asked_afresh(version, state, waiting) for version in pair)
+                if first != second:
+                    wanted.append((cycle, first[0], second[0]))
+                if first[0] is not None:
+                    state.append(waiting.bound_to(first[0]))
+            assert [(d.cycle, d.judged["a"].host, d.judged["b"].host) for d in found.differences] == wanted
+            seen += len(wanted)
+        assert seen
+
+
+def mixed(folder: Path, release: str) -> list[dict[str, Any]]:
+    """The mixed cases of a release that both old releases take: provider instead of Policy, no gates, pods alone."""
+    (family,) = (family for family in find_families([folder / release]) if family.name == "mixed")
+    return [case for case in read_lines(family.cases) if not case["config"]["policy"] and not case.get("nominated")]
+
+
+def originals(folder: Path, release: str) -> dict[str, list[dict[str, Any]]]:
+    """Case -> the cycles of the original scheduler."""
+    (family,) = (family for family in find_families([folder / release]) if family.name == "mixed")
+    assert family.answers is not None
+    return {answer["name"]: answer["cycles"] for answer in read_lines(family.answers) if "cycles" in answer}
+
+
+def objects_of(case: dict[str, Any]) -> tuple[KubeObject, ...]:
+    """What is there at the beginning of a case."""
+    return tuple(item for document in case["objects"] if (item := obj_or_none(document)) is not None)
+
+
+def outcome(cycle: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Host and place of preemption."""
+    return cycle["host"], (cycle["preemption"] or {}).get("node")
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
+class TestMixed:
+    """The mixed cases of conformance.
+
+    They differ by release, so both sides answer the same case: the original has answered for its own release, and for the other one the
+    conformance runner answers.
+    """
+
+    @pytest.mark.parametrize("release", PAIR.values())
+    def test_first_cycles(self, folder: Path, release: str) -> None:
+        """In locked mode a first cycle, for any of a case's first pods, differs between 1.12 and 1.16 exactly where the two answers do."""
+        answers, seen = originals(folder, release), 0
+        (other,) = set(PAIR.values()) - {release}
+        for case in mixed(folder, release):
+            config = {release: case["config"], other: case["config"] | {"featureGates": {}}}
+            for number, (_, waiting) in enumerate(read_items(case)[:4]):
+                assert isinstance(waiting, Pod)
+                alone = case | {"pending": [case["pending"][number]]}
+                told = {v: outcome(answer_case(alone | {"version": v, "config": config[v]})["cycles"][0]) for v in config}
+                if not number:
+                    told[release] = outcome(answers[case["name"]][0])
+                wanted = {name: told[version] for name, version in PAIR.items()}
+                made = {name: engine_for(version, config[version]) for name, version in PAIR.items()}
+                differences = compare(Scenario(objects_of(case), (waiting,)), made, mode=LOCKED).record()["differences"]
+                found = [{n: (d["host"], d["roomOn"]) for n, d in one["decisions"].items()} for one in differences if not one["retry"]]
+                assert found == ([wanted] if wanted["a"] != wanted["b"] else []), case["name"]
+                seen += len(found)
+        assert seen
+
+    @pytest.mark.parametrize("release", PAIR.values())
+    def test_the_leader_decides_as_the_original(self, folder: Path, release: str) -> None:
+        """The first side's decisions are those of the original scheduler, whoever follows."""
+        answers = originals(folder, release)
+        other = {"1.12": "1.16", "1.16": "1.12"}[release]
+        for case in mixed(folder, release):
+            waiting = [item for _, item in read_items(case) if isinstance(item, Pod)]
+            made = {"a": engine_for(release, case["config"]), "b": engine_for(other, case["config"] | {"featureGates": {}})}
+            found = compare(Scenario(objects_of(case), tuple(waiting)), made, mode=LOCKED)
+            hosts = {cycle["pod"]: cycle["host"] for cycle in answers[case["name"]]}
+            gone = found.sides[0].simulation.evicted
+            outcomes = found.sides[0].simulation.outcomes
+            assert {key: one.host for key, one in outcomes.items() if key not in gone} == {k: v for k, v in hosts.items() if k not in gone}
+
+
+class TestVerdicts:
+    """What is the same, what is another of the first one's best nodes, and what is different."""
+
+    def counts(self, scenario: Scenario, made: dict[str, Engine], mode: str = LOCKED) -> dict[str, int]:
+        """The counts of the agreement that are not 0."""
+        found: dict[str, int] = compare(scenario, made, mode=mode).record()["against"][0]["agreement"]
+        return {name: count for name, count in found.items() if count}
+
+    def policy(self, *names: str, last: bool = False) -> Engine:
+        """A scheduler of 1.16 with these priorities, each with weight 1, that takes the first or the last of the best."""
+        document = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [{"name": n, "weight": 1} for n in names]}
+        return engine_for("1.16", {"policy": document}, pick_host=(lambda ties, times: (ties - 1, False)) if last else first_best)
+
+    FULLER = (node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
+
+    def test_equals(self) -> None:
+        """Where both score all nodes alike, another draw is among the best for both, and never the same."""
+        made = {"a": self.policy("EqualPriority"), "b": self.policy("EqualPriority", last=True)}
+        wanted = {"cycles": 1, "amongBest": 1, "equalForBoth": 1, "sameFeasible": 1, "sameBest": 1, "bestWithin": 1}
+        assert self.counts(of(node("a"), node("b"), pod("p")), made) == wanted
+
+    def test_the_second_sees_more(self) -> None:
+        """Where the second side alone tells the nodes apart, its node is among the first one's best."""
+        made = {"a": self.policy("EqualPriority"), "b": self.policy("LeastRequestedPriority")}
+        assert self.counts(of(*self.FULLER), made) == {"cycles": 1, "amongBest": 1, "sameFeasible": 1, "bestWithin": 1}
+
+    def test_the_first_sees_more(self) -> None:
+        """Where the first side alone tells the nodes apart, another node is different, and it is said that the second sees equals."""
+        made = {"a": self.policy("LeastRequestedPriority"), "b": self.policy("EqualPriority")}
+        assert self.counts(of(*self.FULLER), made) == {"cycles": 1, "different": 1, "equalForSecondAlone": 1, "sameFeasible": 1}
+
+    def test_opposites(self) -> None:
+        """Where either side prefers its own node, the decision is different."""
+        made = {"a": self.policy("LeastRequestedPriority"), "b": self.policy("MostRequestedPriority")}
+        found = compare(of(*self.FULLER), made, mode=LOCKED).record()
+        assert found["against"][0]["agreement"] | {"sameFeasible": 0} == dict.fromkeys(found["against"][0]["agreement"], 0) | {
+            "cycles": 1,
+            "different": 1,
+        }
+        assert found["differences"][0]["causes"]["b"]["verdict"] == DIFFERENT
+
+    def test_the_same_by_luck(self) -> None:
+        """The same node counts as the same, but the sets of best nodes say that the lot could have fallen otherwise."""
+        made = {"a": self.policy("MostRequestedPriority"), "b": self.policy("EqualPriority")}
+        assert self.counts(of(*self.FULLER), made) == {"cycles": 1, "same": 1, "sameFeasible": 1}
+
+    def test_other_nodes_fit(self) -> None:
+        """Where a predicate turns a node down on one side alone, the sets of fitting nodes differ."""
+        scenario = of(node("a", labels={"disk": "ssd"}), node("b"), pod("p", nodeSelector={"disk": "ssd"}))
+        selects = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "MatchNodeSelector"}], "priorities": []}
+        made = {"a": self.policy(), "b": engine_for("1.16", {"policy": selects})}
+        assert self.counts(scenario, made) == {"cycles": 1, "same": 1, "bestWithin": 1}
+
+    @settings(max_examples=15, deadline=None)
+    @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES), mode=st.sampled_from(MODES))
+    def test_counts_add_up(self, seed: int, releases: list[str], mode: str) -> None:
+        """The three verdicts add up to the cycles of both, those that are not the same are the differences, and causes add up to them."""
+        found = compare(drawn(seed), engines(*releases[:2]), mode=mode).record()
+        (against,) = found["against"]
+        agreement = against["agreement"]
+        told = [difference["causes"]["b"]["verdict"] for difference in found["differences"] if "b" in difference["causes"]]
+        assert agreement["same"] + len(told) == agreement["cycles"]
+        assert (agreement["amongBest"], agreement["different"]) == (told.count(AMONG_BEST), told.count(DIFFERENT))
+        assert sum(cause["cycles"] for cause in against["causes"]) == len(told)
+
+
+class TestCauses:
+    """Each cause, on clusters where it alone can be it."""
+
+    def cause(self, scenario: Scenario, made: dict[str, Engine], mode: str = "free") -> dict[str, Any]:
+        """The cause of the one difference."""
+        (found,) = compare(scenario, made, mode=mode).record()["differences"]
+        cause: dict[str, Any] = found["causes"]["b"]
+        return cause
+
+    def policy(self, predicates: list[str], priorities: list[str]) -> Engine:
+        """A scheduler of 1.15 with these rules."""
+        rules = {"predicates": [{"name": n} for n in predicates], "priorities": [{"name": n, "weight": 1} for n in priorities]}
+        return engine_for("1.15", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
+
+    def test_a_predicate(self) -> None:
+        """A node that one turns down is put down to the predicate, with its reason."""
+        scenario = of(node("a", labels={"disk": "hdd"}), pod("p", nodeSelector={"disk": "ssd"}))
+        found = self.cause(scenario, {"a": self.policy(["PodFitsResources"], []), "b": self.policy(["MatchNodeSelector"], [])})
+        assert (found["kind"], found["rule"], found["side"], found["node"]) == (PREDICATE, "MatchNodeSelector", "b", "a")
+        assert found["text"] == "node(s) didn't match node selector"
+
+    def test_a_score(self) -> None:
+        """Where both nodes fit in both, the score that tipped it is named, under one name where both sides have it under two."""
+        scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2}), pod("p", requests={"cpu": 1}))
+        one, other = (self.policy(["PodFitsResources"], [name]) for name in ("LeastRequestedPriority", "MostRequestedPriority"))
+        found = self.cause(scenario, {"a": one, "b": other})
+        assert (found["kind"], found["rule"], found["side"], found["node"]) == (SCORE, "NodeResourcesFit", "b", "a")
+        assert found["text"] == "puts a 2 of 10 ahead of b in b, 3 of 10 behind it in a"
+
+    def test_a_score_under_a_name_of_its_own(self) -> None:
+        """A priority that a Policy makes by arguments is set beside the plugin that took its place."""
+        ratio = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
+        entry = {"name": "FillUp", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}
+        older = engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [entry]}})
+        scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
+        found = self.cause(scenario, {"a": older, "b": engine_for("1.27", {})})
+        assert (found["kind"], found["rule"]) == (SCORE, "NodeResourcesFit")
+
+    def test_a_tie(self) -> None:
+        """Where both see equals, it is the drawing that differs."""
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, pick_host=lambda ties, times: (ties - 1, False))}
+        assert self.cause(of(node("a"), node("b"), pod("p")), made)["kind"] == TIE
+
+    def test_an_error(self) -> None:
+        """Where one cannot answer, its message is the cause."""
+        scenario = of(node("a"), pod("p", schedulingGates=[{"name": "later"}]))
+        found = self.cause(scenario, engines("1.16", "1.27"))
+        assert (found["kind"], found["side"]) == (ERROR, "b")
+
+    def test_preemption(self) -> None:
+        """One makes room where the other does not: that cycle differs, and so does who is placed in the end."""
+        there = pod("low", on="a", requests={"cpu": 4}, priority=1)
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {"preemption": False})}
+        found = compare(of(node("a"), there, pod("high", requests={"cpu": 4}, priority=9)), made).record()
+        (difference,) = found["differences"]
+        assert difference["decisions"]["a"]["victims"] == ["default/low"]
+        assert found["against"][0]["firstAlone"] == [{"pod": "default/high", "first": "a", "second": None}]
+
+
+class TestNumbers:
+    def test_fragmentation(self) -> None:
+        """Of 4 free cores on a node where the pod does not fit, and 6 where it does, 40 % are of no use to it."""
+        scenario = of(node("a", cpu="4"), node("b", cpu="11"), pod("p", requests={"cpu": 5}))
+        made = engines("1.16", "1.16")
+        found = compare(scenario, made).record()["configurations"][0]["fragmentation"]["cpu"]
+        assert found == pytest.approx(4 / 10)
+
+    def test_nodes_by_use(self) -> None:
+        """Nodes are counted by tenths of their use: one empty, one half full, one full."""
+        there = (pod("half", on="b", requests={"cpu": 2}), pod("full", on="c", requests={"cpu": 4}))
+        scenario = of(node("a"), node("b"), node("c"), *there, pod("p", nodeSelector={"no": "where"}))
+        found = compare(scenario, engines("1.16", "1.27")).record()["configurations"]
+        assert found[0]["nodesByUse"]["cpu"] == found[1]["nodesByUse"]["cpu"] == [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]
+
+    def test_opposite_scores(self) -> None:
+        """Rules that want the opposite correlate by -1."""
+        causes = TestCauses()
+        made = {"a": causes.policy([], ["LeastRequestedPriority"]), "b": causes.policy([], ["MostRequestedPriority"])}
+        scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
+        lines = compare(scenario, made).record()["against"][0]["correlation"]
+        assert {line["rule"]: line["correlation"] for line in lines} == {"NodeResourcesFit": -1.0, "total": -1.0}
+
+    def test_an_unknown_mode(self) -> None:
+        """A mode that does not exist is refused."""
+        with pytest.raises(UnknownNameError):
+            compare(of(node("a")), engines("1.16", "1.16"), mode="loose")

@@ -1,0 +1,84 @@
+"""1.16 against 1.27 on the openb trace: the comparison's numbers are those of the original schedulers' answers, and the page's too."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.api.reading.decode import decode
+from kubeclassic.cli.report.compare_html import comparison_html
+from kubeclassic.simulation.compare.compare import FREE, LOCKED, compare
+from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.replay.inputs.openb import manifests
+from kubeclassic.simulation.scenario import Scenario
+
+PAIR = {"a": "1.16", "b": "1.27"}
+SOME = 1500
+
+
+@pytest.fixture(scope="module")
+def trace(shared: Path) -> Scenario:
+    """The whole trace."""
+    data = shared / "data" / "openb"
+    items = manifests(data / "openb_node_list_all_node.csv", data / "openb_pod_list_gpuspec33.csv")["items"]
+    objects = [item for document in items if (item := decode(document)) is not None]
+    pods = tuple(item for item in objects if isinstance(item, Pod))
+    return Scenario(tuple(item for item in objects if not isinstance(item, Pod)), pods)
+
+
+@pytest.fixture(scope="module")
+def answers(shared: Path) -> dict[str, dict[str, str | None]]:
+    """Release -> pod -> where the original scheduler put it."""
+    found = json.loads(gzip.decompress((shared / "conformance" / "openb" / "hosts.json.gz").read_bytes()))
+    pods = [f"openb/{name}" for name in found["pods"]]
+    return {release: dict(zip(pods, hosts, strict=True)) for release, hosts in found["hosts"].items()}
+
+
+def compared(scenario: Scenario, mode: str) -> dict[str, Any]:
+    """The record of the two releases, all nodes looked at."""
+    made = {name: engine_for(release, {"percentageOfNodesToScore": 100}) for name, release in PAIR.items()}
+    return compare(scenario, made, mode=mode).record()
+
+
+def test_free(trace: Scenario, answers: dict[str, dict[str, str | None]]) -> None:
+    """In free mode each side decides as its original, so that who lands elsewhere is who did so for the originals; the page says so."""
+    record = compared(trace, FREE)
+    (against,) = record["against"]
+    for configuration in record["configurations"]:
+        assert configuration["hosts"] == answers[PAIR[configuration["name"]]]
+        assert configuration["summary"]["placed"] == sum(host is not None for host in configuration["hosts"].values())
+    pairs = {pod: (answers["1.16"][pod], answers["1.27"][pod]) for pod in answers["1.16"]}
+    assert against["alike"] == sum(first == second for first, second in pairs.values())
+    wanted = {"elsewhere": (True, True), "firstAlone": (True, False), "secondAlone": (False, True)}
+    for name, placed in wanted.items():
+        unlike = [pod for pod, hosts in pairs.items() if hosts[0] != hosts[1] and tuple(host is not None for host in hosts) == placed]
+        assert [moved["pod"] for moved in against[name]] == unlike
+    html = comparison_html(record)
+    assert len(html) < 4_000_000
+    assert html.count("<tr") < 100
+    told = dict(re.findall(r'<span data-json="([^"]*)">([^<]*)</span>', html))
+    assert told["against.0.alike"] == f"{against['alike']:,}"
+    assert told["against.0.elsewhere.length"] == f"{len(against['elsewhere']):,}"
+    assert told["against.0.firstAlone.length"] == f"{len(against['firstAlone']):,}"
+    assert told["against.0.agreement.different"] == f"{against['agreement']['different']:,}"
+
+
+def test_locked(trace: Scenario, answers: dict[str, dict[str, str | None]]) -> None:
+    """In locked mode the first side decides as its original, and the verdicts and causes add up to all decisions."""
+    record = compared(attrs.evolve(trace, pending=trace.pending[:SOME]), LOCKED)
+    (against,) = record["against"]
+    assert record["configurations"][0]["hosts"] == dict(list(answers["1.16"].items())[:SOME])
+    agreement = against["agreement"]
+    verdicts = Counter(difference["causes"]["b"]["verdict"] for difference in record["differences"])
+    assert agreement["same"] == against["alike"] == SOME - len(record["differences"])
+    assert (agreement["amongBest"], agreement["different"]) == (verdicts["among the best"], verdicts["different"])
+    assert agreement["sameFeasible"] == SOME
+    assert agreement["sameBest"] <= agreement["bestWithin"] <= agreement["same"] + agreement["amongBest"]

@@ -1,0 +1,147 @@
+"""The old release and the profile on one state: what is the same, what differs, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubeclassic.algorithmprovider.config import KubeSchedulerConfiguration
+from kubeclassic.algorithmprovider.policy import read_policy
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.api.reading.decode import decode
+from kubeclassic.framework.migrate.translation import migrate
+from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME
+from kubeclassic.simulation.compare.causes import PREDICATE, SCORE
+from kubeclassic.simulation.compare.compare import LOCKED, Comparison
+from kubeclassic.simulation.compare.migration import POLICY, PROFILE, Check, agrees
+from kubeclassic.simulation.scenario import Scenario
+from tests.support.deviationtrials import Drawn
+
+Json = dict[str, Any]
+
+
+def read(document: Json) -> KubeObject:
+    """The object that *document* describes."""
+    found = decode(document, "test")
+    assert found is not None
+    return found
+
+
+def node(name: str, cpu: str = "8", memory: str = "16Gi", **labels: str) -> Node:
+    """A node of that size."""
+    allocatable = {"cpu": cpu, "memory": memory, "pods": "110"}
+    found = read({"kind": "Node", "apiVersion": "v1", "metadata": {"name": name, "labels": labels}, "status": {"allocatable": allocatable}})
+    assert isinstance(found, Node)
+    return found
+
+
+def pod(name: str, cpu: str = "100m", memory: str = "100Mi", **spec: Any) -> Pod:
+    """A pod that asks for that much."""
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": memory}}}]
+    found = read({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name}, "spec": {"containers": containers, **spec}})
+    assert isinstance(found, Pod)
+    return found
+
+
+def checked(
+    objects: list[KubeObject], pending: list[Pod], changes: dict[str, int] | None = None, config: Json | None = None, **policy: Any
+) -> Comparison:
+    """A Policy on 1.16 and its profile, some of whose plugins weigh otherwise; *config*: fields of the component configuration."""
+    written, release = read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES["1.16"]
+    configuration = KubeSchedulerConfiguration(**(config or {}))
+    document = migrate(written, release, configuration).document
+    for plugin in document["profiles"][0]["plugins"]["score"]["enabled"]:
+        plugin["weight"] = (changes or {}).get(plugin["name"], plugin["weight"])
+    return Check(written, release, configuration, document).on(Scenario(tuple(objects), tuple(pending)))
+
+
+def verdicts(found: Comparison) -> list[tuple[str, str | None, str | None]]:
+    """(verdict, old host, new host) of each cycle that is not the same, in order."""
+    return [(one.verdicts[PROFILE], one.judged[POLICY].host, one.judged[PROFILE].host) for one in found.differences]
+
+
+class TestCheck:
+    def test_the_old_release_leads(self) -> None:
+        """The profile judges on the state that the old release's decisions lead to."""
+        found = checked([node("a", "1"), node("b", "1")], [pod(f"p{i}", "600m") for i in range(3)])
+        assert found.mode == LOCKED
+        assert found.agreements[PROFILE].counts == {SAME: 3, AMONG_BEST: 0, DIFFERENT: 0}
+        assert {key: one.host for key, one in found.sides[0].simulation.outcomes.items()} == {
+            "default/p0": "a",
+            "default/p1": "b",
+            "default/p2": None,
+        }
+        assert agrees(found)
+
+    def test_every_node_is_looked_at(self) -> None:
+        """However few nodes the configuration looks for, the check looks at all, on both sides."""
+        found = checked([node(f"n{i:03}") for i in range(150)], [pod("p")], config={"percentage": 1})
+        assert found.agreements[PROFILE].same_fitting == 1
+        assert found.record()["against"][0]["correlation"][-1]["points"] == 150
+
+    def test_a_predicate_that_is_gone(self) -> None:
+        """Where the old release turns the other node down, its predicate and reason are told."""
+        objects: list[KubeObject] = [node("a", region="x"), node("b", "64", "128Gi", region="y"), node("c", region="x")]
+        service = {"kind": "Service", "apiVersion": "v1", "metadata": {"name": "s"}, "spec": {"selector": {"app": "web"}}}
+        objects.append(read(service))
+        labelled = [read(document) for document in (_web("there", nodeName="a"), _web("new"))]
+        objects.append(labelled[0])
+        predicates = [{"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": ["region"]}}}]
+        waiting = labelled[1]
+        assert isinstance(waiting, Pod)
+        found = checked(objects, [waiting], predicates=predicates, priorities=[{"name": "LeastRequestedPriority", "weight": 1}])
+        assert verdicts(found) == [(DIFFERENT, "a", "b")]
+        cause = found.differences[0].causes[PROFILE]
+        assert (cause.kind, cause.rule, cause.side, cause.node) == (PREDICATE, "CheckServiceAffinity", POLICY, "b")
+        assert cause.text == "node(s) didn't match service affinity"
+        assert not agrees(found)
+
+    def test_a_score_that_tips(self) -> None:
+        """Where both nodes fit, the rule that tipped it is told, and by how much on either side."""
+        objects: list[KubeObject] = [node("a"), node("b"), node("c")]
+        objects += [pod("o1", "4", "8Gi", nodeName="a"), pod("o2", "4", "8Gi", nodeName="b"), pod("o3", "7", "1Gi", nodeName="c")]
+        entries = [{"name": "LeastRequestedPriority", "weight": 1}, {"name": "BalancedResourceAllocation", "weight": 1}]
+        pending = [pod("p", "1m", "1Mi")]
+        assert agrees(checked(objects, pending, priorities=entries))
+        found = checked(objects, pending, {"NodeResourcesBalancedAllocation": 1, "NodeResourcesFit": 90}, priorities=entries)
+        assert verdicts(found) == [(DIFFERENT, "a", "c")]
+        cause = found.differences[0].causes[PROFILE]
+        assert (cause.kind, cause.rule) == (SCORE, "NodeResourcesFit")
+        assert cause.text == "puts c 270 of 100 ahead of a in profile, 1 of 10 ahead of it in policy"
+
+    def test_another_of_the_best(self) -> None:
+        """Where the old release's coarser scores hold both nodes equal the decision is among the best: neither the same nor different."""
+        objects: list[KubeObject] = [node("a"), node("b"), pod("o", "100m", "100Mi", nodeName="a")]
+        found = checked(objects, [pod("p")], priorities=[{"name": "LeastRequestedPriority", "weight": 1}])
+        assert verdicts(found) == [(AMONG_BEST, "a", "b")]
+        assert agrees(found)
+
+    def test_those_that_preempt(self) -> None:
+        """Who is evicted leaves both, the preemptor waits in both, and its retry is judged too."""
+        objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", nodeName="a", priority=0)]
+        found = checked(objects, [pod("high", "800m", priority=10)])
+        assert (found.cycles, found.differences) == (2, [])
+        for side in found.sides:
+            assert side.simulation.evicted == {"default/low": "default/high"}
+            assert side.simulation.outcomes["default/high"].host == "a"
+
+    def test_without_preemption(self) -> None:
+        """Where the configuration disables preemption neither side makes room."""
+        objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", nodeName="a", priority=0)]
+        found = checked(objects, [pod("high", "800m", priority=10)], config={"disable_preemption": True})
+        assert (found.cycles, found.differences) == (1, [])
+        assert [side.simulation.evicted for side in found.sides] == [{}, {}]
+
+    def test_selector_spread_keeps_the_formula(self) -> None:
+        """With plugin SelectorSpread fewer decisions differ on drawn clusters than with PodTopologySpread."""
+        release, differing = RELEASES["1.16"], dict[bool, int]()
+        for keeps in (False, True):
+            document = migrate(None, release, selector_spread=keeps).document
+            runs = [Check(None, release, KubeSchedulerConfiguration(), document).on(scenario) for scenario in Drawn(3)()]
+            differing[keeps] = sum(run.agreements[PROFILE].counts[DIFFERENT] for run in runs)
+        assert differing[True] * 2 < differing[False]
+
+
+def _web(name: str, **spec: Any) -> Json:
+    metadata = {"name": name, "labels": {"app": "web"}}
+    return {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}

@@ -1,0 +1,285 @@
+"""A replay that was stopped and resumed gives what one gives that was not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.engine import Engine
+from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.status import Status, unschedulable
+from kubeclassic.simulation.engines import ALL_RELEASES
+from kubeclassic.simulation.replay.checkpoint import CheckpointError, Header, load, save
+from kubeclassic.simulation.replay.inputs.inputs import Inputs
+from kubeclassic.simulation.replay.outputs import OutputError
+from kubeclassic.simulation.replay.recording import Places, Recording
+from kubeclassic.simulation.replay.replay import Replay
+from kubeclassic.simulation.replay.simulated import Delays
+from tests.support.frameworkbuild import disabled, enabled
+from tests.support.frameworkbuild import scheduler as framework
+from tests.support.replaybuild import BUSY, engine, of_file
+
+ALL = list(ALL_RELEASES)
+Maker = Callable[[], Engine]
+NO_DELAYS = Delays()
+HEADER = Header(inputs="digest", options={"--release": "1.15", "--seed": "1"})
+
+
+class Choosy(Plugin):
+    """Turns down every third binding, by a count of its own, and says whose cycle it was."""
+
+    name = "Choosy"
+
+    def __init__(self, args: Any, handle: Any) -> None:
+        super().__init__(args, handle)
+        self.count = 0
+
+    def reserve(self, pod: Any, node_name: str, cycle: Any) -> None:
+        """Leave something in the cycle."""
+        cycle.memo[self.name] = f"{node_name} of {pod.name}"
+
+    def unreserve(self, pod: Any, node_name: str, cycle: Any) -> None:
+        """Nothing to give back."""
+
+    def pre_bind(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
+        """The third one is turned down."""
+        self.count += 1
+        return unschedulable(f"third time: {cycle.memo[self.name]}") if self.count % 3 == 0 else None
+
+
+def choosy() -> Engine:
+    """A scheduler with two profiles and the plugin."""
+    plugins = {"multiPoint": enabled("Choosy"), "preBind": enabled("Choosy")}
+    packer = {"schedulerName": "packer", "plugins": {"score": disabled("PodTopologySpread"), "multiPoint": enabled("Choosy")}}
+    return framework(profile={"schedulerName": "default-scheduler", "plugins": plugins}, profiles=[packer], plugins=(Choosy,))
+
+
+HELD = """
+- opcode: createPods
+  count: 4
+  skipWaitToCompletion: true
+  podTemplate:
+    metadata: {name: packed}
+    spec: {schedulerName: packer, containers: [{name: c, resources: {requests: {cpu: 100m}}}]}
+- opcode: createPods
+  count: 2
+  skipWaitToCompletion: true
+  podTemplate:
+    metadata: {name: held}
+    spec: {schedulingGates: [{name: quota}], containers: [{name: c}]}
+- {opcode: sleep, duration: 700s}
+"""
+"""More for a scenario: pods of another profile, and some that are held back."""
+
+
+def places(folder: Path, name: str) -> Places:
+    """Where the results of one run go."""
+    return Places(
+        events=folder / f"{name}.jsonl", series=folder / f"{name}.csv", checkpoint=folder / f"{name}.state", checkpoint_every=10**9
+    )
+
+
+def scheduler(release: str | Maker, **options: Any) -> Engine:
+    """A new scheduler that draws lots."""
+    made = engine(release, **options) if isinstance(release, str) else release()
+    made.pick_host = TIE_BREAKS["random"](made.algorithm.release, 3)
+    return made
+
+
+def recording(inputs: Inputs, where: Places, release: str | Maker = "1.15", delays: Delays = NO_DELAYS, **options: Any) -> Recording:
+    """A recording that has not begun."""
+    return Recording(Replay(inputs, scheduler(release, **options), delays, seed=1), where, HEADER)
+
+
+def unbroken(inputs: Inputs, where: Places, release: str | Maker, **options: Any) -> list[bytes]:
+    """The results of a run from beginning to end, and how many steps it took."""
+    made = recording(inputs, where, release, **options)
+    made.begin()
+    for _ in made.run():
+        pass
+    made.end()
+    return results(where)
+
+
+def results(where: Places) -> list[bytes]:
+    """The bytes of the results."""
+    assert where.events is not None
+    assert where.series is not None
+    return [where.events.read_bytes(), where.series.read_bytes()]
+
+
+def broken(inputs: Inputs, where: Places, release: str | Maker, every: int, **options: Any) -> list[bytes]:
+    """The results of a run that is dropped every so many steps, some after its last checkpoint, and resumed by a new one."""
+    while True:
+        made = recording(inputs, where, release, **options)
+        assert where.checkpoint is not None
+        checkpoint = load(where.checkpoint)
+        made.begin(checkpoint)
+        for number, _ in enumerate(made.run()):
+            if number == every:
+                made.save()
+            if number == every + (5 if every else 0):
+                made.close()
+                break
+        else:
+            made.end()
+            return results(where)
+
+
+class TestResuming:
+    @pytest.mark.parametrize("release", ALL)
+    def test_in_every_release(self, tmp_path: Path, release: str) -> None:
+        """Events and series are the same bytes, however often the run was broken off, in every release."""
+        inputs = of_file(tmp_path, BUSY)
+        wanted = unbroken(inputs, places(tmp_path, "one"), release)
+        assert len(wanted[0]) > 10_000
+        assert broken(inputs, places(tmp_path, "other"), release, every=61) == wanted
+
+    @pytest.mark.parametrize(("release", "options"), [("1.12", {"equivalence_cache": True}), ("1.13", {"gates": {"PodPriority": False}})])
+    def test_with_other_state(self, tmp_path: Path, release: str, options: Any) -> None:
+        """The equivalence cache and the plain queue are kept too."""
+        inputs = of_file(tmp_path, BUSY)
+        wanted = unbroken(inputs, places(tmp_path, "one"), release, **options)
+        assert broken(inputs, places(tmp_path, "other"), release, 47, **options) == wanted
+
+    @pytest.mark.parametrize("release", ALL[-2:])
+    def test_every_single_step(self, tmp_path: Path, release: str) -> None:
+        """A checkpoint may be made after any step."""
+        inputs = of_file(tmp_path, BUSY.replace("count: 25", "count: 3"))
+        wanted = unbroken(inputs, places(tmp_path, "one"), release)
+        assert broken(inputs, places(tmp_path, "other"), release, every=0) == wanted
+
+    @pytest.mark.parametrize("every", [7, 61])
+    def test_profiles_and_plugins(self, tmp_path: Path, every: int) -> None:
+        """Several profiles, pods that are held back or being bound, and what a user's plugin keeps, in itself and in a cycle, are kept."""
+        text = BUSY.replace("count: 25", "count: 5") + HELD
+        inputs, delays = of_file(tmp_path, text), Delays(cycle=0.25, binding=2.0, provisioning=3.0, termination=4.0)
+        wanted = unbroken(inputs, places(tmp_path, "one"), choosy, delays=delays)
+        assert b"third time" in wanted[0]
+        assert b'"gated":true' in wanted[0]
+        assert broken(inputs, places(tmp_path, "other"), choosy, every, delays=delays) == wanted
+
+    def test_two_runs_are_alike(self, tmp_path: Path) -> None:
+        """Two runs of the same inputs, options and seed write the same bytes."""
+        inputs = of_file(tmp_path, BUSY)
+        assert unbroken(inputs, places(tmp_path, "one"), "1.14") == unbroken(inputs, places(tmp_path, "other"), "1.14")
+
+    def test_a_checkpoint_goes_with_the_end(self, tmp_path: Path) -> None:
+        """Nothing is left to resume once a run has come to its end."""
+        where = places(tmp_path, "one")
+        broken(of_file(tmp_path, BUSY), where, "1.15", every=61)
+        assert where.checkpoint is not None
+        assert not where.checkpoint.exists()
+
+
+@pytest.fixture
+def half_way(tmp_path: Path) -> tuple[Inputs, Places]:
+    """A run that stopped half-way with a checkpoint."""
+    inputs, where = of_file(tmp_path, BUSY), places(tmp_path, "half")
+    made = recording(inputs, where)
+    made.begin()
+    for number, _ in enumerate(made.run()):
+        made.stopped = number >= 300
+    made.end()
+    return inputs, where
+
+
+def resumed(half_way: tuple[Inputs, Places], header: Header = HEADER) -> None:
+    """Begin again from the checkpoint."""
+    inputs, where = half_way
+    assert where.checkpoint is not None
+    made = Recording(Replay(inputs, scheduler("1.15"), seed=1), where, header)
+    try:
+        made.begin(load(where.checkpoint))
+    finally:
+        made.close()
+
+
+class TestRefusals:
+    """What cannot be resumed says why."""
+
+    @pytest.mark.parametrize(
+        ("header", "message"),
+        [
+            (Header(inputs="other", options=HEADER.options), "half.state: made with other inputs: their bytes differ"),
+            (Header(inputs="digest", options={"--release": "1.15", "--seed": "2"}), "half.state: made with --seed 1, got 2"),
+            (Header(inputs="digest", options={"--release": "1.15"}), "half.state: made with --seed 1, got absent"),
+        ],
+    )
+    def test_another_run(self, half_way: tuple[Inputs, Places], header: Header, message: str) -> None:
+        """A checkpoint of other inputs or options is refused."""
+        with pytest.raises(CheckpointError, match=message):
+            resumed(half_way, header)
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (b"", "no checkpoint of kubeclassic"),
+            (b'{"what": "something else"}\n', "no checkpoint of kubeclassic"),
+            (b"[1]\nx", "no checkpoint of kubeclassic"),
+            (b"\x80\x05\x95", "no checkpoint of kubeclassic"),
+            (
+                b'{"what": "kubeclassic checkpoint", "format": 0}\n',
+                "a checkpoint of format 0, wanted 2: made by another version of kubeclassic",
+            ),
+        ],
+    )
+    def test_another_file(self, half_way: tuple[Inputs, Places], content: bytes, message: str) -> None:
+        """A file that is no checkpoint, or one of another version, is refused."""
+        assert half_way[1].checkpoint is not None
+        half_way[1].checkpoint.write_bytes(content)
+        with pytest.raises(CheckpointError, match=message):
+            resumed(half_way)
+
+    def test_a_damaged_one(self, half_way: tuple[Inputs, Places]) -> None:
+        """A checkpoint of which a byte differs or is missing is refused."""
+        path = half_way[1].checkpoint
+        assert path is not None
+        content = path.read_bytes()
+        for damaged in (content[:-1], content[:-9] + b"x" + content[-8:]):
+            path.write_bytes(damaged)
+            with pytest.raises(CheckpointError, match="damaged: its bytes are not those that were written"):
+                resumed(half_way)
+
+    def test_other_results(self, half_way: tuple[Inputs, Places]) -> None:
+        """Results that are shorter than they were, differ, or are gone are refused."""
+        path = half_way[1].events
+        assert path is not None
+        content = path.read_bytes()
+        for changed in (content[: len(content) // 3], b"x" + content[1:]):
+            path.write_bytes(changed)
+            with pytest.raises(
+                OutputError, match=r"half.jsonl: not the file that the checkpoint was made with: its first \d+ bytes differ"
+            ):
+                resumed(half_way)
+        path.unlink()
+        with pytest.raises(OutputError, match=r"half.jsonl: cannot be resumed: no such file or directory"):
+            resumed(half_way)
+
+
+class TestTheFile:
+    def test_its_first_line_says_what_it_is(self, half_way: tuple[Inputs, Places]) -> None:
+        """The first line of a checkpoint is JSON that people and programs can read."""
+        assert half_way[1].checkpoint is not None
+        first = json.loads(half_way[1].checkpoint.read_bytes().partition(b"\n")[0])
+        assert (first["what"], first["options"], first["steps"] >= 300) == ("kubeclassic checkpoint", dict(HEADER.options), True)
+
+    def test_named_objects_are_not_written(self, tmp_path: Path) -> None:
+        """What is an anchor is given again at reading."""
+        path, anchor = tmp_path / "state", Pod()
+        save(path, HEADER, [anchor, 1], {"pod": anchor})
+        found = load(path)
+        assert found is not None
+        other = Pod()
+        assert found.state({"pod": other})[0] is other
+
+    def test_it_cannot_be_written(self, tmp_path: Path) -> None:
+        """A place that cannot be written is told in one line."""
+        with pytest.raises(CheckpointError, match="state: cannot be written: no such file or directory"):
+            save(tmp_path / "nothere" / "state", HEADER, 1, {})

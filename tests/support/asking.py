@@ -1,0 +1,58 @@
+"""Plugins asked directly: one plugin, one cycle, all nodes or a trial of some."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.feed import Feed
+from kubeclassic.framework.config.gates import resolved_gates
+from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.framework.plugin import FrameworkCycle, Handle
+from kubeclassic.framework.status import Status
+
+
+def handle(**gates: bool) -> Handle:
+    """What a plugin is constructed with; *gates*: those that differ from the defaults."""
+    return Handle(gates=resolved_gates(gates))
+
+
+def cycle_of(new: Pod, *objects: KubeObject) -> FrameworkCycle:
+    """A cycle for *new* in a cluster of *objects*."""
+    engine = FrameworkEngine.of()
+    feed = Feed(engine)
+    for item in objects:
+        feed.put(item)
+    return engine.begin(new)
+
+
+def found_by(plugin: Any, cycle: FrameworkCycle, nodes: Batch) -> dict[str, str | None]:
+    """Node -> the one reason that the plugin's filter has against it, None where it fits."""
+    failures = plugin.filter(cycle.template, nodes, cycle)
+    reasons = {nodes.name(i): failures.reasons(i) if failures is not None else () for i in range(nodes.n) if nodes.has_node[i]}
+    return {name: " ".join(reason.text for reason in given) or None for name, given in reasons.items()}
+
+
+def refusals(plugin: Any, new: Pod, *objects: KubeObject) -> dict[str, str | None]:
+    """As :func:`found_by`, for all nodes of a cluster of *objects*; PreFilter must let the pod through."""
+    cycle = cycle_of(new, *objects)
+    status = plugin.pre_filter(cycle.template, cycle)
+    assert not isinstance(status, Status), status
+    return found_by(plugin, cycle, Batch(cycle.table))
+
+
+def scores(plugin: Any, new: Pod, *objects: KubeObject, nodes: Mapping[str, Any] | None = None, raw: bool = False) -> dict[str, int]:
+    """Node -> score, raw or normalised, over the feasible *nodes* (all, where not given)."""
+    cycle = cycle_of(new, *objects)
+    rows = [cycle.table.row_of[name] for name in nodes] if nodes is not None else np.flatnonzero(cycle.table.has_node).tolist()
+    batch = Batch(cycle.table, np.array(rows, np.intp))
+    status = plugin.pre_score(cycle.template, batch, cycle)
+    assert status is None, status
+    found = plugin.score(cycle.template, batch, cycle)
+    if not raw:
+        found = plugin.normalize_score(cycle.template, found, batch, cycle)
+    return {batch.name(i): int(score) for i, score in enumerate(found)}

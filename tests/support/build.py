@@ -1,0 +1,90 @@
+"""Small clusters for tests: objects from few words, engines from objects, rules asked directly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kubeclassic.algorithmprovider import resolve
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.api.reading.decode import decode
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.cycle import Cycle
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.rule import Predicate, Priority
+
+Json = dict[str, Any]
+
+
+def obj(document: Mapping[str, Any]) -> Any:
+    """An object from its JSON form, taken as it stands: no defaults, odd values kept."""
+    made = decode(document, "test", strict=False)
+    assert made is not None
+    return made
+
+
+def node(name: str, *, labels: Json | None = None, cpu: str = "4", memory: str = "32Gi", pods: str = "110", **more: Any) -> Node:
+    """A node; *more*: ``allocatable`` (added to cpu, memory, pods), ``taints``, ``conditions``, ``images``, ``unschedulable`` and so on."""
+    allocatable = {"cpu": cpu, "memory": memory, "pods": pods} | more.pop("allocatable", {})
+    meta = {"name": name, "labels": labels or {}, "annotations": more.pop("annotations", None)}
+    spec = {key: more.pop(key) for key in ("taints", "unschedulable") if key in more}
+    made: Node = obj({"kind": "Node", "metadata": meta, "spec": spec, "status": {"allocatable": allocatable, **more}})
+    return made
+
+
+def pod(
+    name: str, *, on: str = "", requests: Json | None = None, labels: Json | None = None, namespace: str = "default", **spec: Any
+) -> Pod:
+    """A pod, bound with *on*; *spec*: further fields of its spec, by the API's names; ``metadata`` and ``status`` are merged in."""
+    meta = {"name": name, "namespace": namespace, "labels": labels or {}} | spec.pop("metadata", {})
+    status = spec.pop("status", {})
+    containers = [{"name": "c", "image": "img", "resources": {"requests": requests or {}}}]
+    made: Pod = obj({"kind": "Pod", "metadata": meta, "spec": {"containers": containers, "nodeName": on, **spec}, "status": status})
+    return made
+
+
+def engine(*objects: KubeObject, release: str = "1.16", gates: Mapping[str, bool] | None = None, **options: Any) -> Engine:
+    """A scheduler of *release* that was told of *objects* in their order; *options* go to ``resolve``."""
+    made = Engine(resolve(RELEASES[release], gates=gates, **{"percentage": 100, **options}))
+    feed = Feed(made)
+    for item in objects:
+        feed.put(item)
+    return made
+
+
+def ask(rule: Predicate, incoming: Pod, *objects: KubeObject, **options: Any) -> dict[str, list[str] | str]:
+    """What *rule* has against each node: node -> reasons (empty: fits) or the text of an error. *options* as for :func:`engine`."""
+    cycle = engine(*objects, **options).begin(incoming)
+    return answers(rule, cycle, Batch(cycle.table))
+
+
+def answers(rule: Predicate, cycle: Cycle, nodes: Batch) -> dict[str, list[str] | str]:
+    """As :func:`ask`, for a batch of a cycle that is there already."""
+    failures = rule.check(cycle.template, nodes, cycle)
+    found: dict[str, list[str] | str] = {}
+    for i in range(nodes.n):
+        if nodes.has_node[i]:
+            error = failures.error_text(i) if failures is not None else None
+            found[nodes.name(i)] = error if error is not None else [r.text for r in (failures.reasons(i) if failures else ())]
+    return found
+
+
+def scored(rule: Priority, incoming: Pod, *objects: KubeObject, reduced: bool = True, **options: Any) -> dict[str, int]:
+    """Node -> score of *rule* over all nodes in their order, after its reduce step or as the map step left it."""
+    cycle = engine(*objects, **options).begin(incoming)
+    nodes = Batch(cycle.table, np.flatnonzero(cycle.table.has_node))
+    scores = rule.score(cycle.template, nodes, cycle)
+    if reduced and rule.reduce is not None:
+        scores = rule.reduce(cycle.template, scores, nodes, cycle)
+    return {nodes.name(i): int(score) for i, score in enumerate(scores)}
+
+
+def overlay(cycle: Cycle, *names: str) -> Overlay:
+    """A what-if copy of the named nodes (all, in the table's order, where none is named)."""
+    rows = [cycle.table.row_of[name] for name in names] or np.flatnonzero(cycle.table.has_node).tolist()
+    return Overlay.of(cycle.table, np.array(rows, np.intp))

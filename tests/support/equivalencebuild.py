@@ -1,0 +1,51 @@
+"""Hosts, pods and questions for tests of the equivalence cache."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.run import Run
+from tests.support.build import node, pod
+
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+WEB = {"app": "web"}
+DISK = [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]
+CLAIM = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+
+PLAIN = pod("p", labels=WEB)
+ASKING = pod("p", requests={"cpu": "2"})
+
+both_releases = pytest.mark.parametrize("release", ["1.12", "1.13"])
+
+
+def keeping_away(**labels: str) -> dict[str, Any]:
+    """Required anti-affinity, by host, to pods with *labels*."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def host(name: str, **more: Any) -> Any:
+    """A node with the label of its host name."""
+    return node(name, labels={"kubernetes.io/hostname": name, **more.pop("labels", {})}, **more)
+
+
+def place(made: Engine, incoming: Pod) -> str | None:
+    """One cycle and what follows from it: the host, None where there is none."""
+    return Run(made).cycle(incoming).host
+
+
+def why(made: Engine, incoming: Pod) -> str:
+    """What a cycle for *incoming* says: its host, or its error."""
+    decision = made.schedule(incoming)
+    return decision.host or decision.error or ""
+
+
+def kept(made: Engine, *predicates: str) -> list[bool]:
+    """Whether anything is kept of each predicate for the first class that was seen, on any node."""
+    assert made.equivalence is not None
+    found = (made.equivalence.results(predicate).of(0, made.table.size) for predicate in predicates)
+    return [rows is not None and bool(rows.any()) for rows in found]

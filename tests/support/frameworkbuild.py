@@ -1,0 +1,73 @@
+"""Schedulers of the framework for tests, from few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.feed import Feed
+from kubeclassic.framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
+from kubeclassic.framework.config.defaults import GROUP
+from kubeclassic.framework.decision import FrameworkDecision
+from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.profile import Profile
+from kubeclassic.framework.registry import DEFAULT_REGISTRY
+
+Json = dict[str, Any]
+
+
+def document(*profiles: Json, version: str = "v1", **more: Any) -> Json:
+    """A KubeSchedulerConfiguration with *profiles*."""
+    return {"apiVersion": f"{GROUP}/{version}", "kind": KIND, "profiles": list(profiles), **more}
+
+
+def configuration(*profiles: Json, gates: Mapping[str, bool] | None = None, **more: Any) -> KubeSchedulerConfiguration:
+    """As :func:`document`, read."""
+    return read_configuration(document(*profiles, **more), gates)
+
+
+def scheduler(
+    *objects: KubeObject, profile: Json | None = None, gates: Mapping[str, bool] | None = None,
+    profiles: Sequence[Json] = (), plugins: tuple[type[Plugin], ...] = (), percentage: int = 100, **options: Any,
+) -> FrameworkEngine:  # fmt: skip
+    """A scheduler with one *profile* and more *profiles*, a user's *plugins* in its registry, that was told of *objects*."""
+    config = configuration(profile or {}, *profiles, gates=gates, percentageOfNodesToScore=percentage)
+    registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
+    made = FrameworkEngine.of(config, registry=registry, **options)
+    feed = Feed(made)
+    for item in objects:
+        feed.put(item)
+    return made
+
+
+def profile_of(profile: Json, *plugins: type[Plugin], gates: Mapping[str, bool] | None = None) -> Profile:
+    """The one profile of such a scheduler."""
+    return scheduler(profile=profile, plugins=plugins, gates=gates).profiles["default-scheduler"]
+
+
+def enabled(*names: str, **weights: int) -> Json:
+    """``enabled`` entries: *names* without a weight, then those with one."""
+    return {"enabled": [{"name": name} for name in names] + [{"name": name, "weight": weight} for name, weight in weights.items()]}
+
+
+def disabled(*names: str) -> Json:
+    """``disabled`` entries."""
+    return {"disabled": [{"name": name} for name in names]}
+
+
+def placed(engine: FrameworkEngine, pod: Pod) -> str | None:
+    """The host of one cycle for *pod*, which is assumed there."""
+    decision: Decision = engine.schedule(pod)
+    if decision.host is not None:
+        assert engine.assume(pod, decision.host) is None
+    return decision.host
+
+
+def decided(engine: FrameworkEngine, pod: Pod) -> FrameworkDecision:
+    """One cycle's decision."""
+    decision = engine.schedule(pod)
+    assert isinstance(decision, FrameworkDecision)
+    return decision

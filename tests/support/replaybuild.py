@@ -1,0 +1,130 @@
+"""Replays for tests: inputs from few words, events as a list."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kubeclassic.api.objects import KubeObject
+from kubeclassic.core.engine import Engine
+from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.replay.cluster.life import EVER, Lifetime
+from kubeclassic.simulation.replay.inputs.inputs import Inputs, read_inputs
+from kubeclassic.simulation.replay.inputs.traces import ADD, START, Event
+from kubeclassic.simulation.replay.replay import Replay
+from kubeclassic.simulation.replay.simulated import Delays
+
+Json = dict[str, Any]
+
+
+def engine(release: str = "1.16", **options: Any) -> Engine:
+    """A new scheduler that looks at every node."""
+    return engine_for(release, {"percentageOfNodesToScore": 100}, options)
+
+
+def there(*items: KubeObject) -> list[Event]:
+    """Objects that are there from the beginning."""
+    return [Event(START, ADD, item) for item in items]
+
+
+def at(time: float, item: KubeObject, verb: str = ADD, *, runs: float | None = None) -> Event:
+    """An event about *item*."""
+    return Event(time, verb, item, "test", EVER if runs is None else Lifetime(runs_for=runs))
+
+
+def replay(*events: Event, release: str = "1.16", until: float | None = None, options: Json | None = None, **delays: float) -> Replay:
+    """A replay of *events* in their order."""
+    resources = ("cpu", "memory", "pods")
+    return Replay(Inputs(tuple(events), resources=resources), engine(release, **options or {}), Delays(**delays), until=until)
+
+
+def played(made: Replay) -> list[Json]:
+    """What happens in a replay up to its end."""
+    found: list[Json] = []
+    made.world.journal.sink = found.append
+    for _ in made.run():
+        assert made.steps < 50_000
+    return found
+
+
+def told(records: list[Json], event: str) -> list[tuple[float, str]]:
+    """Time and subject of the records of one kind."""
+    return [
+        (record["time"], record.get("pod") or record.get("node") or record.get("volume", ""))
+        for record in records
+        if record["event"] == event
+    ]
+
+
+def of_file(tmp_path: Path, text: str, name: str = "input.yaml", **choice: Any) -> Inputs:
+    """The inputs in a file of *text*."""
+    path = tmp_path / name
+    path.write_text(text)
+    return read_inputs([path], **choice)
+
+
+def lines(*records: Json) -> str:
+    """Records as JSON Lines."""
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+BUSY = """
+params: {initNodes: 6}
+workloadTemplate:
+- opcode: createAny
+  templates:
+  - {kind: StorageClass, apiVersion: storage.k8s.io/v1, metadata: {name: late}, provisioner: kubernetes.io/aws-ebs,
+     volumeBindingMode: WaitForFirstConsumer}
+  - {kind: Service, metadata: {name: web, namespace: default}, spec: {selector: {app: web}}}
+- opcode: createNodes
+  countParam: $initNodes
+  nodeTemplate:
+    metadata: {generateName: node-}
+    status: {allocatable: {cpu: "4", memory: 16Gi, pods: "20"}, conditions: [{type: Ready, status: "True"}]}
+  labelNodePrepareStrategy: {labelKey: failure-domain.beta.kubernetes.io/zone, labelValues: [a, b]}
+- opcode: createAny
+  count: 2
+  template:
+    {kind: PersistentVolumeClaim, metadata: {name: data, namespace: default},
+     spec: {storageClassName: late, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
+- opcode: createPods
+  count: 2
+  podTemplate:
+    metadata: {name: db}
+    spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}], volumes: [{name: v, persistentVolumeClaim: {claimName: data-0}}]}
+- opcode: churn
+  mode: recreate
+  number: 3
+  interval: 7s
+  templates:
+  - metadata: {name: churned, labels: {app: web}}
+    kind: Pod
+    spec:
+      containers: [{name: c, resources: {requests: {cpu: 500m}}}]
+      affinity:
+        podAntiAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - {labelSelector: {matchLabels: {app: web}}, topologyKey: kubernetes.io/hostname}
+- opcode: createPods
+  count: 25
+  perSecond: 0.5
+  runTime: 90s
+  skipWaitToCompletion: true
+  podTemplate:
+    metadata: {name: web, labels: {app: other}, ownerReferences: [{kind: ReplicaSet, name: web, uid: rs, controller: true}]}
+    spec: {containers: [{name: c, resources: {requests: {cpu: 900m, memory: 1Gi}}}]}
+- opcode: createPods
+  count: 4
+  interval: 5s
+  runTime: 40s
+  timeout: 60s
+  podTemplate:
+    metadata: {name: urgent}
+    spec: {priority: 100, containers: [{name: c, resources: {requests: {cpu: "3"}}}]}
+- {opcode: failNodes, count: 1, recoverAfter: 60s}
+- {opcode: drainNodes, count: 1, recoverAfter: 30s}
+- {opcode: sleep, duration: 90s}
+- {opcode: barrier, timeout: 100s}
+"""
+"""A scenario with a bit of everything."""

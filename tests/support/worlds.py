@@ -1,0 +1,247 @@
+"""Random clusters that change step by step, and what every rule answers about them: for tests of all rules at once."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import attrs
+import numpy as np
+from hypothesis import strategies as st
+
+from kubeclassic.algorithmprovider import resolve
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.cycle import Cycle
+from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.failures import Failures
+from kubeclassic.core.rule import Algorithm, Predicate, Priority, RuleError
+from kubeclassic.core.run import Run
+from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.predicates import CATALOGUE as PREDICATES
+from kubeclassic.predicates.labelpresence import node_label_presence
+from kubeclassic.predicates.serviceaffinity import service_affinity
+from kubeclassic.priorities import CATALOGUE as PRIORITIES
+from kubeclassic.priorities.nodelabel import node_label
+from kubeclassic.priorities.requestedtocapacity import requested_to_capacity_ratio_of
+from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
+from tests.support.worldforms import OWNER_KINDS, REGION, VOLUME_KINDS, ZONE, node_form, other_form, pod_form
+
+Step = tuple[str, int, int]
+Answer = tuple[object, ...]
+NODES, PODS, OTHERS = 14, 40, 6
+"""How many nodes and bound pods there are at most, and how many volumes, claims, services and so on of each kind."""
+GATES = (
+    ("EvenPodsSpread", True), ("ResourceLimitsPriorityFunction", True), ("CSIMigration", True), ("CSIMigrationAWS", True),
+)  # fmt: skip
+"""What is off by default and adds rules, or ways through them."""
+COUNTING = (*GATES, ("BalanceAttachedNodeVolumes", True))
+"""The same with the gate by which a priority reads what predicates left behind."""
+
+
+# --- steps ----------------------------------------------------------------------------------------------------------
+
+USUAL = ("node", "drop node", "pod", "pod", "pod", "drop pod", "drop pod", "place", "place", "place")
+SCHEDULING = ("node", "drop node", "pod", "pod", "drop pod", "drop pod", "place", *["schedule"] * 8)
+OWNERS = (*OWNER_KINDS, *(f"drop {kind}" for kind in OWNER_KINDS))
+VOLUMES = (*VOLUME_KINDS, *VOLUME_KINDS, *(f"drop {kind}" for kind in VOLUME_KINDS))
+
+
+def steps_of(verbs: Sequence[str], most: int = 14) -> st.SearchStrategy[list[Step]]:
+    """Sequences of steps, each a verb and two numbers that say of what, and which."""
+    return st.lists(st.tuples(st.sampled_from(verbs), st.integers(0, 63), st.integers(0, 1023)), min_size=1, max_size=most)
+
+
+def drawn(rng: random.Random, verbs: Sequence[str], count: int) -> list[Step]:
+    """*count* steps by lot."""
+    return [(rng.choice(verbs), rng.randrange(64), rng.randrange(1024)) for _ in range(count)]
+
+
+def beginning(seed: int, verbs: Sequence[str], count: int = 12, nodes: int = NODES) -> list[Step]:
+    """Steps that make a cluster of almost *nodes* nodes to begin with."""
+    rng = random.Random(seed)
+    made: list[Step] = [("node", number, rng.randrange(1024)) for number in range(nodes - rng.randrange(1, 5))]
+    return made + drawn(rng, [verb for verb in verbs if not verb.startswith(("drop", "schedule"))], count)
+
+
+@cache
+def algorithm(release: str, gates: tuple[tuple[str, bool], ...] = (), **options: Any) -> Algorithm:
+    """What *release* runs with these gates, of which it may lack some."""
+    known = {name: value for name, value in gates if name in RELEASES[release].gates}
+    return resolve(RELEASES[release], gates=known, **options)
+
+
+@attrs.define(eq=False)
+class World:
+    """Engines that are told the same. What a step means depends on the first one alone."""
+
+    runs: list[Run]
+    subject: str = "any"
+    """Of which forms the pods are."""
+    nodes: int = NODES
+    scheduled: int = 0
+
+    @classmethod
+    def of(cls, *engines: Engine, subject: str = "any", details: Sequence[bool] = (), nodes: int = NODES) -> World:
+        """A world in which nothing is yet."""
+        return cls([Run(engine, bool(details) and details[i]) for i, engine in enumerate(engines)], subject, nodes)
+
+    @property
+    def engine(self) -> Engine:
+        """The first of the engines."""
+        return self.runs[0].engine
+
+    def take(self, step: Step) -> list[Decision]:
+        """Do one step in each engine; answers their decisions where it schedules."""
+        verb, number, variant = step
+        if verb == "schedule":
+            self.scheduled += 1
+            return [run.cycle(pod_form(self.subject, variant, f"s{self.scheduled}")) for run in self.runs]
+        if verb == "place":
+            self._place(number, pod_form(self.subject, variant, f"p{number % PODS}"))
+        elif verb == "retry":
+            retries = [[run.cycle(pod, retry=True) for pod in run.take_retries()] for run in self.runs]
+            return [decisions[-1] for decisions in retries if decisions]
+        elif verb.startswith("drop "):
+            self._drop(verb.removeprefix("drop "), number)
+        else:
+            self._put(verb, number, variant)
+        return []
+
+    def _put(self, kind: str, number: int, variant: int) -> None:
+        for run in self.runs:
+            if kind == "node":
+                run.feed.put(node_form(number % self.nodes, variant))
+            elif kind == "pod":
+                run.feed.put(self._bound(number % PODS, variant))
+            else:
+                run.feed.put(other_form(kind, number % OTHERS, variant))
+
+    def _bound(self, number: int, variant: int) -> Pod:
+        """Pod *number*, where it is already if it is anywhere; two places are no nodes."""
+        state = self.engine.cache.state(pod_form(self.subject, variant, f"p{number}"))
+        on = state.node_name if state is not None else f"n{(number * 7 + variant) % (self.nodes + 2)}"
+        return pod_form(self.subject, variant, f"p{number}", on)
+
+    def _place(self, number: int, pod: Pod) -> None:
+        """Assume a pod on a node, whether or not it fits."""
+        names = sorted(self.engine.cache.infos)
+        if names and self.engine.cache.state(pod) is None:
+            host = names[number % len(names)]
+            for run in self.runs:
+                if isinstance(run.engine, FrameworkEngine):  # it reserves only what it has just looked at
+                    run.engine.cache.assume(pod.bound_to(host))
+                else:
+                    run.engine.assume(pod, host)
+
+    def _drop(self, kind: str, number: int) -> None:
+        for run in self.runs:
+            if kind == "node":
+                run.feed.delete(node_form(number % self.nodes, 0))
+            elif kind == "pod":
+                self._drop_pod(run, number)
+            else:
+                run.feed.delete(other_form(kind, number % OTHERS, 0))
+
+    @staticmethod
+    def _drop_pod(run: Run, number: int) -> None:
+        states = sorted(run.engine.cache._states)
+        if states:
+            run.feed.delete(run.engine.cache._states[states[number % len(states)]].pod)
+
+
+# --- rules and what they answer -------------------------------------------------------------------------------------
+
+EXTRA_PREDICATES = (
+    node_label_presence("LabelsPresent", ["disk"], presence=True), node_label_presence("LabelsAbsent", ["disk"], presence=False),
+    service_affinity("ServiceAffinity", [REGION]),
+)  # fmt: skip
+EXTRA_PRIORITIES = (
+    node_label("LabelPreferred", "disk", presence=True), service_anti_affinity("ServiceAntiAffinity", ZONE),
+    requested_to_capacity_ratio_of("Ratio", [(0, 0), (70, 10), (100, 3)], {"cpu": 2, "example.com/gpu": 1}),
+)  # fmt: skip
+RULES: dict[str, Predicate | Priority] = {
+    rule.name if isinstance(rule, Predicate) else f"{rule.name} (priority)": rule
+    for rule in (*PREDICATES.values(), *EXTRA_PREDICATES, *PRIORITIES.values(), *EXTRA_PRIORITIES)
+}
+"""Every rule of both catalogues and those that Policies make."""
+
+SUBJECTS: dict[str, tuple[str, ...]] = {
+    "ports": ("PodFitsHostPorts", "PodFitsPorts"),
+    "nodes": ("MatchNodeSelector", "NodeAffinityPriority (priority)", "ServiceAffinity"),
+    "tolerations": (
+        "PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints", "TaintTolerationPriority (priority)", "CheckNodeUnschedulable",
+    ),
+    "affinity": ("MatchInterPodAffinity", "InterPodAffinityPriority (priority)"),
+    "spread": ("EvenPodsSpread", "EvenPodsSpreadPriority (priority)"),
+    "disks": ("NoDiskConflict", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCinderVolumeCount"),
+    "claims": ("MaxCSIVolumeCountPred", "CheckVolumeBinding", "NoVolumeZoneConflict"),
+    "owned": ("SelectorSpreadPriority (priority)", "ServiceSpreadingPriority (priority)", "NodePreferAvoidPodsPriority (priority)"),
+    "any": ("GeneralPredicates",),
+}  # fmt: skip
+"""Subject of pods -> the rules that tell them apart; resources for all others."""
+
+
+def subject_of(name: str) -> str:
+    """The subject of pods that the rule called *name* is about."""
+    return next((subject for subject, names in SUBJECTS.items() if name in names), "resources")
+
+
+def verbs_of(name: str) -> tuple[str, ...]:
+    """The verbs of steps that matter to the rule called *name*."""
+    volumes = VOLUMES if subject_of(name) in ("disks", "claims") else ()
+    return (*USUAL, *volumes, *(OWNERS if subject_of(name) == "owned" or "Service" in name else ()))
+
+
+def judged(cycle: Cycle) -> list[int]:
+    """The rows that rules are asked about in earnest: those of nodes that are there."""
+    table = cycle.table
+    return [row for row in np.flatnonzero(table.has_node[: table.size]).tolist() if row not in table.ghosts]
+
+
+def objections(failures: Failures | None, at: Sequence[int]) -> Answer:
+    """What a predicate answered about some nodes of a batch: reasons, or the text of an error."""
+    if failures is None:
+        return tuple(() for _ in at)
+    return tuple(failures.error_text(i) or tuple(reason.text for reason in failures.reasons(i)) for i in at)
+
+
+def answer(rule: Predicate | Priority, cycle: Cycle, nodes: Batch, at: Sequence[int]) -> Answer:
+    """What *rule* says of some nodes of a batch, or the error that it ends the cycle with."""
+    if isinstance(rule, Predicate):
+        return objections(rule.check(cycle.template, nodes, cycle), at)
+    try:
+        return tuple(rule.score(cycle.template, nodes, cycle)[list(at)].tolist())
+    except RuleError as error:
+        return (str(error),)
+
+
+def remembered(rule: Predicate | Priority, cycle: Cycle, at: Sequence[int]) -> Answer:
+    """The same of the whole table, as the memory has it."""
+    assert cycle.memory is not None
+    if isinstance(rule, Predicate):
+        return objections(cycle.memory.failures(rule, cycle).answer, at)
+    try:
+        return tuple(cycle.memory.scores(rule, cycle).answer[list(at)].tolist())
+    except RuleError as error:
+        return (str(error),)
+
+
+@contextmanager
+def afresh(cycle: Cycle) -> Iterator[Cycle]:
+    """The cycle as if nothing had been worked out before: no notes on any template."""
+    templates = list(cycle.templates._known.values())
+    notes = [dict(template.memo) for template in templates]
+    for template in templates:
+        template.memo.clear()
+    try:
+        yield attrs.evolve(cycle, memo={})
+    finally:
+        for template, before in zip(templates, notes, strict=True):
+            template.memo.clear()
+            template.memo.update(before)

@@ -1,0 +1,451 @@
+"""The Python API: schedulers for a cluster, one pod at a time or many, and rules of one's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from kubeclassic import (
+    CATALOGUE,
+    Batch,
+    Cluster,
+    Cycle,
+    Decision,
+    Failures,
+    Plugin,
+    Pod,
+    Reads,
+    Reason,
+    Scheduler,
+    Template,
+    each_node,
+    predicate,
+    priority,
+    unresolvable,
+)
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.cluster import Given
+from kubeclassic.exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
+from kubeclassic.framework.decision import FrameworkDecision
+from kubeclassic.framework.plugins.nodename import NodeName
+from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
+from kubeclassic.framework.status import Code, Status
+from kubeclassic.scheduler import GivenPolicy
+from kubeclassic.simulation.scenario import read_scenario
+from kubeclassic.simulation.simulate import Simulation
+from tests.support.build import node, pod
+from tests.support.frameworkbuild import configuration, document
+
+NEW = DEFAULT_FRAMEWORK
+NO_CPU = "0/1 nodes are available: 1 Insufficient cpu."
+
+
+def scheduler(*objects: Given, **options: Any) -> Scheduler:
+    """A scheduler for a cluster of *objects*."""
+    return Scheduler(Cluster(objects), **options)
+
+
+def hosts(decisions: list[Decision]) -> list[str | None]:
+    """Where the pods go."""
+    return [decision.host for decision in decisions]
+
+
+class TestSchedule:
+    def test_what_is_placed_is_taken_as_bound(self) -> None:
+        """Each pod finds the cluster as the pods before it left it."""
+        ours = scheduler(node("a", cpu="2"), pod("p", requests={"cpu": 2}), pod("q", requests={"cpu": 1}))
+        assert ours.schedule("p").host == "a"
+        decision = ours.schedule("q")
+        assert (decision.host, decision.error, decision.is_fit_error) == (None, NO_CPU, True)
+        assert [item.name for item in ours.waiting] == ["q"]
+
+    @pytest.mark.parametrize("given", ["p", "default/p", pod("p"), {"kind": "Pod", "metadata": {"name": "p"}}])
+    def test_which_pod(self, given: Pod | dict[str, Any] | str) -> None:
+        """A pod may be given by name, as a value or as a manifest."""
+        assert scheduler(node("a"), pod("p")).schedule(given).host == "a"
+
+    def test_a_pod_of_no_cluster(self) -> None:
+        """A pod need not be of the cluster; it gets defaults and priority as if it were, and stays outside."""
+        classes = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
+        limited = {"name": "c", "resources": {"limits": {"cpu": "2"}}}
+        ours = scheduler(node("a", cpu="2"), classes)
+        decision = ours.schedule({"kind": "Pod", "metadata": {"name": "p"}, "spec": {"priorityClassName": "high", "containers": [limited]}})
+        assert (decision.host, decision.pod.priority) == ("a", 7)
+        assert not ours.cluster.pods
+        assert ours.schedule(pod("q", requests={"cpu": 1})).host is None
+
+    def test_arrays_and_names(self) -> None:
+        """A decision carries rows and totals as arrays, and the same by name."""
+        decision = scheduler(node("a"), node("b"), node("c", cpu="0"), pod("p", requests={"cpu": 1})).schedule("p")
+        details = decision.details
+        assert details is not None
+        assert details.totals is not None
+        assert [details.names[row] for row in details.feasible_rows] == decision.feasible == ["a", "b"]
+        assert details.totals.tolist() == list(decision.scores.values())
+        assert decision.failed == {"c": ["Insufficient cpu"]}
+        assert set(decision.priorities["LeastRequestedPriority"]) == {"a", "b"}
+
+    def test_a_decision_stays_as_it_was(self) -> None:
+        """What a decision says does not change with the cluster."""
+        ours = scheduler(node("a"), node("b", cpu="1"), node("c"), *(pod(name, requests={"cpu": 2}) for name in "pqrst"))
+        first = ours.schedule("p")
+        told = first.record(details=True)
+        again = scheduler(*ours.cluster.objects).schedule("p")
+        ours.run()
+        ours.cluster.delete(ours.cluster.nodes[0])
+        ours.schedule("t")
+        assert again.record(details=True) == told == first.record(details=True)
+
+    def test_without_details(self) -> None:
+        """Without details a decision has host and error alone."""
+        decision = scheduler(node("a"), node("b"), pod("p")).schedule("p", details=False)
+        assert (decision.host, decision.details, decision.scores) == ("a", None, {})
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ("nope", 'pod: got "nope", wanted a pod without a node'),
+            ("bound", 'pod: got "bound", which is on node a, wanted a pod without a node'),
+            (pod("placed"), 'pod: got "default/placed", which is on node a, wanted a pod without a node'),
+            (pod("bound", on="a"), 'pod: got "default/bound", which is on node a, wanted a pod without a node'),
+            ({"kind": "Node", "metadata": {"name": "b"}}, "pod: got Node b, wanted one Pod"),
+            (pod("p", priorityClassName="x"), "Pod default/p: not admitted: no PriorityClass with name x was found"),
+        ],
+    )
+    def test_refusals(self, given: Any, message: str) -> None:
+        """A pod that is not known, has a node, or cannot be one is refused in one line."""
+        ours = scheduler(node("a"), pod("bound", on="a"), pod("placed"))
+        ours.schedule("placed")
+        with pytest.raises(KubeclassicError) as caught:
+            ours.schedule(given)
+        assert str(caught.value) == message
+
+
+class TestRun:
+    @pytest.mark.parametrize("release", ALL_RELEASES)
+    def test_as_simulate_does(self, release: str, root: Path) -> None:
+        """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the same."""
+        scenario = read_scenario(root / "examples" / "cluster")
+        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
+        engine = Scheduler(Cluster(), release)._run.engine
+        wanted = [decision.record(details=True) for decision in Simulation(scenario, engine, details=True).decisions()]
+        assert [decision.record(details=True) for decision in ours.run(details=True)] == wanted
+        plain = Scheduler(ours.cluster, release).run()
+        assert hosts(plain) == [found["host"] for found in wanted]
+
+    def test_a_second_run(self) -> None:
+        """What found no node is tried again; what has one is not."""
+        ours = scheduler(node("a", cpu="2"), pod("p", requests={"cpu": 2}), pod("q", requests={"cpu": 1}))
+        assert hosts(ours.run()) == ["a", None]
+        ours.cluster.add(node("b"))
+        assert hosts(ours.run()) == ["b"]
+        assert ours.run() == []
+
+    def test_chosen_pods(self) -> None:
+        """Only the pods that are given are tried, in their order."""
+        ours = scheduler(node("a", pods="1"), pod("p"), pod("q"), pod("r"))
+        decisions = ours.run(["r", pod("p")])
+        assert [(decision.pod.name, decision.host) for decision in decisions] == [("r", "a"), ("p", None)]
+
+    def test_who_is_preempted(self) -> None:
+        """Who made others leave is tried once more; who left is gone for good, until the cluster speaks of it again."""
+        ours = scheduler(node("a", cpu="2"), pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5))
+        assert hosts(ours.run()) == ["a", None, "a"]
+        assert ours.waiting == ()
+        ours.cluster.update(ours.cluster.find(Pod, "low"))
+        assert [item.name for item in ours.waiting] == ["low"]
+
+    def test_a_preemptor_that_is_scheduled_by_hand(self) -> None:
+        """One pod at a time, the caller tries again; its nomination holds meanwhile."""
+        ours = scheduler(node("a", cpu="2"), pod("low", on="a", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5))
+        decision = ours.schedule("high")
+        assert decision.preemption is not None
+        assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == ("a", ["low"])
+        assert ours.schedule(pod("other", requests={"cpu": 1})).host is None
+        assert hosts(ours.run()) == ["a"]
+
+    def test_pods_of_other_schedulers(self) -> None:
+        """Without a choice only those are tried that ask for this scheduler."""
+        cluster = Cluster([node("a"), pod("ours"), pod("theirs", schedulerName="special")])
+        assert [decision.pod.name for decision in Scheduler(cluster).run()] == ["ours"]
+        assert [decision.pod.name for decision in Scheduler(cluster, scheduler_name="special").run()] == ["theirs"]
+
+
+class TestExplain:
+    @pytest.mark.parametrize("release", ALL_RELEASES)
+    def test_nothing_moves(self, release: str) -> None:
+        """An explanation is the decision to come, however often it is asked for."""
+        nodes = [node(f"n{number}") for number in range(130)]
+        ours = scheduler(*nodes, *(pod(name) for name in "pqrst"), release=release, percentage_of_nodes_to_score=5)
+        for name in "pqrst":
+            asked = [ours.explain(name).record(details=True) for _ in range(3)]
+            assert asked == [ours.schedule(name).record(details=True)] * 3
+
+    def test_nobody_leaves(self) -> None:
+        """A preemption that is explained evicts nobody."""
+        ours = scheduler(node("a", cpu="2"), pod("low", on="a", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5))
+        assert [ours.explain("high").record() for _ in range(2)] == [ours.schedule("high").record()] * 2
+
+    @pytest.mark.parametrize("release", ["1.12", "1.16", DEFAULT_FRAMEWORK])
+    def test_volumes_stay_free(self, release: str, root: Path) -> None:
+        """Explaining a pod with volumes decides nothing about them."""
+        cluster = Cluster.load(root / "examples" / "cluster")
+        asked, told = Scheduler(cluster, release), Scheduler(cluster, release)
+        for item in told.waiting:
+            asked.explain(item)
+        assert hosts(asked.run()) == hosts(told.run())
+
+
+class TestTheCluster:
+    def test_two_schedulers_do_not_touch_each_other(self) -> None:
+        """What one scheduler places, another does not see, nor does the cluster."""
+        cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
+        one, other = Scheduler(cluster, "1.12"), Scheduler(cluster)
+        assert (one.schedule("p").host, other.schedule("q").host) == ("a", "a")
+        assert [item.name for item in cluster.pending] == ["p", "q"]
+
+    def test_bindings_that_the_cluster_hears_of(self) -> None:
+        """A binding that is put into the cluster reaches every scheduler; who decided it takes it as confirmed."""
+        cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
+        one, other = Scheduler(cluster), Scheduler(cluster)
+        cluster.update(one.schedule("p").pod.bound_to("a"))
+        assert (one.schedule("q").host, other.schedule("q").host) == (None, None)
+        cluster.delete(cluster.find(Pod, "p"))
+        assert (one.schedule("q").host, other.schedule("q").host) == ("a", "a")
+
+    def test_changes_reach_the_scheduler(self) -> None:
+        """Nodes and pods that come, change and go after construction count."""
+        cluster = Cluster([pod("p", requests={"cpu": 2})])
+        ours = Scheduler(cluster)
+        assert ours.schedule("p").error == "no nodes available to schedule pods"
+        cluster.add(node("a", cpu="1"))
+        assert ours.schedule("p").error == NO_CPU
+        cluster.update(node("a", cpu="2"))
+        cluster.add(pod("q", on="a", requests={"cpu": 1}))
+        assert ours.schedule("p").error == NO_CPU
+        cluster.update(pod("p", requests={"cpu": 1}))
+        assert ours.schedule("p").host == "a"
+
+    def test_a_waiting_pod_that_goes(self) -> None:
+        """A pod that is deleted frees what the scheduler gave it, and its nomination."""
+        cluster = Cluster([node("a", cpu="2"), pod("p", requests={"cpu": 2}), pod("q", requests={"cpu": 2})])
+        ours = Scheduler(cluster)
+        ours.schedule("p")
+        cluster.delete(cluster.find(Pod, "p"))
+        assert ours.explain("q").host == "a"
+        cluster.add(pod("nominated", requests={"cpu": 2}, priority=3, status={"nominatedNodeName": "a"}))
+        assert ours.explain("q").host is None
+        cluster.delete(cluster.find(Pod, "nominated"))
+        assert ours.explain("q").host == "a"
+
+
+AT_WORK = Reason("node(s) were worked on", resolvable=False)
+
+
+@predicate("NotAtWork", reads=Reads.NODE, key=lambda pod: None)
+def not_at_work(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+    """Turn down nodes that are worked on."""
+    return Failures.where(AT_WORK, nodes.label("work").where(lambda value: value == "yes"))
+
+
+@priority.each_node("LastName")
+def last_name(pod: Template, nodes: Batch, i: int, cycle: Cycle) -> int:
+    """Prefer nodes late in the alphabet."""
+    return ord(nodes.name(i))
+
+
+class OnlyLast(Plugin):
+    """A plugin of one's own: it turns down every node but the last in the alphabet, and counts whom it reserved."""
+
+    name = "OnlyLast"
+    reserved: ClassVar[list[str]] = []
+
+    @each_node
+    def filter(self, pod: Pod, node: Any, cycle: Any) -> Status | None:
+        """One node."""
+        return None if node.name == "c" else unresolvable("node(s) were not last")
+
+    def reserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+        """Note it."""
+        self.reserved.append(f"{pod.name} on {node_name}")
+
+    def unreserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+        """Nothing to take back."""
+
+
+class TestProfiles:
+    """Releases with the framework."""
+
+    NODES = (node("a", cpu="8"), node("b"), node("c", cpu="2"))
+    PACKING: ClassVar[Any] = {
+        "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
+        "pluginConfig": [
+            {"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}}
+        ],
+    }
+
+    def test_the_default_profile(self) -> None:
+        """The release alone runs it; details have plugins, and statuses with their codes."""
+        decision = scheduler(*self.NODES, pod("p", requests={"cpu": 3}), release=NEW).schedule("p")
+        assert (decision.host, decision.failed) == ("a", {"c": ["Insufficient cpu"]})
+        assert isinstance(decision, FrameworkDecision)
+        assert decision.statuses["c"] == Status(Code.UNSCHEDULABLE, ("Insufficient cpu",), "NodeResourcesFit")
+        assert set(decision.priorities) >= {"NodeResourcesFit", "TaintToleration"}
+
+    def test_a_profile(self, tmp_path: Path) -> None:
+        """It may be a file, its JSON form or read already, and without a release it is that of profiles."""
+        form = document(self.PACKING)
+        (tmp_path / "packing.json").write_text(json.dumps(form))
+        for profile in (form, tmp_path / "packing.json", str(tmp_path / "packing.json"), configuration(self.PACKING)):
+            ours = scheduler(*self.NODES, pod("p", requests={"cpu": 1}), profile=profile)
+            assert ours.algorithm.release.version == NEW
+            assert ours.schedule("p").host == "c"
+
+    def test_several(self) -> None:
+        """Pods of every profile wait for it, and each is decided by its own; those of another scheduler do not."""
+        profiles = document({"schedulerName": "default-scheduler"}, {"schedulerName": "packer", **self.PACKING})
+        pods = [pod(name, requests={"cpu": 1}, schedulerName=asks) for name, asks in (("p", ""), ("q", "packer"), ("r", "other"))]
+        ours = scheduler(*self.NODES, *pods, profile=profiles)
+        assert ours.profiles.keys() == {"default-scheduler", "packer"}
+        assert [item.name for item in ours.waiting] == ["p", "q"]
+        assert hosts(ours.run()) == ["a", "c"]
+
+    def test_gates_percentage_and_preemption(self) -> None:
+        """Each counts."""
+        held = pod("p", schedulingGates=[{"name": "quota"}])
+        assert scheduler(*self.NODES, held, release=NEW).schedule("p").error == "waiting for scheduling gates: [quota]"
+        assert scheduler(*self.NODES, held, release=NEW, gates="PodSchedulingReadiness=false").schedule("p").host == "a"
+        many = scheduler(*(node(f"n{i}") for i in range(150)), pod("p"), release=NEW, percentage_of_nodes_to_score=80)
+        assert len(many.schedule("p").feasible) == 120
+        full = [node("a", cpu="1"), pod("low", on="a", requests={"cpu": 1}), pod("high", requests={"cpu": 1}, priority=5)]
+        assert scheduler(*full, release=NEW, preemption=False).schedule("high").preemption is None
+        found = scheduler(*full, release=NEW).schedule("high").preemption
+        assert found is not None
+        assert found.node == "a"
+
+    def test_who_is_preempted(self) -> None:
+        """Who made others leave is tried once more."""
+        ours = scheduler(node("a", cpu="2"), pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5), release=NEW)
+        assert hosts(ours.run()) == ["a", None, "a"]
+
+    def test_plugins_of_ones_own(self) -> None:
+        """They join the default profile at every point that they have; with a profile, where that says."""
+        OnlyLast.reserved.clear()
+        decision = scheduler(*self.NODES, pod("p"), release=NEW, plugins=[OnlyLast]).schedule("p")
+        assert (decision.host, decision.failed["a"]) == ("c", ["node(s) were not last"])
+        assert OnlyLast.reserved == ["p on c"]
+        profile = document({"plugins": {"reserve": {"enabled": [{"name": "OnlyLast"}]}}})
+        assert scheduler(*self.NODES, pod("q"), profile=profile, plugins=[OnlyLast]).schedule("q").host == "a"
+        assert OnlyLast.reserved == ["p on c", "q on a"]
+
+    def test_tie_break(self) -> None:
+        """Among equals the choice can be another than the first."""
+        ours = scheduler(*map(node, "abc"), pod("p"), release=NEW, tie_break=lambda ties, times: (ties - 1, False))
+        assert ours.schedule("p").host == "c"
+
+
+class TestConfiguration:
+    NODES = (node("a"), node("b", labels={"work": "yes"}), node("c"))
+
+    def test_a_predicate_of_ones_own(self) -> None:
+        """A user's predicate turns nodes down, with its own reason."""
+        decision = scheduler(*self.NODES, pod("p"), catalogue=CATALOGUE.with_(not_at_work)).schedule("p")
+        assert decision.failed == {"b": ["node(s) were worked on"]}
+
+    def test_a_priority_of_ones_own(self) -> None:
+        """A user's priority counts with its weight, and leaves other schedulers alone."""
+        catalogue = CATALOGUE.with_(last_name, weight=3)
+        decision = scheduler(*self.NODES, pod("p"), catalogue=catalogue).schedule("p")
+        assert decision.host == "c"
+        assert decision.priorities["LastName"] == {"a": 97, "b": 98, "c": 99}
+        assert "LastName" not in scheduler(*self.NODES, pod("p")).schedule("p").priorities
+
+    def test_policy(self, root: Path) -> None:
+        """A Policy may be a file or its JSON form."""
+        policies: list[GivenPolicy] = [{"predicates": [{"name": "HostName"}]}, root / "examples" / "policies" / "bin-packing.yaml"]
+        found = [scheduler(*self.NODES, policy=policy).algorithm for policy in policies]
+        assert [rule.name for rule in found[0].predicates] == ["CheckNodeUnschedulable", "HostName", "PodToleratesNodeTaints"]
+        assert "FillNodesUp" in {rule.name for rule, _ in found[1].priorities}
+
+    @pytest.mark.parametrize("gates", [{"EvenPodsSpread": True}, "EvenPodsSpread=true"])
+    def test_gates(self, gates: dict[str, bool] | str) -> None:
+        """Gates may be a mapping or what the flag takes."""
+        assert scheduler(gates=gates).algorithm.enabled("EvenPodsSpread")
+
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_percentage(self, release: str) -> None:
+        """Without a percentage it is what the release's command has."""
+        assert scheduler(release=release).algorithm.percentage == RELEASES[release].default_percentage
+        assert scheduler(release=release, percentage_of_nodes_to_score=7).algorithm.percentage == 7
+
+    def test_preemption_and_memory(self) -> None:
+        """Preemption and memory can be switched off."""
+        ours = scheduler(node("a", cpu="1"), pod("low", on="a", requests={"cpu": 1}), preemption=False, memory_bytes=0)
+        assert ours.schedule(pod("high", requests={"cpu": 1}, priority=5)).preemption is None
+
+    @pytest.mark.parametrize(
+        ("tie_break", "expected"),
+        [("release", "aaa"), ("first", "aaa"), ("round-robin", "abc"), (lambda ties, times: (ties - 1, True), "ccc")],
+    )
+    def test_tie_break(self, tie_break: Any, expected: str) -> None:
+        """Which of the best is a matter of taste: by name, or by a function of one's own."""
+        ours = scheduler(*self.NODES, tie_break=tie_break, policy={"priorities": []})
+        assert hosts([ours.schedule(pod(name)) for name in "pqr"]) == list(expected)
+
+    def test_random(self) -> None:
+        """Lots are drawn by seed."""
+        drawn = ["".join(filter(None, hosts(scheduler(*self.NODES, *map(pod, "pqrst"), tie_break="random", seed=7).run()))) for _ in "ab"]
+        assert drawn[0] == drawn[1]
+
+    @pytest.mark.parametrize(
+        ("options", "kind", "message"),
+        [
+            ({"release": "1.4"}, UnknownNameError, 'release: got "1.4", wanted 1.12, 1.13, 1.14, 1.15, 1.16, 1.27'),
+            ({"provider": "DefaultProvidor"}, UnknownNameError, 'plugin "DefaultProvidor" has not been registered; did you mean'),
+            ({"gates": {"EvenPodSpread": True}}, UnknownNameError, 'unrecognized feature gate: EvenPodSpread; did you mean "EvenPods'),
+            ({"gates": "EvenPodsSpread"}, PolicyError, "missing bool value for EvenPodsSpread"),
+            ({"policy": "nope.json"}, PolicyError, "invalid policy: nope.json: no such file or directory"),
+            ({"tie_break": "lots"}, UnknownNameError, 'tie_break: got "lots", wanted release, round-robin, first, random'),
+            ({"hard_pod_affinity_weight": 101}, PolicyError, "invalid hardPodAffinitySymmetricWeight: 101, must be in the range 1-100"),
+            ({"hard_pod_affinity_weight": 0}, PolicyError, "invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100"),
+        ],
+    )
+    def test_refusals(self, options: dict[str, Any], kind: type[KubeclassicError], message: str) -> None:
+        """What does not exist or is out of range is refused in one line, with near names."""
+        with pytest.raises(kind) as caught:
+            scheduler(**options)
+        assert str(caught.value).startswith(message)
+
+    @pytest.mark.parametrize(
+        ("options", "kind", "message"),
+        [
+            ({"policy": {}}, UnknownNameError, f"policy: got one, which release {NEW} has not, wanted profile or plugins of release {NEW}"),
+            ({"provider": "DefaultProvider"}, UnknownNameError, "provider: got one, which"),
+            ({"hard_pod_affinity_weight": 5}, UnknownNameError, "hard_pod_affinity_weight: got one, which"),
+            ({"equivalence_cache": True}, UnknownNameError, "equivalence_cache: got one, which"),
+            ({"scheduler_name": "mine"}, UnknownNameError, "scheduler_name: got one, which"),
+            ({"catalogue": CATALOGUE.with_(last_name)}, UnknownNameError, "catalogue: got one, which"),
+            ({"release": "1.16", "profile": {}}, UnknownNameError, f'profile: got one, which release 1.16 has not, wanted release "{NEW}"'),
+            ({"release": "1.16", "plugins": [Plugin]}, UnknownNameError, "plugins: got one, which release 1.16 has not"),
+            ({"gates": {"EvenPodsSpread": True}}, PolicyError, "unrecognized feature gate: EvenPodsSpread"),
+            ({"profile": {}}, PolicyError, "Object 'Kind' is missing"),
+            ({"profile": "nope.yaml"}, PolicyError, "nope.yaml: no such file or directory"),
+            ({"profile": configuration(), "gates": {"AllAlpha": True}}, PolicyError, "gates: got some beside a configuration"),
+            ({"percentage_of_nodes_to_score": 101}, PolicyError, "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-"),
+            ({"plugins": [Plugin]}, PolicyError, "plugin Plugin: name: got nothing, wanted a name of its own"),
+            ({"plugins": [NodeName]}, PolicyError, "a plugin named NodeName already exists"),
+        ],
+    )
+    def test_refusals_of_the_framework(self, options: dict[str, Any], kind: type[KubeclassicError], message: str) -> None:
+        """What one kind of releases has and the other has not is refused in one line, and so are bad profiles and plugins."""
+        with pytest.raises(kind) as caught:
+            scheduler(**{"release": NEW, **options})
+        assert str(caught.value).startswith(message)
+
+    def test_a_cluster_of_broken_files(self, tmp_path: Path) -> None:
+        """Files that cannot be read say where."""
+        with pytest.raises(ManifestError, match="no such file or directory"):
+            Cluster.load(tmp_path / "nope.yaml")
