@@ -12,6 +12,7 @@ import attrs
 
 from ..core.pods import requests
 from ..core.release import GateEffect, PreemptionCells, QueueCells, Release, VolumeCells
+from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
 from . import cells, gatelists
 
@@ -157,6 +158,7 @@ V1_12 = Release(
     selector_text=cells.without_key,
     interpod_counts_by_name=True,
     volumes=VolumeCells(
+        migratable=MIGRATABLE,
         counts_unresolved_claims=True,
         node_needed_for_counts=False,
         csi_reads_unbound_claims=False,

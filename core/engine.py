@@ -22,17 +22,19 @@ from .cluster.snapshot import Snapshot
 from .cycle import Cycle
 from .decision.decision import Decision, Details
 from .decision.extender import Extender, filter_by_extenders
+from .decision.plan import Preemption
 from .decision.score import ScoreError, prioritize
 from .decision.search import Order, Search, run_effects, search
 from .equivalence.cache import EquivalenceCache
-from .incremental.answers import Memory
-from .incremental.scoreboard import Standing
-from .incremental.scoreboards import Standings
+from .incremental.answers import AnswerCache
+from .incremental.scoreboard import Scoreboard
+from .incremental.scoreboards import Scoreboards
 from .pods.template import Template, Templates
-from .preemption.layout import Residents
-from .preemption.select import Preemption, preempt
+from .preemption.layout import PodLayout
+from .preemption.select import preempt
 from .rule import Algorithm, RuleError
-from .volumes.binder import VolumeBinder, VolumeError, basic_checks
+from .volumes.assumecache import VolumeError
+from .volumes.binder import VolumeBinder, basic_checks
 
 NO_NODES = "no nodes available to schedule pods"
 PickHost = Callable[[int, int], tuple[int, bool]]
@@ -58,14 +60,14 @@ class Engine:
     """None where it is off."""
     memory_bytes: int = 1 << 30
     """How much of earlier answers may be kept; 0 keeps nothing."""
-    memory: Memory | None = attrs.field(init=False, default=None)
-    standings: Standings = attrs.field(init=False)
-    residents: Residents = attrs.field(init=False)
+    memory: AnswerCache | None = attrs.field(init=False, default=None)
+    standings: Scoreboards = attrs.field(init=False)
+    layout: PodLayout = attrs.field(init=False)
     _by_name: tuple[tuple[int, int], Rows] | None = None
     _latest: Cycle | None = None
     _may_be_plain: bool = attrs.field(init=False)
     """No rule's answer depends on more than what it reads."""
-    picks: int = 0
+    last_node_index: int = 0
     """How often a host was picked among several: upstream's lastNodeIndex."""
 
     def __attrs_post_init__(self) -> None:
@@ -77,10 +79,10 @@ class Engine:
         self.nominations = Nominations(release.queue.nominations_by_uid, release.queue.keeps_nomination_on_update)
         self.binder = VolumeBinder(release, gates, self.listings, skips_nodes=self.algorithm.equivalence_cache)
         self.order = Order(self.cache)
-        self.residents = Residents(self.table, release.preemption.by_start_time)
-        memory = Memory(self.table, self.memory_bytes // 2)
+        self.layout = PodLayout(self.table, release.preemption.by_start_time)
+        memory = AnswerCache(self.table, self.memory_bytes // 2)
         self.memory = memory if self.memory_bytes else None
-        self.standings = Standings(memory, self.memory_bytes // 2)
+        self.standings = Scoreboards(memory, self.memory_bytes // 2)
         together = any(priority.whole_list for priority, _ in self.algorithm.priorities)
         self._may_be_plain = self.algorithm.has_predicates and not (
             together or self.algorithm.leaves_counts or self.algorithm.equivalence_cache
@@ -112,22 +114,22 @@ class Engine:
         self.snapshot.refresh()
         cycle = Cycle(
             pod=pod, template=self.templates.of(pod), table=self.table, algorithm=self.algorithm, listings=self.listings,
-            binder=self.binder, templates=self.templates, cache=self.cache, extenders=self.extenders,
+            binder=self.binder, templates=self.templates, cache=self.cache,
         )  # fmt: skip
         cycle.details, cycle.has_metadata = details, not self.algorithm.metadata_fails(cycle)
         if cycle.has_metadata:
-            cycle.memory, cycle.residents = self.memory, self.residents
+            cycle.answers = self.memory
         self._latest = cycle
         return cycle
 
     @property
     def turn(self) -> Any:
         """Where the next cycle begins: what every cycle moves, and what can be set back."""
-        return self.cache.order.taken, self.picks
+        return self.cache.order.taken, self.last_node_index
 
     @turn.setter
     def turn(self, turn: Any) -> None:
-        self.cache.order.taken, self.picks = turn
+        self.cache.order.taken, self.last_node_index = turn
 
     def warm(self) -> None:
         """Take over what was fed so far, as the first cycle would."""
@@ -137,7 +139,7 @@ class Engine:
     def _quick(self, cycle: Cycle) -> Decision | None:
         """The decision read off how the table stands for the pod's template; None where a cycle has to be gone through."""
         order = self.order.one_pass(self.table.row_of, self.table.rows_version)
-        if cycle.memory is None or not self.order.is_regular or not self._is_plain(cycle):
+        if cycle.answers is None or not self.order.is_regular or not self._is_plain(cycle):
             return None
         wanted = self.algorithm.release.nodes_to_find(len(order), self.algorithm.percentage)
         standing = self.standings.of(cycle)
@@ -159,25 +161,25 @@ class Engine:
         """Whether nothing but remembered answers counts: no nominations, extenders, or effects for later."""
         return self._may_be_plain and not (self.nominations or self.extenders or cycle.template.spec.volumes)
 
-    def _best_row(self, standing: Standing) -> int:
+    def _best_row(self, standing: Scoreboard) -> int:
         if standing.count == 1:
             return int(np.argmax(standing.fits))
         ties = standing.best()
-        which, moves = self.pick_host(len(ties), self.picks)
-        self.picks += moves
+        which, moves = self.pick_host(len(ties), self.last_node_index)
+        self.last_node_index += moves
         if len(ties) == 1:
             return int(ties[0])
         places = self.order.places()[ties]
         return int(ties[places.argmin() if which == 0 else places.argsort()[which]])
 
-    def _best_in_window(self, cycle: Cycle, standing: Standing, wanted: int) -> tuple[int, int]:
+    def _best_in_window(self, cycle: Cycle, standing: Scoreboard, wanted: int) -> tuple[int, int]:
         rows, consumed = standing.feasible(wanted)
         if len(rows) == 1:
             return int(rows[0]), consumed
         totals = standing.totals_of(cycle, rows)
         ties = np.flatnonzero(totals == totals.max())
-        which, moves = self.pick_host(len(ties), self.picks)
-        self.picks += moves
+        which, moves = self.pick_host(len(ties), self.last_node_index)
+        self.last_node_index += moves
         return int(rows[ties[which]]), consumed
 
     def _search(self, cycle: Cycle) -> Search:
@@ -227,13 +229,13 @@ class Engine:
         best = 0
         if len(rows) > 1:
             try:
-                kept.ranking = prioritize(cycle, rows)
+                kept.ranking = prioritize(cycle, rows, self.extenders)
             except ScoreError as error:
                 kept.ranking, decision.error = None, str(error)
                 return
             ties = np.flatnonzero(kept.ranking.totals == kept.ranking.totals.max())
-            which, moves = self.pick_host(len(ties), self.picks)
-            best, self.picks = int(ties[which]), self.picks + moves
+            which, moves = self.pick_host(len(ties), self.last_node_index)
+            best, self.last_node_index = int(ties[which]), self.last_node_index + moves
         decision.host = kept.names[int(rows[best])]
 
     def _aggregate(self, errors: list[str]) -> str:
@@ -258,7 +260,7 @@ class Engine:
         if cells.refreshes_snapshot:
             self.snapshot.refresh()
         try:
-            return preempt(cycle, self.nominations, found, self._rows_by_name())
+            return preempt(cycle, self.nominations, found, self._rows_by_name(), self.layout, self.extenders)
         except ExtenderError as error:
             return Preemption(error=str(error))
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from .volumes.intree import MIGRATABLE
-
 if TYPE_CHECKING:
     from ..api.meaning.labels import SelectorError
     from ..api.objects import Pod
-    from .pods.requests import Requests
 
 Gates = Mapping[str, bool]
-Footprint = Callable[["Pod", Gates], "Requests"]
+"""Feature gate -> on or off."""
+Requests = dict[str, int]
+"""Resource -> whole number; cpu in millicores."""
+Footprint = Callable[["Pod", Gates], Requests]
 
 
 @attrs.frozen
@@ -99,7 +99,7 @@ class VolumeCells:
     """The gate without which no plugin is replaced by a driver; empty: it takes the plugin's own alone."""
     always_migrated: frozenset[str] = frozenset()
     """Plugins that are replaced on every node with a CSINode, whatever it says."""
-    migratable: frozenset[str] = MIGRATABLE
+    migratable: frozenset[str]
     """Provisioners whose volumes a driver counts only where it has taken over."""
     inline_migrates: bool = False
     """A pod's own disks count with the driver that has taken over."""

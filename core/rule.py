@@ -10,12 +10,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays.batch import Batch
+from .failures import Failures
+from .pods.template import Template
+from .release import Release
+
 if TYPE_CHECKING:
-    from .arrays.batch import Batch
     from .cycle import Cycle
-    from .failures import Failures
-    from .pods.template import Template
-    from .release import Release
 
 Scores = NDArray[np.int64]
 

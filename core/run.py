@@ -9,9 +9,9 @@ import attrs
 
 from ..api.objects import KubeObject, Pod
 from .decision.decision import Decision
+from .decision.plan import Preemption
 from .engine import Engine
 from .feed import Feed
-from .preemption.select import Preemption
 
 
 @attrs.define(eq=False)
@@ -103,7 +103,7 @@ class Run:
 
     def ask(self, pod: Pod) -> Decision:
         """What a cycle for *pod* would decide now; nothing moves, and nothing follows from it."""
-        with standing_still(self.engine, pod):
+        with unmoved(self.engine, pod):
             return self.engine.schedule(self._pods.get(pod.key, pod))
 
     def take_retries(self) -> list[Pod]:
@@ -152,7 +152,7 @@ class Run:
 
 
 @contextmanager
-def standing_still(engine: Engine, pod: Pod) -> Iterator[None]:
+def unmoved(engine: Engine, pod: Pod) -> Iterator[None]:
     """What *engine* decides on *pod* meanwhile moves neither its visiting order nor its round robin, and leaves no effects."""
     engine.snapshot.refresh()
     turn, transient, equivalence = engine.turn, engine.table.transient.copy(), engine.equivalence

@@ -78,9 +78,9 @@ class Diagnosis:
     def status(self, row: int) -> Status:
         """The status of a row that some filter turns down, whether the search came to it or not."""
         verdict = self._search.verdict
-        reasons, culprits = verdict.reasons(row), verdict.culprits(row)
+        reasons, rejecting_predicates = verdict.reasons(row), verdict.rejecting_predicates(row)
         code = Code.UNSCHEDULABLE if all(reason.resolvable for reason in reasons) else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        return Status(code, tuple(reason.text for reason in reasons), culprits[0] if culprits else "")
+        return Status(code, tuple(reason.text for reason in reasons), rejecting_predicates[0] if rejecting_predicates else "")
 
     @property
     def _search(self) -> Search:
@@ -105,7 +105,7 @@ class Diagnosis:
             return frozenset([self.rejected.plugin] if self.rejected.plugin else [])
         found = {EXTENDER} if self.extended else set()
         if self.search is not None:
-            found |= culprits(self.search, self.failed_rows)
+            found |= rejecting_predicates(self.search, self.failed_rows)
         return frozenset(found)
 
     def hopeless(self, size: int) -> Mask:
@@ -127,11 +127,11 @@ class Diagnosis:
         return fit_error(self.node_count, message, self.post_filter)
 
 
-def culprits(search: Search, rows: Rows) -> set[str]:
+def rejecting_predicates(search: Search, rows: Rows) -> set[str]:
     """The plugins that turned down any of *rows*."""
     verdict = search.verdict
     crowded = [row for row in rows.tolist() if row in verdict.place]
-    found = {name for row in crowded for name in verdict.culprits(row)}
+    found = {name for row in crowded for name in verdict.rejecting_predicates(row)}
     alive = np.zeros(verdict.plain.nodes.n, np.bool_)
     alive[rows] = True
     alive[crowded] = False

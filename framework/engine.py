@@ -113,11 +113,11 @@ class FrameworkEngine(Engine):
 
     @property
     def turn(self) -> Any:
-        return self.start, self.picks, dict(self._blamed)
+        return self.start, self.last_node_index, dict(self._blamed)
 
     @turn.setter
     def turn(self, turn: Any) -> None:
-        self.start, self.picks, self._blamed = turn
+        self.start, self.last_node_index, self._blamed = turn
 
     @staticmethod
     def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
@@ -134,8 +134,8 @@ class FrameworkEngine(Engine):
         assert profile is not None
         return FrameworkCycle(
             pod=pod, template=self.templates.of(pod), table=self.table, algorithm=profile.algorithm, listings=self.listings,
-            binder=self.binder, templates=self.templates, cache=self.cache, extenders=self.extenders, details=details,
-            memory=self.shortcuts[profile.scheduler_name].memory if self.memory_bytes else None,
+            binder=self.binder, templates=self.templates, cache=self.cache, details=details,
+            answers=self.shortcuts[profile.scheduler_name].memory if self.memory_bytes else None,
         )  # fmt: skip
 
     def _cycle(self, cycle: FrameworkCycle, profile: Profile, details: bool) -> FrameworkDecision:
@@ -183,20 +183,20 @@ class FrameworkEngine(Engine):
         best = 0
         if len(rows) > 1:
             try:
-                kept.ranking = prioritize(cycle, profile, rows)
+                kept.ranking = prioritize(cycle, profile, rows, self.extenders)
             except ScoreError as error:
                 decision.error, decision.nominated = str(error), ""
                 return
             ties = np.flatnonzero(kept.ranking.totals == kept.ranking.totals.max())
-            which, moves = self.pick_host(len(ties), self.picks)
-            best, self.picks = int(ties[which]), self.picks + moves
+            which, moves = self.pick_host(len(ties), self.last_node_index)
+            best, self.last_node_index = int(ties[which]), self.last_node_index + moves
         decision.host, decision.nominated = kept.names[int(rows[best])], ""
         self._blamed.pop(cycle.pod.key, None)
 
     def _explain(self, cycle: FrameworkCycle, profile: Profile, diagnosis: Diagnosis, decision: FrameworkDecision) -> None:
         decision.is_fit_error = True
         if self.preempts and profile.at("postFilter"):
-            found = run_post_filter(cycle, profile, self.nominations, diagnosis, self.shortlists)
+            found = run_post_filter(cycle, profile, self.nominations, diagnosis, self.shortlists, self.extenders)
             diagnosis.post_filter, decision.preemption, decision.nominated = found.message, found.plan, found.nominated
         decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..core.cluster.nominations import Nominations
+from ..core.decision.extender import Extender
 from .diagnosis import Diagnosis
 from .plugin import FrameworkCycle
 from .preemption import PostFilterResult
@@ -10,10 +13,11 @@ from .profile import Profile
 
 
 def run_post_filter(
-    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, shortlists: bool
+    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, shortlists: bool,
+    extenders: Sequence[Extender] = (),
 ) -> PostFilterResult:
     """Ask the PostFilter plugins in order; the first that succeeds or errs ends it, else their messages are joined."""
-    cycle.memo["post_filter"] = (profile, nominations, shortlists)
+    cycle.memo["post_filter"] = (profile, nominations, shortlists, extenders)
     found = PostFilterResult()
     messages: list[str] = []
     for plugin in profile.at("postFilter"):

@@ -14,13 +14,13 @@ from ..api.objects import Pod, PodDisruptionBudget
 from ..core.arrays.batch import Rows
 from ..core.arrays.overlay import Overlay
 from ..core.cluster.nominations import Nominations
-from ..core.decision.extender import preempt_with_extenders
-from ..core.decision.plan import Victims
+from ..core.decision.extender import Extender, preempt_with_extenders
+from ..core.decision.plan import Preemption, Victims
 from ..core.decision.search import judge_twice
 from ..core.decision.verdict import Verdict
 from ..core.pods.template import Entry
 from ..core.preemption.layout import importance
-from ..core.preemption.select import Preemption, pick_one_node, selects
+from ..core.preemption.select import pick_one_node, selects
 from ..exceptions import ExtenderError
 from .config.args import DefaultPreemptionArgs
 from .config.fielderrors import aggregated
@@ -74,6 +74,7 @@ class Evaluator:
     cycle: FrameworkCycle
     profile: Profile
     nominations: Nominations
+    extenders: Sequence[Extender] = ()
     args: DefaultPreemptionArgs = attrs.field(factory=DefaultPreemptionArgs)
     shortlists: bool = True
     reasons: dict[str, int] = attrs.field(factory=dict)
@@ -92,7 +93,7 @@ class Evaluator:
         if not candidates:
             return self._none(diagnosis, len(order) - len(rows))
         try:
-            candidates = preempt_with_extenders(self.cycle.extenders, self.cycle.pod, dict(sorted(candidates.items())))
+            candidates = preempt_with_extenders(self.extenders, self.cycle.pod, dict(sorted(candidates.items())))
         except ExtenderError as error:
             return PostFilterResult(message=str(error), is_error=True, plan=Preemption(error=str(error)))
         if not candidates:

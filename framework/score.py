@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..core.arrays.batch import Batch, Rows
+from ..core.decision.extender import Extender
 from ..core.decision.score import Ranking, ScoreError
 from ..core.rule import Priority, RuleError, Scores
 from ..exceptions import ExtenderError
@@ -17,10 +19,10 @@ EXTENDER_SCALE = 10
 """Extenders score 0 to 10, plugins 0 to 100."""
 
 
-def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> Ranking:
+def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows, extenders: Sequence[Extender] = ()) -> Ranking:
     """Score the rows *feasible*; where nothing scores every node gets 1. Raises :class:`ScoreError` with upstream's text."""
     ranking = Ranking(np.zeros(len(feasible), np.int64), {}, {})
-    if not cycle.extenders and not profile.at("score"):
+    if not extenders and not profile.at("score"):
         ranking.totals += 1
         return ranking
     nodes = Batch(cycle.table, feasible)
@@ -32,7 +34,7 @@ def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> Ranki
         ranking.by_priority[rule.name] = _normalized(cycle, rule, ranking.raw[rule.name], nodes)
         ranking.totals += ranking.by_priority[rule.name] * weight
     _check_range(ranking)
-    _add_extender_scores(cycle, nodes, ranking.totals)
+    _add_extender_scores(cycle, nodes, extenders, ranking.totals)
     return ranking
 
 
@@ -72,8 +74,8 @@ def _check_range(ranking: Ranking) -> None:
         raise ScoreError(f"applying score defaultWeights on Score plugins: {text}")
 
 
-def _add_extender_scores(cycle: FrameworkCycle, nodes: Batch, totals: Scores) -> None:
-    for extender in cycle.extenders:
+def _add_extender_scores(cycle: FrameworkCycle, nodes: Batch, extenders: Sequence[Extender], totals: Scores) -> None:
+    for extender in extenders:
         if not extender.is_interested(cycle.pod):
             continue
         # Upstream: whatever goes wrong while an extender scores is passed over.

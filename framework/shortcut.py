@@ -8,9 +8,9 @@ import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch, Ints, Rows
-from ..core.incremental.answers import Memory
-from ..core.incremental.scoreboard import Standing
-from ..core.incremental.scoreboards import Standings
+from ..core.incremental.answers import AnswerCache
+from ..core.incremental.scoreboard import Scoreboard
+from ..core.incremental.scoreboards import Scoreboards
 from ..core.pods.template import Template
 from ..core.rule import RuleError
 from .cache import NodeOrder
@@ -31,15 +31,15 @@ class Shortcut:
     profile: Profile
     kept: FrameworkAlgorithm
     """The profile's rules in the form that can be kept."""
-    memory: Memory
-    standings: Standings
+    memory: AnswerCache
+    standings: Scoreboards
 
     @classmethod
     def of(cls, engine: FrameworkEngine, profile: Profile, memory_bytes: int) -> Shortcut:
         """For *profile*, with so many bytes to remember in."""
-        memory = Memory(engine.table, memory_bytes // 2)
+        memory = AnswerCache(engine.table, memory_bytes // 2)
         kept = profile.algorithm if profile.kept is None else profile.kept
-        return cls(engine, profile, kept, memory, Standings(memory, memory_bytes // 2))
+        return cls(engine, profile, kept, memory, Scoreboards(memory, memory_bytes // 2))
 
     @property
     def order(self) -> NodeOrder:
@@ -48,7 +48,7 @@ class Shortcut:
     def host(self, cycle: FrameworkCycle) -> str | None:
         """The host of the cycle's pod, with the next search's start moved on; None where the cycle has to be gone through."""
         engine = self.engine
-        if cycle.memory is None or engine.nominations or cycle.extenders or not self._is_plain(cycle):
+        if cycle.answers is None or engine.nominations or engine.extenders or not self._is_plain(cycle):
             return None
         cycle.algorithm = self.kept
         standing = self.standings.of(cycle)
@@ -62,7 +62,7 @@ class Shortcut:
             return None
         return engine.table.names[row]
 
-    def _row(self, cycle: FrameworkCycle, standing: Standing) -> int | None:
+    def _row(self, cycle: FrameworkCycle, standing: Scoreboard) -> int | None:
         order = self.order.from_place(self.engine.start % cycle.node_count)
         wanted = self.profile.algorithm.release.nodes_to_find(len(order), self.profile.percentage)
         if not standing.refresh(cycle, order, self.order.version, window=wanted < len(order)) or not standing.count:
@@ -78,8 +78,8 @@ class Shortcut:
 
     def _best_of(self, totals: Ints) -> int:
         ties = np.flatnonzero(totals == totals.max())
-        which, moves = self.engine.pick_host(len(ties), self.engine.picks)
-        self.engine.picks += moves
+        which, moves = self.engine.pick_host(len(ties), self.engine.last_node_index)
+        self.engine.last_node_index += moves
         return int(ties[which])
 
     def _is_plain(self, cycle: FrameworkCycle) -> bool:
@@ -110,12 +110,12 @@ class Shortcut:
         status: Status | None = plugin.pre_score(pod, Batch.everywhere(cycle.table), cycle)  # type: ignore[attr-defined]  # it stands at this point
         return status is None or status.is_success
 
-    def _best_row(self, standing: Standing, order: Rows) -> int:
+    def _best_row(self, standing: Scoreboard, order: Rows) -> int:
         if standing.count == 1:
             return int(np.argmax(standing.fits))
         ties = standing.best()
-        which, moves = self.engine.pick_host(len(ties), self.engine.picks)
-        self.engine.picks += moves
+        which, moves = self.engine.pick_host(len(ties), self.engine.last_node_index)
+        self.engine.last_node_index += moves
         if len(ties) == 1:
             return int(ties[0])
         places = self.order.places(order)[ties]

@@ -14,7 +14,7 @@ from ..core.decision.decision import Decision, Details
 from ..core.decision.score import Ranking, ScoreError, prioritize
 from ..core.decision.verdict import Judgement, Verdict
 from ..core.engine import Engine
-from ..core.run import standing_still
+from ..core.run import unmoved
 from ..framework.decision import FrameworkDetails
 from ..framework.engine import FrameworkEngine
 from ..framework.score import prioritize as prioritize_by_plugins
@@ -123,7 +123,7 @@ def explain_in(simulation: Simulation, pod: Pod) -> Explanation:
 
 def explain(engine: Engine, pod: Pod) -> Explanation:
     """What *engine* would decide for *pod* now, and why; visiting order and round robin do not move."""
-    with standing_still(engine, pod):
+    with unmoved(engine, pod):
         decision = engine.schedule(pod)
     if decision.details is None:
         return Explanation(decision, (), was_scored=False)
@@ -190,7 +190,7 @@ class _Explaining:
             row,
             fits=bool(verdict.fits[row]) and not texts,
             visited=row in self.visited,
-            predicates=tuple(verdict.culprits(row)),
+            predicates=tuple(verdict.rejecting_predicates(row)),
             reasons=reasons,
             shortages=tuple(self._shortages(row, reasons)),
         )

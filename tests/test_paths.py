@@ -68,7 +68,7 @@ class TestEachRule:
         for number, step in enumerate(steps):
             world.take(step)
             cycle = world.engine.begin(pod_form(subject, forms[number % 2]), details=False)
-            if cycle.memory is None or not cycle.memory.keeps(rule, cycle):
+            if cycle.answers is None or not cycle.answers.keeps(rule, cycle):
                 continue
             rows = judged(cycle)
             found = remembered(rule, cycle, rows)
@@ -192,7 +192,7 @@ class TestSchedules:
             details = [decision.record(details=True) for decision in decisions[1:]]
             assert details[:1] == details[1:], f"step {number} of {steps}"
             detailed += zip(decisions[1:], details, strict=True)
-        assert len({engine.picks for engine in engines}) == 1
+        assert len({engine.last_node_index for engine in engines}) == 1
         assert all(decision.record(details=True) == record for decision, record in detailed), "details changed afterwards"
 
     @sequences(4)

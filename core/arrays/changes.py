@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ..pods.template import Template
+from ..pods.template import Template
 
 Rows = NDArray[np.intp]
 
@@ -25,7 +23,7 @@ class What(enum.IntFlag):
     ALL = 3
 
 
-Event = tuple[int, What, "Template | None"]
+Event = tuple[int, What, Template | None]
 """A row, what about it changed, and the template of the pod that came, where that is all."""
 
 

@@ -10,16 +10,12 @@ from numpy.typing import NDArray
 
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Template
-from ..rule import Reads
 from .batch import Batch, Ints, Rows
 from .table import NodeTable
 
-SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS
-"""What a rule may read that is asked about sums alone; ports only for a pod that asks for none."""
-
 
 @attrs.define(eq=False, slots=False)
-class Sums(Batch):
+class SumsTrial(Batch):
     """Rows with other requested sums and numbers of pods than the table's."""
 
     requests: dict[str, Ints] = attrs.field(factory=dict)
@@ -27,7 +23,7 @@ class Sums(Batch):
     pods_there: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
-    def of(cls, table: NodeTable, rows: Rows) -> Sums:
+    def of(cls, table: NodeTable, rows: Rows) -> SumsTrial:
         """The sums of *rows* as they are, to be changed."""
         base = Batch(table, rows)
         return cls(

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...api.objects import Map, Node, Taint
-from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, Requests, of_node
+from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port
+from ..release import Requests
 from .census import Census
 from .changes import ChangeLog, What
 from .columns import Column, Postings, grown

@@ -8,8 +8,8 @@ import attrs
 
 from ...api.objects import Pod
 from ..arrays.batch import Rows
-from ..preemption.select import Preemption
 from ..rule import Scores
+from .plan import Preemption
 from .score import Ranking
 from .search import Search
 

@@ -6,6 +6,7 @@ Upstream: PrioritizeNodes and selectHost in pkg/scheduler/core/generic_scheduler
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 
 import attrs
 import numpy as np
@@ -32,7 +33,7 @@ class ScoreError(Exception):
     """Priorities failed; the cycle ends with this text."""
 
 
-def prioritize(cycle: Cycle, feasible: Rows) -> Ranking:
+def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ()) -> Ranking:
     """Score the rows *feasible*; where there is no priority at all every node scores 1."""
     algorithm = cycle.algorithm
     totals = np.zeros(len(feasible), np.int64)
@@ -50,7 +51,7 @@ def prioritize(cycle: Cycle, feasible: Rows) -> Ranking:
             errors += [str(error)] * (1 if priority.whole_list or error.once else nodes.n)
     if errors:
         raise ScoreError(cycle.release.error_joiner(sorted(errors)))
-    for extender in cycle.extenders:
+    for extender in extenders:
         if extender.is_interested(cycle.pod):
             _add_extender_scores(cycle, extender, nodes, totals)
     return ranking

@@ -14,16 +14,15 @@ from ..arrays.overlay import Overlay
 from ..cluster.cache import Cache
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
-from ..equivalence.cache import Lens
 from ..failures import Mask
 from ..pods.template import Entry
 from ..rule import Predicate
-from .verdict import Judgement, Verdict, judge
+from .verdict import EquivalenceView, Judgement, Verdict, judge
 
 
-def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all: bool, lens: Lens | None = None) -> Verdict:
+def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all: bool, view: EquivalenceView | None = None) -> Verdict:
     """Judge *nodes* as they are and, where pods of equal or higher priority are nominated to one, with those put there too."""
-    plain = judge(cycle, nodes, check_all, lens)
+    plain = judge(cycle, nodes, check_all, view)
     waiting = _nominated(cycle, nodes, nominations) if nominations else {}
     if not waiting:
         return Verdict(plain, plain.fits)
@@ -133,9 +132,9 @@ class Order:
         return np.concatenate([self._rest[start:], self._rounds])[:count]
 
 
-def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, lens: Lens | None = None) -> Search:
+def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, view: EquivalenceView | None = None) -> Search:
     """Judge the whole table and read the answer off in visiting order *order*, stopping after *wanted* fits and one more."""
-    verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, lens)
+    verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view)
     fits: NDArray[np.bool_] = verdict.fits[order]
     consumed = len(order)
     if wanted < consumed:

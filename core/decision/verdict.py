@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import attrs
 import numpy as np
@@ -14,8 +14,16 @@ from ..cycle import Cycle
 from ..failures import Codes, Failures, Mask, Reasons
 from ..rule import Predicate
 
-if TYPE_CHECKING:
-    from ..equivalence.cache import Lens
+
+class EquivalenceView(Protocol):
+    """One search's view of the equivalence cache. See :mod:`..equivalence.cache`."""
+
+    hits: dict[str, Mask]
+    """Predicate -> rows for which a cached result took the place of a fresh one."""
+
+    def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:
+        """What *predicate* has against the rows of the table, where it has just answered *fresh*."""
+        ...
 
 
 @attrs.define(eq=False)
@@ -49,7 +57,7 @@ class Judgement:
                 break
         return found
 
-    def culprits(self, i: int) -> list[str]:
+    def rejecting_predicates(self, i: int) -> list[str]:
         """The predicates that turned node *i* down, in order."""
         names = [predicate.name for predicate, failures in self.findings if failures.codes[i]]
         return names if self.check_all else names[:1]
@@ -84,13 +92,13 @@ class Judgement:
     """Predicate -> nodes for which the equivalence cache answered in its place: bool[n]."""
 
 
-def judge(cycle: Cycle, nodes: Batch, check_all: bool, lens: Lens | None = None) -> Judgement:
-    """Ask every predicate about every node of *nodes*; with a *lens* the equivalence cache comes first."""
+def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | None = None) -> Judgement:
+    """Ask every predicate about every node of *nodes*; with a *view* the equivalence cache comes first."""
     findings: list[tuple[Predicate, Failures]] = []
     for predicate in cycle.algorithm.predicates_for(cycle.template):
         failures = cycle.ask(predicate, nodes)
-        if lens is not None:
-            failures = lens.over(predicate, failures)
+        if view is not None:
+            failures = view.over(predicate, failures)
         if failures is not None:
             findings.append((predicate, failures))
     order = tuple(predicate.name for predicate in cycle.algorithm.predicates_for(cycle.template))
@@ -106,7 +114,7 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, lens: Lens | None = None)
             texts.extend(failures.texts)
         alive &= (failures.errors_or_zero == 0) if check_all else failures.passed
         passed &= failures.passed
-    return Judgement(nodes, findings, check_all, passed, errors, texts, order, {} if lens is None else lens.hits)
+    return Judgement(nodes, findings, check_all, passed, errors, texts, order, {} if view is None else view.hits)
 
 
 @attrs.define(eq=False)
@@ -138,10 +146,10 @@ class Verdict:
         judgement, at = self._of(i)
         return judgement.error(at)
 
-    def culprits(self, i: int) -> list[str]:
+    def rejecting_predicates(self, i: int) -> list[str]:
         """The predicates that turned node *i* down."""
         judgement, at = self._of(i)
-        return judgement.culprits(at)
+        return judgement.rejecting_predicates(at)
 
     @property
     def has_errors(self) -> bool:

@@ -25,11 +25,11 @@ from ..rule import ROWWISE, WIDE, Predicate, Priority, Reads, Scores
 LARGE_SHARE = 4
 """Where more than one row in so many changed, all are asked again."""
 NO_ROWS: Rows = np.zeros(0, np.intp)
-Answer = Failures | Scores | None
+RawAnswer = Failures | Scores | None
 
 
 @attrs.define(eq=False)
-class Kept:
+class Answer:
     """An answer for all rows of the table and how far it is up to date."""
 
     rowwise: bool
@@ -63,12 +63,12 @@ class Kept:
     """Rows of the table when all were asked."""
     level: int | None = None
     """The score of all rows, where it is known to be the same for all."""
-    lent: bool = False
-    """Somebody else reads the arrays too: copy them before they change."""
+    shared: bool = False
+    """Another reader has the arrays too: copy them before they change."""
     last_used: int = 0
 
     @classmethod
-    def of(cls, reads: Reads) -> Kept:
+    def of(cls, reads: Reads) -> Answer:
         """Nothing yet, for a rule that reads this."""
         return cls(*_traits(reads))
 
@@ -91,14 +91,14 @@ def _traits(reads: Reads) -> tuple[bool, bool, bool, bool, bool, bool]:
 
 
 @attrs.define(eq=False)
-class Memory:
-    """Kept answers of one scheduler, up to *limit* bytes; 0 keeps nothing."""
+class AnswerCache:
+    """Answer answers of one scheduler, up to *limit* bytes; 0 keeps nothing."""
 
     table: NodeTable
     limit: int = 1 << 30
     held: int = 0
     """Bytes held, about."""
-    _kept: dict[Hashable, Kept] = attrs.field(factory=dict)
+    _kept: dict[Hashable, Answer] = attrs.field(factory=dict)
     _clock: int = 0
     _batch: Batch | None = None
 
@@ -109,26 +109,26 @@ class Memory:
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
-    def failures(self, predicate: Predicate, cycle: Cycle) -> Kept:
+    def failures(self, predicate: Predicate, cycle: Cycle) -> Answer:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
         kept = self.entry(predicate, cycle.template)
         self.refresh_failures(kept, predicate, cycle)
         return kept
 
-    def refresh_failures(self, kept: Kept, predicate: Predicate, cycle: Cycle) -> None:
+    def refresh_failures(self, kept: Answer, predicate: Predicate, cycle: Cycle) -> None:
         """Bring what is kept of *predicate* for the template of *cycle* up to date."""
         self._bring_up(kept, cycle, lambda nodes: predicate.check(cycle.template, nodes, cycle), _put_failures)
         if kept.answer is not None and kept.answer.errors is not None:
             # What cannot be answered names the very pod, or heals without a change that a rule declares.
             kept.cursor = -1
 
-    def scores(self, priority: Priority, cycle: Cycle) -> Kept:
+    def scores(self, priority: Priority, cycle: Cycle) -> Answer:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its RuleError."""
         kept = self.entry(priority, cycle.template)
         self.refresh_scores(kept, priority, cycle)
         return kept
 
-    def refresh_scores(self, kept: Kept, priority: Priority, cycle: Cycle) -> None:
+    def refresh_scores(self, kept: Answer, priority: Priority, cycle: Cycle) -> None:
         """Bring what is kept of *priority* for the template of *cycle* up to date."""
         self._bring_up(kept, cycle, lambda nodes: priority.score(cycle.template, nodes, cycle), _put_scores)
 
@@ -140,12 +140,12 @@ class Memory:
             found = template.memo[rule] = (type(rule), rule.name, rule.key(template))
         return found
 
-    def entry(self, rule: Predicate | Priority, template: Template) -> Kept:
+    def entry(self, rule: Predicate | Priority, template: Template) -> Answer:
         """Where the answer of *rule* for *template* is kept, up to date or not."""
         key = self.key(rule, template)
         kept = self._kept.get(key)
         if kept is None:
-            kept = self._kept[key] = Kept.of(rule.reads)
+            kept = self._kept[key] = Answer.of(rule.reads)
             self._make_room()
         self._clock += 1
         kept.last_used = self._clock
@@ -159,7 +159,7 @@ class Memory:
         volumes = listings.volumes_version + cycle.binder.version
         return table.census.version, table.changed.node_epoch, listings.owners_version, volumes
 
-    def _bring_up(self, kept: Kept, cycle: Cycle, ask: Callable[[Batch], Answer], put: Callable[[Kept, Rows, Any], None]) -> None:
+    def _bring_up(self, kept: Answer, cycle: Cycle, ask: Callable[[Batch], RawAnswer], put: Callable[[Answer, Rows, Any], None]) -> None:
         counts = sum([counter.version for counter in kept.watched])
         is_known = kept.cursor >= 0 and not (kept.stamped and kept.stamp != self._stamp(kept, cycle, counts))
         rows = self._stale_rows(kept, counts) if is_known else None
@@ -177,13 +177,13 @@ class Memory:
             self._batch = Batch(self.table, rows)
         return self._batch
 
-    def _stamp(self, kept: Kept, cycle: Cycle, counts: int) -> tuple[int, int, int]:
+    def _stamp(self, kept: Answer, cycle: Cycle, counts: int) -> tuple[int, int, int]:
         """Numbers that move when something changes that no row tells of; *counts* moves with the counters that the rule looked at."""
         counted = counts + (self.table.census.terms_version if kept.hears_terms else 0) if kept.wide else 0
         owners = cycle.listings.owners_version if kept.owners else 0
         return counted, owners, cycle.listings.volumes_version + cycle.binder.version if kept.volumes else 0
 
-    def _stale_rows(self, kept: Kept, counts: int) -> Rows | None:
+    def _stale_rows(self, kept: Answer, counts: int) -> Rows | None:
         """The rows to ask again, None where all are."""
         log = self.table.changed
         if kept.node_epoch == log.node_epoch and not kept.rowwise and not (kept.counted and kept.counts != counts):
@@ -191,7 +191,7 @@ class Memory:
         rows = None if kept.wide or kept.size != self.table.size else log.rows_since(kept.cursor)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
 
-    def _ask_all(self, kept: Kept, cycle: Cycle, ask: Callable[[Batch], Answer]) -> None:
+    def _ask_all(self, kept: Answer, cycle: Cycle, ask: Callable[[Batch], RawAnswer]) -> None:
         census = self.table.census
         kept.cursor, census.watch, census.asked_terms = -1, kept.watched, False
         kept.watched.clear()
@@ -205,7 +205,7 @@ class Memory:
         kept.size = self.table.size
         kept.cursor, kept.node_epoch = self.table.changed.cursor, self.table.changed.node_epoch
         kept.counts, kept.hears_terms = sum([counter.version for counter in kept.watched]), census.asked_terms
-        kept.stamp, kept.lent = self._stamp(kept, cycle, kept.counts), False
+        kept.stamp, kept.shared = self._stamp(kept, cycle, kept.counts), False
         if kept.answer is not None or before is not None or not kept.whole:
             kept.whole += 1
         kept.level = _level(kept.answer) if isinstance(kept.answer, np.ndarray) else None
@@ -221,7 +221,7 @@ class Memory:
             del self._kept[key]
 
 
-def _own(answer: Answer) -> Answer:
+def _own(answer: RawAnswer) -> RawAnswer:
     """*answer* with arrays that nobody else has."""
     if answer is None:
         return None
@@ -237,21 +237,21 @@ def _level(scores: Scores) -> int | None:
     return int(scores[0]) if (scores == scores[0]).all() else None
 
 
-def _size(answer: Answer) -> int:
+def _size(answer: RawAnswer) -> int:
     if answer is None:
         return 0
     return answer.codes.nbytes if isinstance(answer, Failures) else answer.nbytes
 
 
-def _put_scores(kept: Kept, rows: Rows, scores: Scores) -> None:
-    if kept.lent:
-        kept.answer, kept.lent = kept.answer.copy(), False
+def _put_scores(kept: Answer, rows: Rows, scores: Scores) -> None:
+    if kept.shared:
+        kept.answer, kept.shared = kept.answer.copy(), False
     kept.answer[rows] = scores
     if kept.level is not None and (scores != kept.level).any():
         kept.level = None
 
 
-def _put_failures(kept: Kept, rows: Rows, found: Failures | None) -> None:
+def _put_failures(kept: Answer, rows: Rows, found: Failures | None) -> None:
     if found is None:
         if kept.answer is not None:
             _writable(kept).codes[rows] = 0
@@ -266,11 +266,11 @@ def _put_failures(kept: Kept, rows: Rows, found: Failures | None) -> None:
         kept.answer = Failures(target.codes, target.sequences, errors, found.texts)
 
 
-def _writable(kept: Kept) -> Failures:
+def _writable(kept: Answer) -> Failures:
     answer: Failures = kept.answer
-    if kept.lent:
+    if kept.shared:
         answer = kept.answer = Failures(answer.codes.copy(), dict(answer.sequences), answer.errors, answer.texts)
-        kept.lent = False
+        kept.shared = False
     return answer
 
 

@@ -1,8 +1,8 @@
 """What all rows are worth by the rules that look at nothing but the row: shared by the templates that these rules cannot tell apart.
 
 A decision changes one row, and every template has to know what that row is worth now. Judging all rows costs little more than judging
-one, so what each row would be worth with one to some more pods of the part's size is worked out together (:class:`Foresight`). What was
-foreseen counts only if exactly that happened to the row; every decision is the one that the pods would get one by one.
+one, so what each row would be worth with one to some more pods of the part's size is worked out together (:class:`Lookahead`). What was
+hits counts only if exactly that happened to the row; every decision is the one that the pods would get one by one.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ import numpy as np
 
 from ..arrays.batch import Batch, Ints, Mask, Rows
 from ..arrays.changes import Event, What
-from ..arrays.sums import Sums
+from ..arrays.sums import SumsTrial
 from ..arrays.table import NodeTable
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rule import Predicate, Priority, Reads
 
-DEEPEST = 8
+MAX_DEPTH = 8
 """Pods that each row is looked at with, at most: the best row often stays the best for a while."""
-MOST = 1 << 16
+MAX_STATES = 1 << 16
 """Row states looked at together, at most."""
-PAYS = 24
+HITS_TO_DEEPEN = 24
 """How often nothing must have had to be asked for a look to have paid."""
-PATIENCE = 3
-"""How often looking must have been missed before the first look."""
-LONGEST = 4096
+MISSES_TO_LOOK = 3
+"""How often looking must have been misses before the first look."""
+MAX_TRAIL = 4096
 """How often changed rows are listed before those who follow are told to look at all."""
-UNFORESEEABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
+UNPREDICTABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
 """What another pod on a row changes besides sums."""
 
 
 @attrs.define(eq=False)
-class Foresight:
+class Lookahead:
     """Fits and totals of each row with one more pod of one size, two more, and so on."""
 
     depth: int = 4
@@ -45,21 +45,21 @@ class Foresight:
     fits: Mask = attrs.field(factory=lambda: np.zeros((0, 0), np.bool_))
     """bool[depth, rows]"""
     depths: list[int] = attrs.field(factory=list)
-    """By row: pods of the size that it got since; ``DEEPEST`` where it is no longer foreseen."""
-    foreseen: int = 0
+    """By row: pods of the size that it got since; ``MAX_DEPTH`` where it is no longer hits."""
+    hits: int = 0
     """How often nothing had to be asked, since the last look."""
-    missed: int = 0
+    misses: int = 0
     """How often looking would have spared asking."""
-    patience: int = PATIENCE
-    """As many may be missed; grows while looking does not pay."""
+    patience: int = MISSES_TO_LOOK
+    """As many may be misses; grows while looking does not pay."""
 
     def forget(self) -> None:
-        """What was foreseen is worth nothing any more."""
+        """What was hits is worth nothing any more."""
         self.depths = []
 
 
 @attrs.define(eq=False)
-class RowPart:
+class RowScores:
     """``fits``: bool[size], whether no rule of the part objects; ``totals``: int64[size], the sum of its weighted scores."""
 
     table: NodeTable
@@ -72,7 +72,7 @@ class RowPart:
     """How often all rows were looked at; ``moved`` starts anew with it."""
     moved: list[Rows] = attrs.field(factory=list)
     """The rows that changed since then, each time without repetition; followers keep their place in it."""
-    ahead: Foresight = attrs.field(factory=Foresight)
+    ahead: Lookahead = attrs.field(factory=Lookahead)
     cursor: int = -1
     """Place in the table's log of changes."""
     node_epoch: int = -1
@@ -82,7 +82,7 @@ class RowPart:
         log = self.table.changed
         if self.cursor == log.cursor and self.node_epoch == log.node_epoch:
             return True
-        events = log.since(self.cursor) if self.node_epoch == log.node_epoch and len(self.moved) < LONGEST else None
+        events = log.since(self.cursor) if self.node_epoch == log.node_epoch and len(self.moved) < MAX_TRAIL else None
         self.cursor = -1
         if events is None or len(self.fits) != self.table.size:
             if not self._look_at_all(cycle):
@@ -95,14 +95,14 @@ class RowPart:
     # --- row by row -------------------------------------------------------------------------------------------------
 
     def _follow(self, cycle: Cycle, events: list[Event]) -> bool:
-        """Put the rows of *events* right: as foreseen, or else by asking again."""
+        """Put the rows of *events* right: as hits, or else by asking again."""
         ahead, size = self.ahead, cycle.template.size
-        if len(events) == 1 and ahead.depths and self._is_foreseen(*events[0], size):
+        if len(events) == 1 and ahead.depths and self._is_hit(*events[0], size):
             return True
         rows = {row for row, _, _ in events}
         self.moved.append(np.fromiter(rows, np.intp, len(rows)))
         if not ahead.depths:
-            ahead.missed += all(arrival is not None and arrival.size is size for _, _, arrival in events)
+            ahead.misses += all(arrival is not None and arrival.size is size for _, _, arrival in events)
             return self._look_at(cycle, self.moved[-1])
         depths, asked = ahead.depths, set[int]()
         for row, _, arrival in events:
@@ -110,26 +110,26 @@ class RowPart:
             if arrival is not None and arrival.size is size and depth < ahead.depth:
                 depths[row] = depth + 1
             else:
-                depths[row] = DEEPEST
+                depths[row] = MAX_DEPTH
                 asked.add(row)
         for row in rows - asked:
             depth = depths[row] - 1
             self.fits[row], self.totals[row] = ahead.fits[depth, row], ahead.totals[depth, row]
         if not asked:
-            ahead.foreseen += 1
+            ahead.hits += 1
             return True
-        ahead.missed += all(arrival is not None and arrival.size is size for _, _, arrival in events)
+        ahead.misses += all(arrival is not None and arrival.size is size for _, _, arrival in events)
         return self._look_at(cycle, np.fromiter(asked, np.intp, len(asked)))
 
-    def _is_foreseen(self, row: int, what: What, arrival: Template | None, size: Hashable) -> bool:
-        """Whether the only event was one that was foreseen; then its row is put right."""
+    def _is_hit(self, row: int, what: What, arrival: Template | None, size: Hashable) -> bool:
+        """Whether the only event was one that was hits; then its row is put right."""
         ahead = self.ahead
         depth = ahead.depths[row]
         if arrival is None or arrival.size is not size or depth >= ahead.depth:
             return False
         self.fits[row], self.totals[row] = ahead.fits[depth, row], ahead.totals[depth, row]
         ahead.depths[row] = depth + 1
-        ahead.foreseen += 1
+        ahead.hits += 1
         self.moved.append(np.array((row,), np.intp))
         return True
 
@@ -138,7 +138,7 @@ class RowPart:
         if found is None:
             return False
         self.fits[rows], self.totals[rows] = found
-        if self.ahead.missed >= self.ahead.patience:
+        if self.ahead.misses >= self.ahead.patience:
             self._look_ahead(cycle)
         return True
 
@@ -170,15 +170,15 @@ class RowPart:
     def _look_ahead(self, cycle: Cycle) -> None:
         """Work out what the rows, those that fit first, would be worth with more pods of the size of *cycle*'s."""
         ahead, pod = self.ahead, cycle.template
-        if ahead.foreseen >= PAYS:
-            ahead.patience, ahead.depth = PATIENCE, min(2 * ahead.depth, DEEPEST)
+        if ahead.hits >= HITS_TO_DEEPEN:
+            ahead.patience, ahead.depth = MISSES_TO_LOOK, min(2 * ahead.depth, MAX_DEPTH)
         elif ahead.depths:
             ahead.patience = min(2 * ahead.patience, 1 << 12)
-        ahead.foreseen = ahead.missed = 0
-        if pod.spec.node_name or any(rule.reads & self._unforeseeable(pod) for rule in self._rules()):
+        ahead.hits = ahead.misses = 0
+        if pod.spec.node_name or any(rule.reads & self._unpredictable(pod) for rule in self._rules()):
             return
-        rows = np.argsort(~self.fits, kind="stable")[: MOST // ahead.depth]
-        trial, shape = Sums.of(self.table, rows), (ahead.depth, len(self.fits))
+        rows = np.argsort(~self.fits, kind="stable")[: MAX_STATES // ahead.depth]
+        trial, shape = SumsTrial.of(self.table, rows), (ahead.depth, len(self.fits))
         fits, totals = np.zeros(shape, np.bool_), np.zeros(shape, np.int64)
         for depth in range(ahead.depth):
             trial.add(pod, np.ones(len(rows), np.int64))
@@ -187,14 +187,14 @@ class RowPart:
                 return
             fits[depth, rows], totals[depth, rows] = found
         ahead.fits, ahead.totals = fits, totals
-        depths = np.full(len(self.fits), DEEPEST)
+        depths = np.full(len(self.fits), MAX_DEPTH)
         depths[rows] = 0
         ahead.depths = depths.tolist()
 
     @staticmethod
-    def _unforeseeable(pod: Template) -> Reads:
+    def _unpredictable(pod: Template) -> Reads:
         """Ports of other pods are nothing to a pod that asks for none."""
-        return UNFORESEEABLE if pod.ports else UNFORESEEABLE & ~Reads.PORTS
+        return UNPREDICTABLE if pod.ports else UNPREDICTABLE & ~Reads.PORTS
 
     def _rules(self) -> list[Predicate | Priority]:
         return [*self.questions, *(priority for priority, _ in self.preferences)]

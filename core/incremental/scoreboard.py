@@ -1,7 +1,7 @@
 """How the whole table stands for one template, carried from cycle to cycle: who fits, with what total, and so who is best.
 
 Between two pods of a template little changes: a row got a pod, perhaps a count moved. What depends on the row alone stands in a
-:class:`~.rows.RowPart`, which templates share. The rest are rules that look further: their answers are laid over it, and a reduce step
+:class:`~.rows.RowScores`, which templates share. The rest are rules that look further: their answers are laid over it, and a reduce step
 is redone on all rows only where what it must know of all feasible nodes together (its summary) became another.
 """
 
@@ -16,9 +16,9 @@ from ..arrays.batch import Batch, Ints, Rows
 from ..cycle import Cycle
 from ..failures import Mask
 from ..rule import Reduction, Scores
-from .answers import Memory
-from .rows import RowPart
-from .tracked import Preference, Question
+from .answers import AnswerCache
+from .rows import RowScores
+from .tracked import TrackedPredicate, TrackedPriority
 
 OUT = -(2**62)
 """The total of a row that does not fit."""
@@ -30,18 +30,18 @@ NOWHERE = (-1, 0)
 
 
 @attrs.define(eq=False)
-class Standing:
+class Scoreboard:
     """One template against all rows. ``ranked``: int64[size], the total where the row fits and is visited, else far below any total.
 
     Scores that are the same for all rows are not in it.
     """
 
-    memory: Memory
-    part: RowPart
-    questions: list[Question]
+    memory: AnswerCache
+    part: RowScores
+    questions: list[TrackedPredicate]
     """The predicates that look beyond the row."""
-    preferences: list[Preference]
-    of_nodes: list[Question]
+    preferences: list[TrackedPriority]
+    of_nodes: list[TrackedPredicate]
     """The predicates that look at node objects alone."""
     order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     """The rows of the coming pass, each once."""
@@ -62,7 +62,7 @@ class Standing:
     _surroundings: Hashable = None
     """What else was as it is now."""
     _is_ranked: bool = False
-    _counting: list[Preference] = attrs.field(factory=list)
+    _counting: list[TrackedPriority] = attrs.field(factory=list)
     """The priorities that tell rows apart."""
     _reads_rows: bool = attrs.field(init=False)
     """Some rule that is not of the part looks at the row's own pods too."""
@@ -112,7 +112,7 @@ class Standing:
         rows = set[int]().union(*(rows.tolist() for rows in moved))
         return np.fromiter(rows, np.intp, len(rows))
 
-    def _ask(self, cycle: Cycle, questions: Sequence[Question]) -> bool:
+    def _ask(self, cycle: Cycle, questions: Sequence[TrackedPredicate]) -> bool:
         """Bring the answers of *questions* up to date; False where one cannot be given."""
         for question in questions:
             self.memory.refresh_failures(question.kept, question.predicate, cycle)
@@ -185,7 +185,7 @@ class Standing:
         for preference in self.preferences:
             if preference.kept.node_epoch != epoch or not preference.kept.is_of_nodes:
                 self.memory.refresh_scores(preference.kept, preference.priority, cycle)
-            if not preference.is_settled or (reselected and (preference.counts or preference.loose)):
+            if not preference.is_current or (reselected and (preference.counts or preference.depends_on_window)):
                 anew |= self._prefer(cycle, preference, rows, reselected, feasible)
         self._counting = [preference for preference in self.preferences if preference.counts]
         return anew
@@ -212,7 +212,7 @@ class Standing:
             self.ranked[row] = total if self.fits[row] else OUT
 
     def _prefer(
-        self, cycle: Cycle, preference: Preference, rows: Rows | None, reselected: bool, feasible: Feasible
+        self, cycle: Cycle, preference: TrackedPriority, rows: Rows | None, reselected: bool, feasible: Feasible
     ) -> bool:
         """As :meth:`_prefer_all`, for one priority."""
         kept, reduce, counted = preference.kept, preference.priority.reduce, preference.counts
@@ -253,7 +253,7 @@ class Standing:
         totals = self.ranked[feasible]
         nodes = Batch(self.memory.table, feasible)
         for preference in self.preferences:
-            if preference.loose and preference.priority.reduce is not None:
+            if preference.depends_on_window and preference.priority.reduce is not None:
                 raw = preference.kept.answer[feasible]
                 totals += preference.priority.reduce(cycle.template, raw, nodes, cycle) * preference.weight
         return totals
@@ -269,7 +269,7 @@ class Standing:
 class Feasible:
     """The rows that fit, worked out when first asked for."""
 
-    standing: Standing
+    standing: Scoreboard
     _nodes: Batch | None = None
 
     @property
@@ -284,7 +284,7 @@ class Feasible:
         """The scores of ``nodes``, out of those of all rows."""
         return scores if self.nodes.rows is None else scores.take(self.nodes.rows)
 
-    def reduced(self, cycle: Cycle, preference: Preference) -> Scores:
+    def reduced(self, cycle: Cycle, preference: TrackedPriority) -> Scores:
         """The scores of a priority whose reduce step sees all feasible nodes in visiting order at once, laid out over all rows."""
         assert preference.priority.reduce is not None
         order, found = self.standing.order, np.zeros(len(self.standing.fits), np.int64)

@@ -10,24 +10,24 @@ import attrs
 
 from ..cycle import Cycle
 from ..pods.template import Template
-from .answers import Memory
-from .rows import RowPart
-from .scoreboard import Standing
-from .tracked import Preference, Question
+from .answers import AnswerCache
+from .rows import RowScores
+from .scoreboard import Scoreboard
+from .tracked import TrackedPredicate, TrackedPriority
 
 T = TypeVar("T")
 
 
 @attrs.define(eq=False)
-class Standings:
+class Scoreboards:
     """The standings of the templates in use, up to *limit* bytes; those not asked for longest are dropped."""
 
-    memory: Memory
+    memory: AnswerCache
     limit: int
-    _known: dict[Template, Standing] = attrs.field(factory=dict)
-    _parts: WeakValueDictionary[Hashable, RowPart] = attrs.field(factory=WeakValueDictionary)
+    _known: dict[Template, Scoreboard] = attrs.field(factory=dict)
+    _parts: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
 
-    def of(self, cycle: Cycle) -> Standing:
+    def of(self, cycle: Cycle) -> Scoreboard:
         """The standing of the template of *cycle*."""
         found = self._known.pop(cycle.template, None)
         if found is None:
@@ -37,7 +37,7 @@ class Standings:
         self._known[cycle.template] = found
         return found
 
-    def _new(self, cycle: Cycle) -> Standing:
+    def _new(self, cycle: Cycle) -> Scoreboard:
         memory, pod = self.memory, cycle.template
         near, far = _divided(cycle.algorithm.predicates_for(pod), lambda predicate: predicate.is_of_row)
         weighed = [(priority, weight) for priority, weight in cycle.algorithm.priorities if priority.concerns(pod)]
@@ -45,11 +45,11 @@ class Standings:
         key = pod.size, tuple(memory.key(rule, pod) for rule in near), tuple(memory.key(rule, pod) for rule, _ in worth)
         part = self._parts.get(key)
         if part is None:
-            part = self._parts[key] = RowPart(memory.table, near, worth)
-        questions = [Question(predicate, memory.entry(predicate, pod)) for predicate in far]
+            part = self._parts[key] = RowScores(memory.table, near, worth)
+        questions = [TrackedPredicate(predicate, memory.entry(predicate, pod)) for predicate in far]
         wide, of_nodes = _divided(questions, lambda question: question.kept.stamped)
-        preferences = [Preference(priority, weight, memory.entry(priority, pod)) for priority, weight in wider]
-        return Standing(memory, part, wide, preferences, of_nodes)
+        preferences = [TrackedPriority(priority, weight, memory.entry(priority, pod)) for priority, weight in wider]
+        return Scoreboard(memory, part, wide, preferences, of_nodes)
 
     def _size(self) -> int:
         """Bytes that one standing takes with its part, about."""

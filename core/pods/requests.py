@@ -13,9 +13,7 @@ from functools import cache
 from ...api.meaning.labels import is_valid_label_key
 from ...api.objects import Container, Pod
 from ...api.objects.quantity import ZERO, Quantity
-from ..release import Gates
-
-Requests = dict[str, int]
+from ..release import Gates, Requests
 
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
 NATIVE = (CPU, MEMORY, EPHEMERAL_STORAGE)

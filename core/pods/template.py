@@ -8,9 +8,8 @@ from typing import Any
 import attrs
 
 from ...api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm
-from ..release import Release
+from ..release import Release, Requests
 from .claims import claim_keys
-from .requests import Requests
 
 Port = tuple[str, str, int]
 """Host IP, protocol, port."""

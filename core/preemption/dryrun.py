@@ -13,13 +13,15 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Ints, Mask, Rows
-from ..arrays.sums import SUMS, Sums
+from ..arrays.sums import SumsTrial
 from ..cluster.nominations import Nominations
-from ..cycle import Cycle
-from ..incremental.answers import Memory
+from ..cycle import Answers, Cycle
 from ..pods.template import Entry, Template
 from ..rule import ROWWISE, WIDE, Predicate, Reads
-from .layout import NEVER_STARTED, Residents
+from .layout import NEVER_STARTED, PodLayout
+
+SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS
+"""What a rule may read that is asked about sums alone; ports only for a pod that asks for none."""
 
 
 @attrs.define(eq=False)
@@ -80,14 +82,14 @@ class Trial:
 
 def is_plain(cycle: Cycle, nominations: Nominations) -> bool:
     """Whether sums alone can tell where the pod fits, whoever leaves."""
-    if cycle.memory is None or cycle.template.ports or not cycle.algorithm.has_predicates:
+    if cycle.answers is None or cycle.template.ports or not cycle.algorithm.has_predicates:
         return False
     if any(cycle.nominated_entry(pod).template.has_pod_affinity for name in nominations for pod in nominations.on(name)):
         return False
-    return all(_is_untouched(predicate, cycle, cycle.memory) for predicate in cycle.algorithm.predicates_for(cycle.template))
+    return all(_is_untouched(predicate, cycle, cycle.answers) for predicate in cycle.algorithm.predicates_for(cycle.template))
 
 
-def _is_untouched(predicate: Predicate, cycle: Cycle, memory: Memory) -> bool:
+def _is_untouched(predicate: Predicate, cycle: Cycle, memory: Answers) -> bool:
     """Whether a predicate looks at sums at most, or at counts of pods of which there are none."""
     if predicate.effect is not None or predicate.reads & (Reads.EFFECTS | Reads.PODS):
         return False
@@ -100,19 +102,19 @@ def _is_untouched(predicate: Predicate, cycle: Cycle, memory: Memory) -> bool:
     return kept.answer is None and not any(counter.total for counter in kept.watched)
 
 
-def dry_run(cycle: Cycle, nominations: Nominations, rows: Rows, residents: Residents, is_protected: Callable[[Template], bool]) -> Trial:
+def dry_run(cycle: Cycle, nominations: Nominations, rows: Rows, layout: PodLayout, is_protected: Callable[[Template], bool]) -> Trial:
     """Who would have to leave each of *rows*, for a pod that :func:`is_plain`; rows that would not do are left out."""
-    rows = rows[_standing_fits(cycle, rows)]
-    residents.follow(rows)
-    lower = residents.priority[:, rows] < cycle.pod.priority
-    numbers = residents.template[:, rows]
-    used, step = _emptied(cycle, nominations, rows, residents, lower, numbers)
+    rows = rows[_permanent_fits(cycle, rows)]
+    layout.follow(rows)
+    lower = layout.priority[:, rows] < cycle.pod.priority
+    numbers = layout.template[:, rows]
+    used, step = _emptied(cycle, nominations, rows, layout, lower, numbers)
     alive = _fits(cycle, used)
     if not alive.all():
         chosen = np.flatnonzero(alive)
         rows, lower, numbers = rows[chosen], lower[:, chosen], numbers[:, chosen]
-        used, step = _emptied(cycle, nominations, rows, residents, lower, numbers)
-    guarded = residents.asked_of(is_protected, np.bool_)
+        used, step = _emptied(cycle, nominations, rows, layout, lower, numbers)
+    guarded = layout.asked_of(is_protected, np.bool_)
     protected = guarded[numbers] & lower if len(guarded) else np.zeros_like(lower)
     victim = np.zeros_like(lower)
     for round_of in (protected, lower & ~protected) if protected.any() else (lower,):
@@ -123,27 +125,27 @@ def dry_run(cycle: Cycle, nominations: Nominations, rows: Rows, residents: Resid
             if refused.any():
                 step(used, numbers[place], -refused.astype(np.int64))
                 victim[place] |= refused
-    names, entries = cycle.table.names, [residents.entries[row] for row in rows.tolist()]
-    priority, started = residents.priority[:, rows], residents.started[:, rows]
+    names, entries = cycle.table.names, [layout.entries[row] for row in rows.tolist()]
+    priority, started = layout.priority[:, rows], layout.started[:, rows]
     return Trial(rows, [names[row] for row in rows.tolist()], entries, priority, started, victim, protected)
 
 
-Step = Callable[[Sums, Ints, Ints], None]
+Step = Callable[[SumsTrial, Ints, Ints], None]
 
 
-def _standing_fits(cycle: Cycle, rows: Rows) -> Mask:
+def _permanent_fits(cycle: Cycle, rows: Rows) -> Mask:
     """Where the predicates that look at nothing but nodes let the pod pass: bool[len(rows)]."""
     fits = np.ones(len(rows), np.bool_)
-    assert cycle.memory is not None
+    assert cycle.answers is not None
     for predicate in cycle.algorithm.predicates_for(cycle.template):
         if not predicate.reads & ROWWISE:
-            answer = cycle.memory.failures(predicate, cycle).answer
+            answer = cycle.answers.failures(predicate, cycle).answer
             if answer is not None:
                 fits &= answer.passed[rows]
     return fits
 
 
-def _fits(cycle: Cycle, used: Sums) -> Mask:
+def _fits(cycle: Cycle, used: SumsTrial) -> Mask:
     fits = np.ones(used.n, np.bool_)
     for predicate in cycle.algorithm.predicates_for(cycle.template):
         if predicate.reads & ROWWISE:
@@ -153,23 +155,23 @@ def _fits(cycle: Cycle, used: Sums) -> Mask:
     return fits
 
 
-def _emptied(cycle: Cycle, nominations: Nominations, rows: Rows, residents: Residents, lower: Mask, numbers: Ints) -> tuple[Sums, Step]:
+def _emptied(cycle: Cycle, nominations: Nominations, rows: Rows, layout: PodLayout, lower: Mask, numbers: Ints) -> tuple[SumsTrial, Step]:
     """The sums of *rows* without their lower priorities but with the pods nominated to them, and how to add pods by template number."""
-    names = [name for name in cycle.table.resources if name in {key for t in residents.templates for key in t.footprint}]
-    by_name = {name: residents.asked_of(lambda t, name=name: t.footprint.get(name, 0)) for name in names}  # type: ignore[misc]
-    used = Sums.of(cycle.table, rows)
+    names = [name for name in cycle.table.resources if name in {key for t in layout.templates for key in t.footprint}]
+    by_name = {name: layout.asked_of(lambda t, name=name: t.footprint.get(name, 0)) for name in names}  # type: ignore[misc]
+    used = SumsTrial.of(cycle.table, rows)
 
-    def step(sums: Sums, at: Ints, sign: Ints) -> None:
+    def step(sums: SumsTrial, at: Ints, sign: Ints) -> None:
         sums.put(sign, {name: table[at] * sign for name, table in by_name.items()})
 
-    if len(residents.templates):
+    if len(layout.templates):
         for place in np.flatnonzero(lower.any(axis=1)).tolist():
             step(used, numbers[place], -lower[place].astype(np.int64))
     _add_nominated(cycle, nominations, used)
     return used, step
 
 
-def _add_nominated(cycle: Cycle, nominations: Nominations, used: Sums) -> None:
+def _add_nominated(cycle: Cycle, nominations: Nominations, used: SumsTrial) -> None:
     """Put the pods that count as nominated on their rows: where the pod fits beside them it fits without them too."""
     place = {row: i for i, row in enumerate(used.indexes.tolist())} if nominations else {}
     for name in nominations:

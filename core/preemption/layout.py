@@ -37,7 +37,7 @@ def instant(text: str) -> int:
 
 
 @attrs.define(eq=False)
-class Residents:
+class PodLayout:
     """Rows by places: ``priority``, ``template``, ``started``: int64[places, rows]; ``entries[row]`` in the same order.
 
     A row is laid out again when its pods have changed. Pods of equal importance keep the order of the node's own list.

@@ -6,9 +6,7 @@ Upstream: Preempt, selectVictimsOnNode and pickOneNodeForPreemption in pkg/sched
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-import attrs
 import numpy as np
 
 from ...api.meaning.labels import SelectorError, selector_matches
@@ -17,42 +15,12 @@ from ..arrays.batch import Rows
 from ..arrays.overlay import Overlay
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
-from ..decision.extender import preempt_with_extenders
-from ..decision.plan import Victims
+from ..decision.extender import Extender, preempt_with_extenders
+from ..decision.plan import Preemption, Victims
 from ..decision.search import Search, judge_twice, run_effects
 from ..pods.template import Entry
 from .dryrun import Trial, dry_run, is_plain
-from .layout import NEVER_STARTED, Residents, importance
-
-
-@attrs.define(eq=False)
-class Preemption:
-    """What preemption found. ``node`` is None where it found nothing or would not help."""
-
-    node: str | None = None
-    victims: list[Pod] = attrs.field(factory=list)
-    clear_nominations: list[Pod] = attrs.field(factory=list)
-    """Pods whose nomination is to be taken back."""
-    _candidates: Callable[[], dict[str, Victims]] = attrs.field(default=dict)
-    error: str | None = None
-    drops_own: bool = False
-    """The pod's own nomination ends; the record does not tell."""
-
-    @property
-    def candidates(self) -> dict[str, Victims]:
-        """Node -> who would have to leave it, in ascending order of name; spelled out when first asked for."""
-        found = self._candidates()
-        self._candidates = lambda: found
-        return found
-
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "node": self.node,
-            "victims": [pod.key for pod in self.victims],
-            "clearNominations": [pod.key for pod in self.clear_nominations],
-            "candidates": {n: {"victims": [p.key for p in v.pods], "pdbViolations": v.violations} for n, v in self.candidates.items()},
-        }
+from .layout import NEVER_STARTED, PodLayout, importance
 
 
 def is_eligible(cycle: Cycle) -> bool:
@@ -66,7 +34,9 @@ def is_eligible(cycle: Cycle) -> bool:
     return not any(entry.pod.is_terminating and entry.priority < pod.priority for entry in cycle.table.pods[row])
 
 
-def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows) -> Preemption:
+def preempt(
+    cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows, layout: PodLayout, extenders: Sequence[Extender]
+) -> Preemption:
     """Work out who would have to leave for the pod of *cycle*; *nodes*: the rows of the nodes in ascending order of name.
 
     Nothing is changed: the answer is a plan.
@@ -76,15 +46,15 @@ def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows) 
     rows = _where_it_might_help(cycle, found, nodes)
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
-    if cycle.residents is not None and is_plain(cycle, nominations):
-        rows = _with_a_chance(cycle, found, rows, cycle.residents)
-        trial = dry_run(cycle, nominations, rows, cycle.residents, lambda template: is_protected(template.pod, cycle))
-        if not cycle.extenders:
+    if is_plain(cycle, nominations):
+        rows = _with_a_chance(cycle, found, rows, layout)
+        trial = dry_run(cycle, nominations, rows, layout, lambda template: is_protected(template.pod, cycle))
+        if not extenders:
             return _plan_of(cycle, nominations, trial)
         candidates = _spelled_out(trial)
     else:
         candidates = select_victims(cycle, nominations, rows)
-    candidates = preempt_with_extenders(cycle.extenders, cycle.pod, candidates)
+    candidates = preempt_with_extenders(extenders, cycle.pod, candidates)
     if not candidates:
         return Preemption()
     name = pick_one_node(candidates, cycle.release.preemption.by_start_time)
@@ -92,14 +62,14 @@ def preempt(cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows) 
     return Preemption(name, candidates[name].pods, lower, lambda: candidates)
 
 
-def _with_a_chance(cycle: Cycle, found: Search, rows: Rows, residents: Residents) -> Rows:
+def _with_a_chance(cycle: Cycle, found: Search, rows: Rows, layout: PodLayout) -> Rows:
     """Those of *rows* that hold a pod of lower priority, or that the search did not judge: any other stays as it was when it failed."""
     judged = np.zeros(cycle.table.size, np.bool_)
     judged[found.failed] = True
     if min(cycle.table.priorities, default=cycle.pod.priority) >= cycle.pod.priority:
         return rows[~judged[rows]]
-    residents.follow(rows)
-    return rows[~judged[rows] | (residents.priority[:, rows] < cycle.pod.priority).any(axis=0)]
+    layout.follow(rows)
+    return rows[~judged[rows] | (layout.priority[:, rows] < cycle.pod.priority).any(axis=0)]
 
 
 def _plan_of(cycle: Cycle, nominations: Nominations, trial: Trial) -> Preemption:

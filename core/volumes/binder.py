@@ -14,14 +14,13 @@ import numpy as np
 from ...api.objects import KubeObject, Map, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
+from ..binding import UNDECIDED, Finding, Needs, VolumeDecision
 from ..cluster.listings import Listing, Listings
 from ..pods.claims import claim_keys
 from ..release import Release
 from .assumecache import AssumeCache, VolumeError
 from .match import is_bound_to, volume_class
-from .search import SELECTED_NODE, UNDECIDED, Decision, Finding, Needs, VolumeSearch, is_fully_bound
-
-__all__ = ["Decision", "Finding", "VolumeBinder", "VolumeError", "basic_checks", "claim_keys"]
+from .search import SELECTED_NODE, VolumeSearch, is_fully_bound
 
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
@@ -52,7 +51,7 @@ class VolumeBinder:
     volumes: AssumeCache[PersistentVolume] = attrs.field(init=False)
     claims: AssumeCache[PersistentVolumeClaim] = attrs.field(init=False)
     _search: VolumeSearch = attrs.field(init=False)
-    _decisions: dict[str, dict[str, Decision]] = attrs.field(factory=dict)
+    _decisions: dict[str, dict[str, VolumeDecision]] = attrs.field(factory=dict)
     """Pod -> node -> what was decided or, in the end, assumed."""
     _asked: dict[str, NodeTable] = attrs.field(factory=dict)
     """Pod -> the table for whose nodes decisions were asked for; they are worked out when one is needed."""
@@ -97,6 +96,10 @@ class VolumeBinder:
         """Which of these claims have volumes, and which get one with the pod; raises :class:`VolumeError`. Upstream: GetPodVolumeClaims."""
         return self._search.needs(claims)
 
+    def volume(self, name: str) -> PersistentVolume:
+        """The volume of that name as it is assumed to be; raises :class:`VolumeError` where there is none."""
+        return self.volumes.get(name)
+
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
         """Keep for :meth:`assume` what *pod* would get on each of *nodes*.
 
@@ -111,7 +114,7 @@ class VolumeBinder:
         for i in range(nodes.n):
             found, before = finding.decision(i), stored.get(nodes.name(i), UNDECIDED) if adds_up else UNDECIDED
             # Upstream: bindings and provisionings are replaced one without the other, and neither by nothing.
-            stored[nodes.name(i)] = Decision(found.bindings or before.bindings, found.provisionings or before.provisionings)
+            stored[nodes.name(i)] = VolumeDecision(found.bindings or before.bindings, found.provisionings or before.provisionings)
 
     def forget(self, pod: Pod) -> None:
         """Drop what was decided for *pod*, as when it is deleted."""
@@ -139,7 +142,7 @@ class VolumeBinder:
         if not pod.spec.volumes or not self.enabled or all(self._is_bound(key) for key in self._claims(pod)):
             return True
         decision = self._decision(pod, node_name)
-        made = Decision(
+        made = VolumeDecision(
             tuple((_for_claim(volume, claim), claim) for volume, claim in decision.bindings),
             tuple(_for_node(claim, node_name) for claim in decision.provisionings),
         )
@@ -166,13 +169,13 @@ class VolumeBinder:
         except VolumeError:
             return False
 
-    def _decision(self, pod: Pod, node_name: str) -> Decision:
+    def _decision(self, pod: Pod, node_name: str) -> VolumeDecision:
         table = self._asked.get(pod.key)
         if table is None:
             return self._decisions.get(pod.key, {}).get(node_name, UNDECIDED)
         return self.find(self._claims(pod), Batch(table, np.array([table.row_of[node_name]], np.intp))).decision(0)
 
-    def _assume(self, decision: Decision, made: Decision) -> None:
+    def _assume(self, decision: VolumeDecision, made: VolumeDecision) -> None:
         volumes: list[str] = []
         claims: list[str] = []
         try:

@@ -10,18 +10,17 @@ from functools import lru_cache
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything, node_term_matches
 from ...api.objects import NodeSelector, PersistentVolume, PersistentVolumeClaim
 from ...api.objects.quantity import Quantity
 from ..arrays.batch import Batch, Mask, Rows
 from ..arrays.columns import ColumnView
+from ..binding import Numbers
 from ..matching.nodeselectors import node_selector_mask
 from ..release import VolumeCells
 from .assumecache import VolumeError
 
-Numbers = NDArray[np.int64]
 BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 NOTHING = Quantity()
 NOWHERE: Rows = np.zeros(0, np.intp)

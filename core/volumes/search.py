@@ -12,13 +12,13 @@ import numpy as np
 
 from ...api.objects import PersistentVolume, PersistentVolumeClaim, StorageClass
 from ..arrays.batch import Batch, Mask
+from ..binding import Finding, Needs
 from ..cluster.listings import Listings
-from ..failures import Codes
 from ..matching.nodeselectors import node_selector_mask
 from ..release import VolumeCells
 from .assumecache import AssumeCache, VolumeError
 from .intree import MIGRATED_PLUGINS, PLUGINS, plugin_of, translated_affinity
-from .match import Numbers, VolumeMatcher, claim_class, requested_size
+from .match import VolumeMatcher, claim_class, requested_size
 from .provisioning import can_provision, has_capacity
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
@@ -30,77 +30,6 @@ MODE_NOT_DEFAULTED = "error checking if volumeMode was a mismatch: api defaultin
 def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
     """Whether *claim* has a volume and the volume controller is done with it."""
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
-
-
-@attrs.frozen
-class Decision:
-    """What a pod gets on one node: volumes for claims, and claims whose volumes are to be made."""
-
-    bindings: tuple[tuple[PersistentVolume, PersistentVolumeClaim], ...] = ()
-    provisionings: tuple[PersistentVolumeClaim, ...] = ()
-
-
-UNDECIDED = Decision()
-
-
-@attrs.define(eq=False)
-class Finding:
-    """What a batch of n nodes can do for a pod's claims.
-
-    ``unbound``, ``bound``: bool[n], False where a claim cannot get a volume there, or has one that the node cannot reach.
-    ``errors``: int64[n], 0 or one more than the index into ``texts`` of why the question has no answer there.
-    """
-
-    unbound: Mask
-    bound: Mask
-    errors: Codes
-    texts: list[str] = attrs.field(factory=list)
-    volumes: Sequence[PersistentVolume] = ()
-    """The volumes that ``matches`` names by their index."""
-    matches: list[tuple[PersistentVolumeClaim, Numbers]] = attrs.field(factory=list)
-    """For each claim the volume it gets on each node: int64[n], -1 where it gets none."""
-    provisions: list[tuple[PersistentVolumeClaim, Mask]] = attrs.field(factory=list)
-    """The claims whose volumes have to be made, and where: bool[n]."""
-    decided: Mask = attrs.field(init=False)
-    """Where the search came as far as volumes for claims: bool[n]."""
-    provided: Mask = attrs.field(init=False)
-    """Where all that has to be made can be: bool[n]."""
-    exists: Mask = attrs.field(init=False)
-    """False where a claim is bound to a volume that is not there and that is no error: bool[n]."""
-    enough: Mask = attrs.field(init=False)
-    """False where too little storage is left for what has to be made: bool[n]."""
-
-    def __attrs_post_init__(self) -> None:
-        self.decided, self.provided = np.zeros_like(self.bound), np.zeros_like(self.bound)
-        self.exists, self.enough = np.ones_like(self.bound), np.ones_like(self.bound)
-
-    @classmethod
-    def of(cls, n: int) -> Finding:
-        """Nothing against any of *n* nodes so far."""
-        return cls(np.ones(n, np.bool_), np.ones(n, np.bool_), np.zeros(n, np.int64))
-
-    def fail(self, text: str, mask: Mask) -> None:
-        """The question has no answer on the nodes of *mask*, unless an earlier error stands there."""
-        self.texts.append(text)
-        self.errors[mask & (self.errors == 0)] = len(self.texts)
-
-    def decision(self, i: int) -> Decision:
-        """What the pod gets on node *i*."""
-        if not self.decided[i] or self.errors[i]:
-            return UNDECIDED
-        bindings = tuple((self.volumes[numbers[i]], claim) for claim, numbers in self.matches if numbers[i] >= 0)
-        made = tuple(claim for claim, needed in self.provisions if needed[i]) if self.provided[i] else ()
-        return Decision(bindings, made)
-
-
-@attrs.frozen
-class Needs:
-    """A pod's claims: those with a volume, those whose volume is found when the pod has a node, with their class, and the others."""
-
-    bound: list[PersistentVolumeClaim] = attrs.field(factory=list)
-    delayed: list[tuple[PersistentVolumeClaim, StorageClass]] = attrs.field(factory=list)
-    immediate: list[PersistentVolumeClaim] = attrs.field(factory=list)
-    """Those that no scheduler finds a volume for."""
 
 
 @attrs.define(eq=False)

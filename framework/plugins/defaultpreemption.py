@@ -19,6 +19,6 @@ class DefaultPreemption(Plugin):
     name = "DefaultPreemption"
 
     def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult:
-        profile, nominations, shortlists = cycle.memo["post_filter"]
-        result = Evaluator(cycle, profile, nominations, self.args, shortlists).run(found)
+        profile, nominations, shortlists, extenders = cycle.memo["post_filter"]
+        result = Evaluator(cycle, profile, nominations, extenders, self.args, shortlists).run(found)
         return attrs.evolve(result, message=f"preemption: {result.message}") if result.message else result

@@ -14,11 +14,12 @@ from ...algorithmprovider.cells import rounded_mean
 from ...api.objects import NodeSelector, NodeSelectorTerm, PersistentVolumeClaim, Pod, Volume
 from ...api.objects.quantity import ZERO
 from ...core.arrays.batch import Batch, Ints, Mask
+from ...core.binding import Finding
 from ...core.failures import Failures, Reason
 from ...core.pods.claims import claim_name, is_made_for_pod, not_owned
 from ...core.pods.template import Template
 from ...core.rule import Reads, Scores
-from ...core.volumes.binder import Finding, VolumeError
+from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.search import UNBOUND_IMMEDIATE
 from ...predicates.reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
 from ..config.args import WHOLE_RANGE
@@ -149,7 +150,7 @@ def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle)
     Upstream: values of the hostname label are taken for names of nodes. GetEligibleNodes.
     """
     try:
-        volumes = [cycle.binder.volumes.get(claim.spec.volume_name) for claim in claims]
+        volumes = [cycle.binder.volume(claim.spec.volume_name) for claim in claims]
     except VolumeError:
         return None
     named = [names for volume in volumes if (names := _hosts(volume.spec.node_affinity))]

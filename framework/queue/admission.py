@@ -13,8 +13,9 @@ from ...api.meaning.labels import node_selector_matches, pairs_match
 from ...api.meaning.tolerations import tolerates
 from ...api.objects import Node, Pod
 from ...core.cluster.cache import NodeInfo
-from ...core.pods.requests import NATIVE, PODS, Requests, of_node
+from ...core.pods.requests import NATIVE, PODS, of_node
 from ...core.pods.template import Port, Template, Templates
+from ...core.release import Requests
 
 if TYPE_CHECKING:
     from ..engine import FrameworkEngine

@@ -127,5 +127,5 @@ class Side:
             return NodeView(node, TURNED_DOWN if reasons else UNKNOWN, reasons=reasons)
         if not reasons:
             return NodeView(node, NOT_VISITED if row not in search.failed else TURNED_DOWN)
-        rules = tuple(search.verdict.culprits(row))
+        rules = tuple(search.verdict.rejecting_predicates(row))
         return NodeView(node, TURNED_DOWN, rules or (EXTENDER,), reasons)

@@ -22,8 +22,8 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.census import Census
 from ...core.arrays.columns import Column
 from ...core.decision.search import Order
-from ...core.incremental.answers import Memory
-from ...core.incremental.scoreboards import Standings
+from ...core.incremental.answers import AnswerCache
+from ...core.incremental.scoreboards import Scoreboards
 from ...core.pods.template import Template
 from ...exceptions import KubeclassicError
 
@@ -33,8 +33,8 @@ FORMAT = 2
 ANEW: Mapping[type, tuple[str, ...]] = {
     Batch: ("table", "rows"),
     Template: tuple(field.name for field in attrs.fields(Template) if field.name != "memo"),
-    Memory: ("table", "limit"),
-    Standings: ("memory", "limit"),
+    AnswerCache: ("table", "limit"),
+    Scoreboards: ("memory", "limit"),
     Order: ("cache",),
 }
 """Classes that are made anew from these attributes; what else they hold is worked out again when it is asked for."""

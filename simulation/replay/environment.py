@@ -13,7 +13,7 @@ from ...core.arrays.batch import Batch, Rows
 from ...core.decision.decision import Decision
 from ...core.decision.score import ScoreError, prioritize
 from ...core.decision.search import Search, judge_twice, search
-from ...core.run import standing_still
+from ...core.run import unmoved
 from ...exceptions import CacheError, KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.engine import FrameworkEngine
 from ...framework.prefilter import run_pre_filter
@@ -154,7 +154,7 @@ class Simulation:
         feasible, scores = found.fits.copy(), np.zeros(len(names), np.int64)
         if np.count_nonzero(feasible) > 1:
             with suppress(ScoreError):
-                scores[feasible] = prioritize(cycle, table_rows[feasible]).totals
+                scores[feasible] = prioritize(cycle, table_rows[feasible], engine.extenders).totals
         engine.table.transient[:] = transient
         return feasible, scores
 
@@ -164,7 +164,7 @@ def _judged_by_plugins(engine: FrameworkEngine, pod: Pod, rows: Rows) -> tuple[N
     feasible, scores = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.int64)
     profile = engine.profile_of(pod)
     assert profile is not None
-    with standing_still(engine, pod):
+    with unmoved(engine, pod):
         cycle = engine.begin(pod)
         outcome = run_pre_filter(cycle, profile)
         if outcome.status is not None:

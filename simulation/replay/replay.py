@@ -9,8 +9,8 @@ import attrs
 
 from ...api.objects import Node, Pod
 from ...core.decision.decision import Decision
+from ...core.decision.plan import Preemption
 from ...core.engine import NO_NODES, Engine
-from ...core.preemption.select import Preemption
 from ...exceptions import ManifestError
 from ...framework.decision import FrameworkDecision
 from .bindingcycle import UNSCHEDULABLE

@@ -80,7 +80,7 @@ LISTINGS = _needing(
 VOLUME_LISTINGS = ("volumes", "claims", "classes", "csi_nodes", "csi_drivers", "csi_capacities")
 CACHE = _needing(free="node_count", node="node", cluster="infos")
 CYCLE = _needing(
-    free="pod template algorithm release enabled memo has_metadata memory details templates extenders table listings binder cache residents"
+    free="pod template algorithm release enabled memo has_metadata answers details templates table listings binder cache"
 )
 
 

@@ -223,11 +223,11 @@ def answer(rule: Predicate | Priority, cycle: Cycle, nodes: Batch, at: Sequence[
 
 def remembered(rule: Predicate | Priority, cycle: Cycle, at: Sequence[int]) -> Answer:
     """The same of the whole table, as the memory has it."""
-    assert cycle.memory is not None
+    assert cycle.answers is not None
     if isinstance(rule, Predicate):
-        return objections(cycle.memory.failures(rule, cycle).answer, at)
+        return objections(cycle.answers.failures(rule, cycle).answer, at)
     try:
-        return tuple(cycle.memory.scores(rule, cycle).answer[list(at)].tolist())
+        return tuple(cycle.answers.scores(rule, cycle).answer[list(at)].tolist())
     except RuleError as error:
         return (str(error),)
 

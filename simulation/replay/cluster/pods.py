@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from ....api.objects import Condition, Pod
-from ....core.volumes.binder import VolumeError
+from ....core.volumes.assumecache import VolumeError
 from ....exceptions import CacheError
 from ...engines import scheduler_names
 from ..bindingcycle import Failure

@@ -14,7 +14,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.incremental.answers import Memory
+from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.watched import TABLE, Watch, watched_batch, watched_cycle, watched_overlay, watched_table
 from tests.support.worldforms import pod_form
@@ -83,13 +83,13 @@ def is_remembered_wrongly(name: str, declared: Reads, count: int) -> bool:
     """Whether the memory, told that the rule called *name* reads *declared*, ever gives another answer than the rule."""
     rule = attrs.evolve(RULES[name], reads=declared)
     for world, rng in worlds(name, count):
-        memory = Memory(world.engine.table)
+        memory = AnswerCache(world.engine.table)
         form = rng.randrange(64)
         for step in drawn(rng, verbs_of(name), 10):
             world.take(step)
             cycle = world.engine.begin(pod_form(subject_of(name), form))
-            if cycle.has_metadata and Memory.keeps(rule, cycle):
-                cycle.memory, rows = memory, judged(cycle)
+            if cycle.has_metadata and AnswerCache.keeps(rule, cycle):
+                cycle.answers, rows = memory, judged(cycle)
                 if remembered(rule, cycle, rows) != answer(rule, attrs.evolve(cycle, memo={}), Batch(cycle.table), rows):
                     return True
     return False

@@ -1,4 +1,4 @@
-"""What rows are worth by the rules that look at nothing but the row: shared, foreseen, and always what asking would give."""
+"""What rows are worth by the rules that look at nothing but the row: shared, hits, and always what asking would give."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
-from kubeclassic.core.incremental.rows import PATIENCE, RowPart
+from kubeclassic.core.incremental.rows import MISSES_TO_LOOK, RowScores
 from tests.support.build import engine, node, pod
 
 RELEASES = ("1.12", "1.16")
@@ -27,7 +27,7 @@ def large_cluster(release: str = "1.16") -> Engine:
     return engine(*[node(f"n{number:02}", cpu="2", labels={"zone": f"z{number % 2}"}) for number in range(40)], release=release)
 
 
-def part_of(made: Engine, incoming: Pod) -> RowPart:
+def part_of(made: Engine, incoming: Pod) -> RowScores:
     """The part of the standing of *incoming*, as its last cycle left it."""
     return made.standings.of(made.begin(incoming, details=False)).part
 
@@ -40,9 +40,9 @@ def place(made: Engine, incoming: Pod) -> str:
     return host
 
 
-def afresh(made: Engine, part: RowPart, incoming: Pod) -> RowPart:
+def afresh(made: Engine, part: RowScores, incoming: Pod) -> RowScores:
     """*part* worked out anew."""
-    other = RowPart(part.table, part.questions, part.preferences)
+    other = RowScores(part.table, part.questions, part.preferences)
     assert other.refresh(made.begin(incoming, details=False))
     return other
 
@@ -68,10 +68,10 @@ class TestForesight:
     def test_equal_pods_are_foreseen(self, release: str) -> None:
         """After a few pods of one size the next ones need not be asked about."""
         made = large_cluster(release)
-        for number in range(PATIENCE + 12):
+        for number in range(MISSES_TO_LOOK + 12):
             place(made, small(f"p{number}"))
         part = part_of(made, small("p"))
-        assert part.ahead.foreseen > 0
+        assert part.ahead.hits > 0
 
     @given(sizes=st.lists(st.sampled_from(SIZES), min_size=1, max_size=40), leaving=st.sets(st.integers(0, 39), max_size=6))
     def test_what_was_foreseen_is_what_asking_gives(self, sizes: list[str], leaving: set[int]) -> None:

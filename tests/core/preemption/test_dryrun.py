@@ -55,10 +55,10 @@ def both_ways(made: Engine, incoming: Pod) -> tuple[dict[str, Victims], dict[str
     cycle = begun(made, incoming)
     rows = np.array([made.table.row_of[f"n{i}"] for i in range(3)], np.intp)
     assert is_plain(cycle, made.nominations)
-    assert cycle.residents is not None
+    assert cycle.answers is not None
     by_start = cycle.release.preemption.by_start_time
     slow = select_victims(cycle, made.nominations, rows)
-    trial = dry_run(cycle, made.nominations, rows, cycle.residents, lambda template: is_protected(template.pod, cycle))
+    trial = dry_run(cycle, made.nominations, rows, made.layout, lambda template: is_protected(template.pod, cycle))
     fast = {name: Victims([e.pod for e in trial.victims_of(i)[0]], trial.victims_of(i)[1]) for i, name in enumerate(trial.names)}
     return slow, fast, pick_one_node(slow, by_start) if slow else None, trial.names[trial.pick(by_start)] if trial.names else None
 

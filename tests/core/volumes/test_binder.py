@@ -7,7 +7,8 @@ import pytest
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.volumes.binder import VolumeBinder, VolumeError, basic_checks, claim_keys
+from kubeclassic.core.volumes.assumecache import VolumeError
+from kubeclassic.core.volumes.binder import VolumeBinder, basic_checks, claim_keys
 from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, made, node, pod, storage_class, volume
 
 
