@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 from .algorithmprovider.catalogue import CATALOGUE, Catalogue
 from .algorithmprovider.config import load_policy
@@ -20,28 +20,43 @@ from .algorithmprovider.policy import Policy
 from .algorithmprovider.providers import resolve
 from .algorithmprovider.registry import DEFAULT_PROVIDER, check_names
 from .algorithmprovider.releases import DEFAULT_RELEASE
-from .algorithmprovider.tiebreak import TIE_BREAKS
 from .api.cluster import Cluster
 from .api.inventory import DEFAULT_SCHEDULER, is_placed, why_not_waiting
 from .api.objects import Pod
 from .core.decision.decision import Decision
 from .core.decision.extender import Extender
-from .core.engine import Engine, PickHost
+from .core.decision.ties import PickHost
+from .core.engine import Engine
 from .core.release import Release
 from .core.rule import Algorithm
 from .core.run import Run
-from .exceptions import UnknownNameError, did_you_mean
+from .exceptions import UnknownNameError
+from .framework.building import build_engine
+from .framework.config.configuration import KubeSchedulerConfiguration
 from .framework.config.loading import GivenProfile, given_configuration
-from .framework.engine import FrameworkEngine
 from .framework.plugin import Plugin
 from .framework.profile import Profile
-from .framework.registry import DEFAULT_REGISTRY, with_plugins
 from .framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 
 GivenPod: TypeAlias = "Pod | Mapping[str, Any] | str"
 """A pod, its manifest, or the name of one that waits in the cluster."""
 GivenPolicy: TypeAlias = "Policy | Mapping[str, Any] | str | os.PathLike[str]"
 """A Policy, its JSON form, or the file that holds it."""
+
+
+class ClassicOptions(TypedDict, total=False):
+    """What releases with predicates and priorities take beside the rest."""
+
+    policy: GivenPolicy | None
+    """Goes before *provider*."""
+    provider: str | None
+    catalogue: Catalogue
+    """A user's own rules beside upstream's."""
+    hard_pod_affinity_weight: int | None
+    """1 where none is given."""
+    equivalence_cache: bool
+    scheduler_name: str | None
+    """Whose pods wait for this scheduler."""
 
 
 class Scheduler:
@@ -56,8 +71,7 @@ class Scheduler:
     *extenders* are called in order; those that a Policy or configuration names are not. *memory_bytes* is how much of earlier answers is
     kept, 0: nothing.
 
-    Releases with predicates and priorities take *policy*, which goes before *provider*, *hard_pod_affinity_weight* (1 where none is
-    given), *equivalence_cache*, *scheduler_name*, whose pods wait for this one, and *catalogue*, a user's own rules beside upstream's.
+    Releases with predicates and priorities take the options of :class:`ClassicOptions` too.
     Those with the framework take *profile*, a KubeSchedulerConfiguration, whose profiles say which pods wait, and *plugins*, a user's own
     beside upstream's; without a profile these run at all of their extension points. Without *release* it is the newest of the former,
     or with *profile* that of the latter.
@@ -71,44 +85,29 @@ class Scheduler:
         cluster: Cluster,
         release: str | None = None,
         *,
-        policy: GivenPolicy | None = None,
-        provider: str | None = None,
         profile: GivenProfile | None = None,
         plugins: Sequence[type[Plugin]] = (),
         gates: Mapping[str, bool] | str | None = None,
-        catalogue: Catalogue = CATALOGUE,
         percentage_of_nodes_to_score: int = 0,
-        hard_pod_affinity_weight: int | None = None,
         preemption: bool = True,
-        equivalence_cache: bool = False,
-        scheduler_name: str | None = None,
         tie_break: str | PickHost = "release",
         seed: int = 0,
         extenders: Sequence[Extender] = (),
         memory_bytes: int = 1 << 30,
+        **classic: Unpack[ClassicOptions],
     ) -> None:
         found = find_any_release(release or (DEFAULT_RELEASE if profile is None else DEFAULT_FRAMEWORK))
-        older = {
-            "policy": policy, "provider": provider, "catalogue": None if catalogue is CATALOGUE else catalogue,
-            "hard_pod_affinity_weight": hard_pod_affinity_weight, "equivalence_cache": equivalence_cache or None,
-            "scheduler_name": scheduler_name,
-        }  # fmt: skip
-        _check_taken(found.version, older, {"profile": profile, "plugins": plugins or None})
-        options: dict[str, Any] = {"pick_host": _tie_break(tie_break)(found, seed), "memory_bytes": memory_bytes, "extenders": extenders}
+        _check_taken(found.version, classic, {"profile": profile, "plugins": plugins or None})
         percentage = percentage_of_nodes_to_score
+        wanted: Algorithm | KubeSchedulerConfiguration
         if found.version in FRAMEWORK_RELEASES:
-            config = given_configuration(profile, gates=gates, percentage=percentage or None, plugins=plugins)
-            registry = with_plugins(DEFAULT_REGISTRY, plugins)
-            # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
-            engine: Engine = FrameworkEngine.of(config, registry=registry, preempts=preemption, shortlists=False, **options)
+            wanted = given_configuration(profile, gates=gates, percentage=percentage or None, plugins=plugins)
         else:
-            algorithm = _algorithm(
-                found, policy, provider or DEFAULT_PROVIDER, gates, catalogue=catalogue, percentage=percentage or found.default_percentage,
-                hard_pod_affinity_weight=1 if hard_pod_affinity_weight is None else hard_pod_affinity_weight,
-                preemption=preemption, equivalence_cache=equivalence_cache,
-            )  # fmt: skip
-            engine = Engine(algorithm, **options)
-        self._start(cluster, engine, scheduler_name or DEFAULT_SCHEDULER)
+            wanted = _algorithm(found, classic, gates, percentage=percentage or found.default_percentage, preemption=preemption)
+        engine = build_engine(
+            wanted, plugins=plugins, preempts=preemption, tie_break=tie_break, seed=seed, extenders=extenders, memory_bytes=memory_bytes
+        )
+        self._start(cluster, engine, classic.get("scheduler_name") or DEFAULT_SCHEDULER)
 
     @classmethod
     def of(cls, cluster: Cluster, engine: Engine, *, scheduler_name: str = DEFAULT_SCHEDULER) -> Scheduler:
@@ -119,7 +118,7 @@ class Scheduler:
 
     def _start(self, cluster: Cluster, engine: Engine, scheduler_name: str) -> None:
         self.cluster = cluster
-        self.scheduler_names = frozenset(engine.profiles) if isinstance(engine, FrameworkEngine) else frozenset([scheduler_name])
+        self.scheduler_names = engine.scheduler_names(scheduler_name)
         self._run = Run(engine)
         cluster.follow(self._run)
 
@@ -135,8 +134,7 @@ class Scheduler:
     @property
     def profiles(self) -> Mapping[str, Profile]:
         """The profiles by schedulerName; empty for a release without."""
-        engine = self._run.engine
-        return engine.profiles if isinstance(engine, FrameworkEngine) else {}
+        return self._run.engine.flow.profiles
 
     @property
     def waiting(self) -> tuple[Pod, ...]:
@@ -189,27 +187,22 @@ class Scheduler:
         return "" if state is None else state.node_name
 
 
-def _check_taken(version: str, older: Mapping[str, object], newer: Mapping[str, object]) -> None:
+def _check_taken(version: str, classic: ClassicOptions, newer: Mapping[str, object]) -> None:
     """Refuse what the other kind of releases takes."""
     runs_profiles = version in FRAMEWORK_RELEASES
     wanted = f"profile or plugins of release {DEFAULT_FRAMEWORK}" if runs_profiles else f'release "{DEFAULT_FRAMEWORK}"'
-    for name, value in (older if runs_profiles else newer).items():
-        if value is not None:
+    unset = {"catalogue": CATALOGUE, "equivalence_cache": False}
+    for name, value in (classic if runs_profiles else newer).items():
+        if value is not None and value is not unset.get(name):
             raise UnknownNameError(f"{name}: got one, which release {version} has not, wanted {wanted}")
 
 
-def _algorithm(
-    release: Release, policy: GivenPolicy | None, provider: str, gates: Mapping[str, bool] | str | None, **options: Any
-) -> Algorithm:
+def _algorithm(release: Release, classic: ClassicOptions, gates: Mapping[str, bool] | str | None, **options: Any) -> Algorithm:
     switches = parse_gates(gates) if isinstance(gates, str) else dict(gates or {})
+    provider, policy, weight = classic.get("provider") or DEFAULT_PROVIDER, classic.get("policy"), classic.get("hard_pod_affinity_weight")
     check_names(release, switches, provider)
-    read = load_policy(policy) if isinstance(policy, str | os.PathLike) else policy
-    return resolve(release, gates=switches, policy=read, provider=provider, **options)
-
-
-def _tie_break(wanted: str | PickHost) -> Callable[[Release, int], PickHost]:
-    if not isinstance(wanted, str):
-        return lambda release, seed: wanted
-    if wanted not in TIE_BREAKS:
-        raise UnknownNameError(f'tie_break: got "{wanted}", wanted {", ".join(TIE_BREAKS)}{did_you_mean(wanted, TIE_BREAKS)}')
-    return TIE_BREAKS[wanted]
+    return resolve(
+        release, gates=switches, policy=load_policy(policy) if isinstance(policy, str | os.PathLike) else policy, provider=provider,
+        catalogue=classic.get("catalogue", CATALOGUE), hard_pod_affinity_weight=1 if weight is None else weight,
+        equivalence_cache=classic.get("equivalence_cache", False), **options,
+    )  # fmt: skip

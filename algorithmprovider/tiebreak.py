@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from ..core.engine import PickHost
+from ..core.decision.ties import PickHost
 from ..core.release import Release
 from .cells import first_best, round_robin
 

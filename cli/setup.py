@@ -18,14 +18,12 @@ from ..algorithmprovider.config import (
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.registry import check_names
 from ..algorithmprovider.releases import DEFAULT_RELEASE
-from ..algorithmprovider.tiebreak import TIE_BREAKS
 from ..core.engine import Engine
 from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError
+from ..framework.building import build_engine
 from ..framework.config import configuration as framework
 from ..framework.config.loading import given_configuration
-from ..framework.engine import FrameworkEngine
-from ..framework.registry import DEFAULT_REGISTRY, with_plugins
 from ..framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 from .userrules import catalogue_of, plugins_of
 
@@ -94,16 +92,12 @@ class Setup:
 
     def engine(self, configuration: Configuration, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler of *configuration*; *config_maps* are where ``--policy-configmap`` is looked for."""
-        pick_host = TIE_BREAKS[self.tie_break](find_any_release(self.version), self.seed)
-        if isinstance(configuration, KubeSchedulerConfiguration):
-            return Engine(self._algorithm(configuration, config_maps), pick_host=pick_host)
-        # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
-        options: dict[str, Any] = {"pick_host": pick_host, "preempts": not self.disable_preemption, "shortlists": False}
-        registry = with_plugins(DEFAULT_REGISTRY, plugins_of(self.rules))
+        wanted = self._algorithm(configuration, config_maps) if isinstance(configuration, KubeSchedulerConfiguration) else configuration
+        options: dict[str, Any] = {"preempts": not self.disable_preemption, "tie_break": self.tie_break, "seed": self.seed}
         try:
-            return FrameworkEngine.of(configuration, registry=registry, **options)
+            return build_engine(wanted, plugins=plugins_of(self.rules) if self.runs_profiles else (), **options)
         except PolicyError as error:
-            raise PolicyError(f"{self._profile_file}: {error}" if self._profile_file else str(error)) from None
+            raise PolicyError(f"{self._profile_file}: {error}" if self._profile_file and self.runs_profiles else str(error)) from None
 
     # --- predicates and priorities ----------------------------------------------------------------------------------
 

@@ -14,8 +14,6 @@ import yaml
 
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
-from ..framework.engine import FrameworkEngine
-from ..framework.profile import Profile
 from ..simulation.gcpause import settled
 from ..simulation.scenario import Scenario
 from ..simulation.simulate import Simulation
@@ -64,7 +62,7 @@ def simulate(
 
 def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
     """Warnings and, where asked for, what runs."""
-    algorithm, profiles = engine.algorithm, engine.profiles if isinstance(engine, FrameworkEngine) else {}
+    algorithm, profiles = engine.algorithm, engine.flow.profiles
     for warning in scenario.warnings:
         warn(warning)
     if algorithm.extenders:
@@ -72,17 +70,8 @@ def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
     if not verbose:
         return
     note(f"release {algorithm.release.version}, {scenario.node_count} nodes, {len(scenario.pending)} pods wait")
-    for profile in profiles.values():
-        note(f"profile {profile.scheduler_name}")
-        for point, plugins in profile.points.items():
-            note(f"  {point}: {', '.join(_with_weight(plugin.name, profile, point) for plugin in plugins) or 'none'}")
-    if not profiles:
-        note(f"predicates: {', '.join(predicate.name for predicate in algorithm.predicates)}")
-        note(f"priorities: {', '.join(f'{priority.name} x {weight}' for priority, weight in algorithm.priorities)}")
-
-
-def _with_weight(plugin: str, profile: Profile, point: str) -> str:
-    return f"{plugin} x {profile.weights[plugin]}" if point == "score" else plugin
+    for line in engine.flow.describe():
+        note(line)
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------

@@ -1,15 +1,16 @@
-"""What a volume binder answers, and what rules may ask of it. The binder itself is in :mod:`.volumes.binder`."""
+"""What a volume binder answers, and what may be asked of it. The binder itself is in :mod:`.volumes.binder`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..api.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from ..api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from .arrays.batch import Batch, Mask
 from .failures import Codes
 
@@ -89,7 +90,7 @@ class Needs:
 
 
 class Binder(Protocol):
-    """What rules ask of the volume binder. Upstream: SchedulerVolumeBinder in pkg/controller/volume/scheduling/scheduler_binder.go."""
+    """The volume binder. Upstream: SchedulerVolumeBinder in pkg/controller/volume/scheduling/scheduler_binder.go."""
 
     @property
     def enabled(self) -> bool:
@@ -123,4 +124,24 @@ class Binder(Protocol):
 
     def volume(self, name: str) -> PersistentVolume:
         """The volume of that name as it is assumed to be; raises an error where there is none."""
+        ...
+
+    def bind(self, pod: Pod) -> tuple[KubeObject, ...]:
+        """The volumes, then the claims, that are to be written to the API for *pod*, which is on its node."""
+        ...
+
+    def forget(self, pod: Pod) -> None:
+        """Drop what was decided for *pod*, as when it is deleted."""
+        ...
+
+    def undone(self, pod: Pod) -> AbstractContextManager[None]:
+        """What is decided for *pod* inside is dropped at the end."""
+        ...
+
+    def put(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
+        """A volume or claim appears or changes, which ends what was assumed of it."""
+        ...
+
+    def drop(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
+        """A volume or claim goes; only its kind and key matter."""
         ...

@@ -96,5 +96,4 @@ class Feed:
             self._follow(old, None)
 
     def _follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        if self.engine.equivalence is not None:
-            self.engine.equivalence.follow(old, new)
+        self.engine.flow.follow(old, new)

@@ -159,6 +159,8 @@ class QueueCells:
     """A node update moves pods only where a property that scheduling reads changed."""
     nominations_by_uid: bool
     """The nominated map stores a pod's node by UID."""
+    refuses_placed_nominations: bool = False
+    """A pod that has a node is nominated to none."""
     keeps_nomination_on_update: bool
     """An update without nomination keeps the one that the map has."""
     csi_node_events: bool
@@ -209,6 +211,10 @@ class Release:
     """Snapshots hold NodeInfos without a node (then predicate metadata is nil); else they keep the last state with one."""
     transient_reset_all: bool
     """Transient volume counts are reset on every node each cycle; else on changed ones only."""
+    snapshot_drops_nodeless: bool = False
+    """A node that is gone leaves the snapshot at once, with all its pods."""
+    cache_replaces_confirmed: bool = False
+    """A confirmed pod takes the assumed one's place, at the end of its node's list; else the assumed object stays until the next update."""
     selects_namespaces: bool = False
     """Pod affinity terms may take in namespaces by their labels."""
     # --- the cycle (reference B) ---

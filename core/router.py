@@ -63,6 +63,9 @@ class EventRouter:
             self.feed.delete(item)
             self._maybe_move(DELETE, item)
 
+    def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
+        """A reserved pod was given up, so that others may be tried again, with *but_itself* all but *pod*. Up to 1.16 nobody is told."""
+
     # --- what moves pods --------------------------------------------------------------------------------------------
 
     def _maybe_move(self, verb: str, item: KubeObject) -> None:

@@ -149,20 +149,19 @@ class Algorithm:
     metadata_fails: Callable[[Cycle], bool] = attrs.field(default=lambda cycle: False)
     """Whether upstream's predicate metadata would be nil for a cycle."""
     equivalence_cache: bool = False
+    leaves_counts: bool = attrs.field(
+        default=attrs.Factory(lambda self: self.enabled("BalanceAttachedNodeVolumes"), takes_self=True)
+    )
+    """Some rule reads what others left behind in the cycle, such as the volume count predicates for a priority."""
     has_predicates: bool = True
     """False where the predicate map is empty: every node of the lister is feasible."""
 
     def predicates_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates that may object to *pod*, in running order."""
-        found: Sequence[Predicate] | None = pod.memo.get("predicates")
+        found: Sequence[Predicate] | None = pod.memo.get(self)
         if found is None:
-            found = pod.memo["predicates"] = tuple(p for p in self.predicates if p.concerns(pod))
+            found = pod.memo[self] = tuple(p for p in self.predicates if p.concerns(pod))
         return found
-
-    @property
-    def leaves_counts(self) -> bool:
-        """Whether the volume count predicates leave their counts behind for a priority to read."""
-        return self.enabled("BalanceAttachedNodeVolumes")
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; a gate that the release does not have is off."""

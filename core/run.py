@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import attrs
 
 from ..api.objects import KubeObject, Pod
@@ -103,7 +100,7 @@ class Run:
 
     def ask(self, pod: Pod) -> Decision:
         """What a cycle for *pod* would decide now; nothing moves, and nothing follows from it."""
-        with unmoved(self.engine, pod):
+        with self.engine.unmoved(pod):
             return self.engine.schedule(self._pods.get(pod.key, pod))
 
     def take_retries(self) -> list[Pod]:
@@ -149,17 +146,3 @@ class Run:
     def _set_nomination(self, pod: Pod, node_name: str) -> None:
         current = self._pods.get(pod.key, pod)
         self._pods[pod.key] = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
-
-
-@contextmanager
-def unmoved(engine: Engine, pod: Pod) -> Iterator[None]:
-    """What *engine* decides on *pod* meanwhile moves neither its visiting order nor its round robin, and leaves no effects."""
-    engine.snapshot.refresh()
-    turn, transient, equivalence = engine.turn, engine.table.transient.copy(), engine.equivalence
-    engine.equivalence = None if equivalence is None else equivalence.frozen()
-    try:
-        with engine.binder.undone(pod):
-            yield
-    finally:
-        engine.turn, engine.equivalence = turn, equivalence
-        engine.table.transient[:, : transient.shape[1]] = transient

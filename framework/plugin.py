@@ -34,26 +34,11 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Entry, Template
 from ..core.rule import Predicate, Reads, Scores
+from .extensionpoints import POINTS
 from .status import Code, Status
 
 MAX_NODE_SCORE = 100
 """The best score of a plugin after normalising."""
-
-POINTS: Mapping[str, str] = {
-    "preEnqueue": "pre_enqueue",
-    "queueSort": "less",
-    "preFilter": "pre_filter",
-    "filter": "filter",
-    "postFilter": "post_filter",
-    "preScore": "pre_score",
-    "score": "score",
-    "reserve": "reserve",
-    "permit": "permit",
-    "preBind": "pre_bind",
-    "bind": "bind",
-    "postBind": "post_bind",
-}
-"""Extension point as a configuration names it -> the method that makes a plugin join it."""
 
 
 class Plugin:
@@ -69,11 +54,11 @@ class Plugin:
     """The same for ``score``, which then must not depend on which nodes are feasible."""
     scores_together: ClassVar[bool] = False
     """``score`` is a function of all feasible nodes together."""
-    without_pre_filter: ClassVar[str | None] = None
+    without_pre_filter: str | None = None
     """What ``filter`` errs with where its PreFilter is disabled; None: it does without."""
     without_pre_score: ClassVar[str | None] = None
     """What ``score`` errs with where its PreScore is disabled."""
-    follows_pods: ClassVar[str | None] = None
+    follows_pods: str | None = None
     """A plugin whose PreFilter state follows pods put on and taken off in trials: what that errs with where PreFilter did not run."""
     pre_filter_by_class: ClassVar[bool] = False
     """``pre_filter`` depends on the pod's template alone and leaves nothing in the cycle: it is asked once a template."""
@@ -113,7 +98,6 @@ class Handle:
     gates: Mapping[str, bool] = attrs.field(factory=dict)
     environ: Mapping[str, str] = attrs.field(factory=dict)
     """The scheduler's environment variables that plugins read."""
-    has_extenders: bool = False
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; one that does not exist is off."""

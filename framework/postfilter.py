@@ -20,8 +20,8 @@ def run_post_filter(
     cycle.memo["post_filter"] = (profile, nominations, shortlists, extenders)
     found = PostFilterResult()
     messages: list[str] = []
-    for plugin in profile.at("postFilter"):
-        answer: PostFilterResult = plugin.post_filter(cycle.template, diagnosis, cycle)  # type: ignore[attr-defined]  # it stands at this point
+    for plugin in profile.points.post_filter:
+        answer = plugin.post_filter(cycle.template, diagnosis, cycle)
         if answer.is_error or not answer.message:
             return answer
         if answer.nominated is not None or found.plan is None:

@@ -166,7 +166,7 @@ class Evaluator:
 
     def _cannot_follow(self, nodes: int) -> bool:
         """Whether a plugin whose PreFilter did not run would have to follow the pods that leave: then every such node errs."""
-        for plugin in self.profile.at("preFilter"):
+        for plugin in self.profile.points.pre_filter:
             if plugin.follows_pods is not None and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped:
                 self.errors += [f'running RemovePod on PreFilter plugin "{plugin.name}": {plugin.follows_pods}'] * nodes
                 return True

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import attrs
 
-from .plugin import FrameworkCycle, Plugin, PreFilterResult
+from ..api.objects import Pod
+from .extensionpoints import PreFilter
+from .plugin import FrameworkCycle, PreFilterResult
 from .profile import Profile
 from .status import Status, error, unschedulable
 
@@ -23,11 +25,20 @@ class Outcome:
 EVERYTHING = Outcome()
 
 
+def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
+    """What holds *pod* back from being tried at all; None where nothing does. Upstream: runPreEnqueuePlugins."""
+    for plugin in profile.points.pre_enqueue:
+        status = plugin.pre_enqueue(pod)
+        if status is not None and not status.is_success:
+            return attrs.evolve(status, plugin=plugin.name)
+    return None
+
+
 def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
     """Ask each PreFilter plugin in order until one turns the pod down."""
     names: frozenset[str] | None = None
     narrowing: list[str] = []
-    for plugin in profile.at("preFilter"):
+    for plugin in profile.points.pre_filter:
         answer = _ask(plugin, cycle)
         if isinstance(answer, Status) and not answer.is_success:
             if not answer.is_skip:
@@ -43,25 +54,22 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
     return EVERYTHING if names is None else Outcome(None, names)
 
 
-def _ask(plugin: Plugin, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
+def _ask(plugin: PreFilter, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
     if not plugin.concerns(cycle.template):
         return None
-    if plugin.pre_filter_by_class:
-        return ask_once(plugin, cycle)
-    found: PreFilterResult | Status | None = plugin.pre_filter(cycle.template, cycle)  # type: ignore[attr-defined]  # it stands at this point
-    return found
+    return ask_once(plugin, cycle) if plugin.pre_filter_by_class else plugin.pre_filter(cycle.template, cycle)
 
 
-def ask_once(plugin: Plugin, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
+def ask_once(plugin: PreFilter, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
     """What a plugin says of the pod's template, asked once."""
     memo, key = cycle.template.memo, (plugin, "pre_filter")
     if key not in memo:
-        memo[key] = plugin.pre_filter(cycle.template, cycle)  # type: ignore[attr-defined]  # it stands at this point
+        memo[key] = plugin.pre_filter(cycle.template, cycle)
     found: PreFilterResult | Status | None = memo[key]
     return found
 
 
-def _refusal(plugin: Plugin, status: Status) -> Status:
+def _refusal(plugin: PreFilter, status: Status) -> Status:
     if status.is_rejection:
         return attrs.evolve(status, plugin=plugin.name)
     return attrs.evolve(error(f'running PreFilter plugin "{plugin.name}": {status.message}'), plugin=plugin.name)

@@ -5,20 +5,22 @@ Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import attrs
 
-from ..core.pods.template import Template
 from ..core.release import Release
-from ..core.rule import Algorithm, Predicate, Priority, Reads
+from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
 from .config.argfaults import arg_faults
+from .config.args import NodeResourcesFitArgs
 from .config.configuration import KubeSchedulerConfiguration, ProfileConfig
 from .config.defaults import Named, Plugins, PluginSet
 from .config.fielderrors import aggregated
+from .extensionpoints import Points
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
-from .rules import as_kept, as_predicate, as_priority
+from .rules import as_cacheable, as_predicate, as_priority
 
 MAX_TOTAL = 2**63 - 1
 Registry = Mapping[str, type[Plugin]]
@@ -33,49 +35,23 @@ def _type_of(point: str) -> str:
     return f"{point[0].upper()}{point[1:]}Plugin"
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class FrameworkAlgorithm(Algorithm):
-    """The filters and scores of a profile, as rules."""
-
-    def predicates_for(self, pod: Template) -> Sequence[Predicate]:
-        key = ("predicates", id(self))
-        found: Sequence[Predicate] | None = pod.memo.get(key)
-        if found is None:
-            found = pod.memo[key] = tuple(p for p in self.predicates if p.concerns(pod))
-        return found
-
-    @property
-    def leaves_counts(self) -> bool:
-        """Whether a rule is there whose answers may never be kept."""
-        rules: list[Predicate | Priority] = [*self.predicates, *(priority for priority, _ in self.priorities)]
-        return any(rule.reads & Reads.EFFECTS for rule in rules)
-
-
 @attrs.frozen(eq=False)
 class Profile:
-    """What pods of one schedulerName go through. ``points``: extension point -> its plugins, in running order."""
+    """What pods of one schedulerName go through."""
 
     scheduler_name: str
     percentage: int
-    points: Mapping[str, tuple[Plugin, ...]]
+    points: Points
     weights: Mapping[str, int]
     """Plugin -> weight of its score."""
-    algorithm: FrameworkAlgorithm
-    kept: FrameworkAlgorithm | None
-    """The same with scores in the form that can be kept; None where some filter or score does not say what it reads."""
+    algorithm: Algorithm
+    cacheable: Algorithm | None
+    """The same with scores in the form that can be cached; None where some filter or score does not say what it reads."""
+    _plugins: Mapping[str, Plugin]
 
-    def at(self, point: str) -> tuple[Plugin, ...]:
-        """The plugins of an extension point."""
-        return self.points[point]
-
-    def before(self, point: str, kind: type[Plugin]) -> tuple[Plugin, ...]:
-        """The plugins of an extension point that stand before that of class *kind*; none where it is not there."""
-        plugins = self.at(point)
-        return next((plugins[:i] for i, plugin in enumerate(plugins) if isinstance(plugin, kind)), ())
-
-    def plugins(self) -> dict[str, Plugin]:
+    def plugins(self) -> Mapping[str, Plugin]:
         """Every plugin that joins some point, by name."""
-        return {plugin.name: plugin for plugins in self.points.values() for plugin in plugins}
+        return self._plugins
 
 
 def build_profiles(
@@ -100,7 +76,8 @@ class _Builder:
     release: Release
     registry: Registry
     handle: Handle
-    made: dict[str, Plugin] = attrs.field(factory=dict)
+    made: dict[str, Any] = attrs.field(factory=dict)
+    """The plugins by name, whatever points they join."""
 
     @property
     def sets(self) -> Plugins:
@@ -116,8 +93,9 @@ class _Builder:
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         algorithm = self._algorithm(points, weights, percentage)
         plugins = {point: tuple(self.made[name] for name in names) for point, names in points.items()}
-        kept = None if algorithm.leaves_counts else self._kept(algorithm, points)
-        return Profile(self.profile.scheduler_name or "", percentage, plugins, weights, algorithm, kept)
+        cacheable = None if algorithm.leaves_counts else self._cacheable(algorithm, points)
+        joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
+        return Profile(self.profile.scheduler_name or "", percentage, Points.of(plugins), weights, algorithm, cacheable, joined)
 
     def _needed(self) -> list[str]:
         names = dict.fromkeys(plugin.name for found in self.sets.values() for plugin in found.enabled)
@@ -135,7 +113,7 @@ class _Builder:
     def _with_extenders(self, args: object) -> object:
         managed = [r.name for extender in self.config.extenders for r in extender.managed_resources if r.ignored_by_scheduler]
         # Upstream: the resources that extenders manage take the place of those in the arguments.
-        return attrs.evolve(args, ignored_resources=tuple(managed)) if managed else args  # type: ignore[misc]  # NodeResourcesFitArgs
+        return attrs.evolve(args, ignored_resources=tuple(managed)) if managed and isinstance(args, NodeResourcesFitArgs) else args
 
     def _explicit(self, point: str) -> Iterator[str]:
         seen: set[str] = set()
@@ -188,18 +166,21 @@ class _Builder:
             total += found[entry.name] * MAX_NODE_SCORE
         return found
 
-    def _algorithm(self, points: Mapping[str, tuple[str, ...]], weights: Mapping[str, int], percentage: int) -> FrameworkAlgorithm:
+    def _algorithm(self, points: Mapping[str, tuple[str, ...]], weights: Mapping[str, int], percentage: int) -> Algorithm:
         pre_filters, pre_scores = set(points["preFilter"]), set(points["preScore"])
-        return FrameworkAlgorithm(
+        predicates = tuple(as_predicate(self.made[name], name in pre_filters) for name in points["filter"])
+        priorities = tuple((as_priority(self.made[name], name in pre_scores), weights[name]) for name in points["score"])
+        return Algorithm(
             release=self.release,
             gates=self.config.gates,
-            predicates=tuple(as_predicate(self.made[name], name in pre_filters) for name in points["filter"]),
-            priorities=tuple((as_priority(self.made[name], name in pre_scores), weights[name]) for name in points["score"]),
+            predicates=predicates,
+            priorities=priorities,
+            leaves_counts=any(reads & Reads.EFFECTS for reads in (*(p.reads for p in predicates), *(p.reads for p, _ in priorities))),
             extenders=self.config.extenders,
             percentage=percentage,
         )
 
-    def _kept(self, algorithm: FrameworkAlgorithm, points: Mapping[str, tuple[str, ...]]) -> FrameworkAlgorithm:
+    def _cacheable(self, algorithm: Algorithm, points: Mapping[str, tuple[str, ...]]) -> Algorithm:
         pre_scores = set(points["preScore"])
-        weighed = tuple((as_kept(self.made[rule.name], rule.name in pre_scores), weight) for rule, weight in algorithm.priorities)
+        weighed = tuple((as_cacheable(self.made[rule.name], rule.name in pre_scores), weight) for rule, weight in algorithm.priorities)
         return attrs.evolve(algorithm, priorities=weighed)

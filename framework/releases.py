@@ -44,6 +44,10 @@ V1_27: Release = attrs.evolve(
     incoming_nonzero=requests.exact_sums_with_defaults,
     footprint_nonzero=requests.nonzero_with_any_overhead,
     zone_key=zone_key,
+    snapshot_keeps_nodeless=False,
+    transient_reset_all=False,
+    snapshot_drops_nodeless=True,
+    cache_replaces_confirmed=True,
     selects_namespaces=True,
     nodes_to_find=cells.adaptive_share,
     pick_host=cells.first_best,
@@ -72,7 +76,10 @@ V1_27: Release = attrs.evolve(
     preemption=attrs.evolve(
         _LAST.preemption, needs_priority_gate=False, excludes_self=True, victim_message="Preempted by a pod on node {node}"
     ),
-    queue=attrs.evolve(_LAST.queue, pop_removes_nomination=False, fifo_without_priority=False, nominations_by_uid=True),
+    queue=attrs.evolve(
+        _LAST.queue, pop_removes_nomination=False, fifo_without_priority=False, nominations_by_uid=True,
+        keeps_nomination_on_update=True, refuses_placed_nominations=True,
+    ),
 )
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})

@@ -1,8 +1,8 @@
-"""A plugin's Filter and Score as the predicate and the priority that the cycle runs, so that their answers are kept alike."""
+"""A plugin's Filter and Score as the predicate and the priority that the cycle runs, so that their answers are cached alike."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import attrs
 
@@ -10,21 +10,19 @@ from ..core.arrays.batch import Batch
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.rule import Predicate, Priority, RuleError, Scores
-
-if TYPE_CHECKING:
-    from .plugin import FrameworkCycle, Plugin
+from .extensionpoints import Filter, Score
 
 
-def as_predicate(plugin: Plugin, pre_filters: bool) -> Predicate:
+def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
     """The plugin's Filter; *pre_filters*: its PreFilter is enabled too."""
-    ask = plugin.filter  # type: ignore[attr-defined]  # whoever asks for the filter knows that it is there
+    ask = plugin.filter
     missing = None if pre_filters else plugin.without_pre_filter
 
-    def check(pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+    def check(pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
         if missing is not None:
             return Failures.error(_wrapped(plugin, missing), nodes.has_node)
         try:
-            found: Failures | None = ask(pod, nodes, cycle)
+            found = ask(pod, nodes, cycle)
         except RuleError as error:
             return Failures.error(_wrapped(plugin, str(error)), nodes.has_node)
         if found is not None and found.errors is not None:
@@ -32,33 +30,32 @@ def as_predicate(plugin: Plugin, pre_filters: bool) -> Predicate:
         return found
 
     concerns = plugin.concerns if missing is None else (lambda pod: True)
-    return Predicate(name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key)  # type: ignore[arg-type]  # cycles of the framework alone come here
+    return Predicate(name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key)
 
 
-def _wrapped(plugin: Plugin, text: str) -> str:
+def _wrapped(plugin: Filter, text: str) -> str:
     return f'running "{plugin.name}" filter plugin: {text}'
 
 
-def as_priority(plugin: Plugin, pre_scores: bool) -> Priority:
+def as_priority(plugin: Score, pre_scores: bool) -> Priority:
     """The plugin's Score and NormalizeScore; *pre_scores*: its PreScore is enabled too."""
-    score = plugin.score  # type: ignore[attr-defined]  # whoever asks for the score knows that it is there
+    score = plugin.score
     missing = None if pre_scores else plugin.without_pre_score
 
-    def raw(pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+    def raw(pod: Template, nodes: Batch, cycle: Any) -> Scores:
         if missing is not None:
             raise RuleError(missing)
-        found: Scores = score(pod, nodes, cycle)
-        return found
+        return score(pod, nodes, cycle)
 
     normalize = getattr(plugin, "normalize_score", None)
     return Priority(
-        name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,  # type: ignore[arg-type]  # as above
+        name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,
     )  # fmt: skip
 
 
-def as_kept(plugin: Plugin, pre_scores: bool) -> Priority:
-    """The plugin's Score in the form that can be kept: its own ``kept_score`` and ``kept_normalize``, where it has them."""
+def as_cacheable(plugin: Any, pre_scores: bool) -> Priority:
+    """The plugin's Score in the form that can be cached: its own ``kept_score`` and ``kept_normalize``, where it has them."""
     rule = as_priority(plugin, pre_scores)
     if not hasattr(plugin, "kept_score") or not (pre_scores or plugin.without_pre_score is None):
         return rule
-    return attrs.evolve(rule, score=plugin.kept_score, reduce=plugin.kept_normalize, whole_list=False)  # type: ignore[attr-defined]  # they go together
+    return attrs.evolve(rule, score=plugin.kept_score, reduce=plugin.kept_normalize, whole_list=False)

@@ -22,7 +22,7 @@ EXTENDER_SCALE = 10
 def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows, extenders: Sequence[Extender] = ()) -> Ranking:
     """Score the rows *feasible*; where nothing scores every node gets 1. Raises :class:`ScoreError` with upstream's text."""
     ranking = Ranking(np.zeros(len(feasible), np.int64), {}, {})
-    if not extenders and not profile.at("score"):
+    if not extenders and not profile.points.score:
         ranking.totals += 1
         return ranking
     nodes = Batch(cycle.table, feasible)
@@ -40,8 +40,8 @@ def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows, extender
 
 def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str]:
     skipped: set[str] = set()
-    for plugin in profile.at("preScore"):
-        status = plugin.pre_score(cycle.template, nodes, cycle)  # type: ignore[attr-defined]  # it stands at this point
+    for plugin in profile.points.pre_score:
+        status = plugin.pre_score(cycle.template, nodes, cycle)
         if status is None or status.is_success:
             continue
         if not status.is_skip:

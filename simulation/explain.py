@@ -11,13 +11,9 @@ from ..api.objects import Pod
 from ..core.arrays.batch import Rows
 from ..core.cycle import Cycle
 from ..core.decision.decision import Decision, Details
-from ..core.decision.score import Ranking, ScoreError, prioritize
+from ..core.decision.score import Ranking, ScoreError
 from ..core.decision.verdict import Judgement, Verdict
 from ..core.engine import Engine
-from ..core.run import unmoved
-from ..framework.decision import FrameworkDetails
-from ..framework.engine import FrameworkEngine
-from ..framework.score import prioritize as prioritize_by_plugins
 from .simulate import Simulation
 
 INSUFFICIENT = "Insufficient "
@@ -61,39 +57,29 @@ class NodeReport:
     fits: bool
     visited: bool
     """False where the search had enough nodes before it came here."""
-    predicates: tuple[str, ...] = ()
-    """Those that turned the node down."""
+    rules: tuple[str, ...] = ()
+    """The predicates, or the plugin, that turned the node down."""
     reasons: tuple[str, ...] = ()
     shortages: tuple[Shortage, ...] = ()
     scores: dict[str, Score] = attrs.field(factory=dict)
     """By priority or plugin; empty where the node was not scored."""
     total: int | None = None
+    code: str | None = None
+    """That of the plugin's status, in upstream's words; None where it fits, and for a release without plugins."""
 
-    def record(self) -> dict[str, Any]:
-        """As plain data."""
+    def record(self, *, by_plugins: bool = False) -> dict[str, Any]:
+        """As plain data; *by_plugins*: rules are plugins, and what they answer has a code."""
         return {
             "node": self.name,
             "fits": self.fits,
             "visited": self.visited,
-            "predicates": list(self.predicates),
+            ("plugins" if by_plugins else "predicates"): list(self.rules),
             "reasons": list(self.reasons),
             "shortages": [{**attrs.asdict(short), "missing": short.missing} for short in self.shortages],
             "scores": {name: {**attrs.asdict(score), "total": score.total} for name, score in self.scores.items()},
             "total": self.total,
+            **({"code": self.code} if by_plugins else {}),
         }
-
-
-@attrs.frozen
-class PluginReport(NodeReport):
-    """The same from a framework: ``predicates`` are plugins, and what they answer has a code."""
-
-    code: str | None = None
-    """That of the status which turned the node down, in upstream's words."""
-
-    def record(self) -> dict[str, Any]:
-        """As plain data, with ``plugins`` and ``code`` for ``predicates``."""
-        found = {"plugins" if name == "predicates" else name: value for name, value in super().record().items()}
-        return {**found, "code": self.code}
 
 
 @attrs.frozen
@@ -105,10 +91,15 @@ class Explanation:
     was_scored: bool
     """False where a single node fitted and was taken without scoring; its scores are shown all the same."""
 
+    @property
+    def by_plugins(self) -> bool:
+        """Whether plugins decided, as they do in the framework."""
+        return self.decision.plugins is not None
+
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        found = self.decision.record()
-        return {**found, "scored": self.was_scored, "nodes": [node.record() for node in self.nodes]}
+        nodes = [node.record(by_plugins=self.by_plugins) for node in self.nodes]
+        return {**self.decision.record(), "scored": self.was_scored, "nodes": nodes}
 
 
 def explain_in(simulation: Simulation, pod: Pod) -> Explanation:
@@ -123,19 +114,17 @@ def explain_in(simulation: Simulation, pod: Pod) -> Explanation:
 
 def explain(engine: Engine, pod: Pod) -> Explanation:
     """What *engine* would decide for *pod* now, and why; visiting order and round robin do not move."""
-    with unmoved(engine, pod):
+    with engine.unmoved(pod):
         decision = engine.schedule(pod)
     if decision.details is None:
         return Explanation(decision, (), was_scored=False)
-    if isinstance(engine, FrameworkEngine) and isinstance(decision.details, FrameworkDetails):
-        return _ExplainingPlugins(engine, pod, decision.details).explanation(decision)
-    return _Explaining(engine.begin(pod), decision.details).explanation(decision)
+    return _Explaining(engine, engine.flow.begin(pod), decision.details).explanation(decision)
 
 
 class _Explaining:
-    def __init__(self, cycle: Cycle, details: Details) -> None:
-        self.details, self.search, self.cycle = details, details.search, cycle
-        self.visited = [] if self.search is None else self.search.visited.tolist()
+    def __init__(self, engine: Engine, cycle: Cycle, details: Details) -> None:
+        self.engine, self.cycle, self.details, self.search = engine, cycle, details, details.search
+        self.visited = details.visited
         self.weights = {priority.name: weight for priority, weight in cycle.algorithm.priorities}
 
     @property
@@ -151,20 +140,16 @@ class _Explaining:
 
     def _order(self) -> list[int]:
         """Every node once, those visited first, in visiting order."""
-        table = self.cycle.table
-        everyone = [row for row in table.row_of.values() if table.has_node[row]]
-        return list(dict.fromkeys([*self.visited, *everyone]))
+        visited = [] if self.search is None else self.search.visited.tolist()
+        return list(dict.fromkeys([*visited, *self.engine.flow.listed()]))
 
     def _shown_only(self) -> Ranking | None:
         if not len(self.details.feasible_rows):
             return None
         try:
-            return self._rank(self.details.feasible_rows)
+            return self.engine.flow.score(self.cycle, self.details.feasible_rows)
         except ScoreError:
             return None
-
-    def _rank(self, rows: Rows) -> Ranking:
-        return prioritize(self.cycle, rows)
 
     def _scored(self, rows: Rows, ranking: Ranking | None) -> dict[int, NodeReport]:
         """The nodes that fit, best first."""
@@ -183,17 +168,13 @@ class _Explaining:
         return NodeReport(self.details.names[row], **{"fits": True, "visited": True, **fields})
 
     def _unscored(self, row: int) -> NodeReport:
-        verdict = self.verdict
-        texts = self.details.extender_reasons.get(self.details.names[row], [])
-        reasons = (*(reason.text for reason in verdict.reasons(row)), *texts)
+        refusal, visited = self.details.refusal(row), row in self.visited
+        if refusal is None:
+            return self._report(row, visited=visited)
         return self._report(
-            row,
-            fits=bool(verdict.fits[row]) and not texts,
-            visited=row in self.visited,
-            predicates=tuple(verdict.rejecting_predicates(row)),
-            reasons=reasons,
-            shortages=tuple(self._shortages(row, reasons)),
-        )
+            row, fits=False, visited=visited, rules=refusal.rules, reasons=refusal.reasons,
+            shortages=tuple(self._shortages(row, refusal.reasons)), code=refusal.code,
+        )  # fmt: skip
 
     def _shortages(self, row: int, reasons: tuple[str, ...]) -> Iterator[Shortage]:
         texts = (f"{INSUFFICIENT}pods" if text == TOO_MANY else text for text in reasons)
@@ -211,39 +192,7 @@ class _Explaining:
     def _judged(self, row: int) -> tuple[Judgement, int]:
         """The pass that turned the row down: with the pods nominated there, or as it is."""
         verdict = self.verdict
-        place, crowded = verdict.place.get(row), verdict.with_nominated
-        if crowded is not None and place is not None and not crowded.fits[place]:
-            return crowded, place
+        place, trial = verdict.place.get(row), verdict.with_nominated
+        if trial is not None and place is not None and not trial.fits[place]:
+            return trial, place
         return verdict.plain, row
-
-
-class _ExplainingPlugins(_Explaining):
-    def __init__(self, engine: FrameworkEngine, pod: Pod, details: FrameworkDetails) -> None:
-        cycle, profile = engine.begin(pod), engine.profile_of(pod)
-        super().__init__(cycle, details)
-        assert profile is not None
-        assert details.diagnosis is not None
-        self.profile, self.plugin_cycle, self.diagnosis = profile, cycle, details.diagnosis
-        self.statuses = self.diagnosis.statuses()
-
-    def _order(self) -> list[int]:
-        everyone = self.diagnosis.order.tolist()
-        return list(dict.fromkeys([*self.visited, *everyone]))
-
-    def _rank(self, rows: Rows) -> Ranking:
-        return prioritize_by_plugins(self.plugin_cycle, self.profile, rows)
-
-    def _report(self, row: int, **fields: Any) -> NodeReport:
-        return PluginReport(self.details.names[row], **{"fits": True, "visited": True, **fields})
-
-    def _unscored(self, row: int) -> NodeReport:
-        status = self.statuses.get(self.details.names[row])
-        is_visited = status is not None
-        if status is None and not self.verdict.fits[row]:
-            status = self.diagnosis.status(row)
-        if status is None:
-            return self._report(row, visited=row in self.visited)
-        return self._report(
-            row, fits=False, visited=is_visited, predicates=(status.plugin,) if status.plugin else (), reasons=status.reasons,
-            shortages=tuple(self._shortages(row, status.reasons)), code=status.code.value,
-        )  # fmt: skip

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from ..api.objects import Pod
 from ..core.engine import Engine
 from ..core.queue.clock import Clock
-from .engines import queue_apart
 
 ORDERS = ("input", "priority", "queue")
 """``input``: as they came; ``priority``: the higher one first, equal ones as they came; ``queue``: as the scheduler pops them."""
@@ -28,7 +27,7 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
 
 def _popped(pods: Sequence[Pod], engine: Engine) -> Iterator[Pod]:
     clock = Clock()
-    queue = queue_apart(engine, clock)
+    queue = engine.flow.queue(clock, apart=True)
     for pod in pods:
         queue.add(pod)
         clock.now += MOMENT

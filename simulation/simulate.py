@@ -10,7 +10,6 @@ from ..api.objects import Pod
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.run import Run
-from ..framework.decision import FrameworkDecision
 from .order import in_order
 from .scenario import Scenario
 
@@ -32,8 +31,9 @@ class Simulation:
 
     >>> from kubeclassic.algorithmprovider import RELEASES, resolve
     >>> from kubeclassic.api.objects import Node, ObjectMeta
+    >>> from kubeclassic.core.classic import classic_engine
     >>> scenario = Scenario(objects=(Node(metadata=ObjectMeta(name="a")),), pending=(Pod(metadata=ObjectMeta(name="web")),))
-    >>> simulation = Simulation(scenario, Engine(resolve(RELEASES["1.15"])))
+    >>> simulation = Simulation(scenario, classic_engine(resolve(RELEASES["1.15"])))
     >>> [decision.error for decision in simulation.decisions()]
     ['0/1 nodes are available: 1 Insufficient pods.']
     """
@@ -70,10 +70,9 @@ class Simulation:
 
     def note(self, decision: Decision) -> Decision:
         """Take *decision* down among the outcomes, and who had to leave for it."""
-        is_gated = isinstance(decision, FrameworkDecision) and decision.is_gated
-        self.cycles += not is_gated
+        self.cycles += not decision.is_gated
         pod, plan = decision.pod, decision.preemption
-        self.outcomes[pod.key] = Outcome(pod, decision.host, decision.error, is_gated)
+        self.outcomes[pod.key] = Outcome(pod, decision.host, decision.error, decision.is_gated)
         for victim in plan.victims if plan is not None and plan.node is not None else ():
             self.evicted[victim.key] = pod.key
             if victim.key in self.outcomes:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
@@ -63,11 +64,11 @@ class TestEachRule:
     def test_remembered_is_worked_out_anew(self, name: str, release: str, seed: int, forms: tuple[int, int], data: st.DataObject) -> None:
         """Whatever happens to the cluster, what is remembered of a rule is what it would answer."""
         rule, subject, verbs = RULES[name], subject_of(name), verbs_of(name)
-        world = World.of(Engine(algorithm(release, GATES)), subject=subject)
+        world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
         steps: list[Step] = beginning(seed, verbs) + data.draw(steps_of(verbs))
         for number, step in enumerate(steps):
             world.take(step)
-            cycle = world.engine.begin(pod_form(subject, forms[number % 2]), details=False)
+            cycle = world.engine.flow.begin(pod_form(subject, forms[number % 2]), details=False)
             if cycle.answers is None or not cycle.answers.keeps(rule, cycle):
                 continue
             rows = judged(cycle)
@@ -80,10 +81,10 @@ class TestEachRule:
     def test_parts_answer_as_the_whole(self, name: str, release: str, seed: int, form: int) -> None:
         """A rule says the same of a node among all, among some, by itself, and in a copy for a trial."""
         rule, subject = RULES[name], subject_of(name)
-        world = World.of(Engine(algorithm(release, COUNTING)), subject=subject)
+        world = World.of(classic_engine(algorithm(release, COUNTING)), subject=subject)
         for step in beginning(seed, verbs_of(name), 20):
             world.take(step)
-        cycle = world.engine.begin(pod_form(subject, form))
+        cycle = world.engine.flow.begin(pod_form(subject, form))
         rows = judged(cycle)
         some = np.array(rows[::-2], np.intp)
         whole = dict(zip(rows, answer(rule, cycle, Batch(cycle.table), rows), strict=False))
@@ -103,11 +104,11 @@ class TestEachRule:
         rule, subject = RULES[name], subject_of(name)
         if rule.reads & (ELSEWHERE | Reads.EFFECTS):
             return
-        world = World.of(Engine(algorithm(release, GATES)), subject=subject)
+        world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
         for step in beginning(seed, verbs_of(name)):
             world.take(step)
         pod = pod_form(subject, form)
-        cycle = world.engine.begin(pod)
+        cycle = world.engine.flow.begin(pod)
         rows = judged(cycle)
         row = rows[at % len(rows)]
         trial = Overlay.of(cycle.table, np.array([row], np.intp), pod)
@@ -115,7 +116,7 @@ class TestEachRule:
         trial.add(Entry(more, cycle.templates.of(more)), 0)
         found = answer(rule, cycle, trial, [0])
         world.engine.assume(more, cycle.table.names[row])
-        cycle = world.engine.begin(pod)
+        cycle = world.engine.flow.begin(pod)
         assert found == answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0])
 
     @sequences(4)
@@ -123,12 +124,12 @@ class TestEachRule:
     def test_pods_of_one_key_get_one_answer(self, name: str, release: str, seed: int) -> None:
         """Pods for which a rule's key is equal get the same answers, and those whom it does not concern no objection."""
         rule, subject = RULES[name], subject_of(name)
-        world = World.of(Engine(algorithm(release, GATES)), subject=subject)
+        world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
         for step in beginning(seed, verbs_of(name), 20):
             world.take(step)
         by_key: dict[object, object] = {}
         for form in range(40):
-            cycle = world.engine.begin(pod_form("any" if form % 3 else subject, form * 7 + seed % 7))
+            cycle = world.engine.flow.begin(pod_form("any" if form % 3 else subject, form * 7 + seed % 7))
             rows = judged(cycle)
             found = answer(rule, cycle, Batch(cycle.table), rows)
             if not cycle.has_metadata or any(isinstance(item, str) for item in found):
@@ -192,7 +193,7 @@ class TestSchedules:
             details = [decision.record(details=True) for decision in decisions[1:]]
             assert details[:1] == details[1:], f"step {number} of {steps}"
             detailed += zip(decisions[1:], details, strict=True)
-        assert len({engine.last_node_index for engine in engines}) == 1
+        assert len({engine.ties.last_node_index for engine in engines}) == 1
         assert all(decision.record(details=True) == record for decision, record in detailed), "details changed afterwards"
 
     @sequences(4)
@@ -232,8 +233,8 @@ class TestWhatNoRowShows:
         rule = RULES["ServiceAffinity"]
         made = engine(node("a", labels={REGION: "r1"}), node("b"), pod("1", on="b", labels={"app": "x"}), SERVICE, release=release)
         incoming = pod("new", labels={"app": "x"})
-        before = remembered(rule, made.begin(incoming), [0, 1])
+        before = remembered(rule, made.flow.begin(incoming), [0, 1])
         Feed(made).put(pod("2", on="absent", labels={"app": "x"}))
-        cycle = made.begin(incoming)
+        cycle = made.flow.begin(incoming)
         if cycle.has_metadata:
             assert remembered(rule, cycle, [0, 1]) == ('node "absent" not found',) * 2 != before

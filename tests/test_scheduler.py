@@ -29,7 +29,6 @@ from kubeclassic import (
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.cluster import Given
 from kubeclassic.exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
-from kubeclassic.framework.decision import FrameworkDecision
 from kubeclassic.framework.plugins.nodename import NodeName
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
 from kubeclassic.framework.status import Code, Status
@@ -291,7 +290,7 @@ class TestProfiles:
         """The release alone runs it; details have plugins, and statuses with their codes."""
         decision = scheduler(*self.NODES, pod("p", requests={"cpu": 3}), release=NEW).schedule("p")
         assert (decision.host, decision.failed) == ("a", {"c": ["Insufficient cpu"]})
-        assert isinstance(decision, FrameworkDecision)
+        assert isinstance(decision, Decision)
         assert decision.statuses["c"] == Status(Code.UNSCHEDULABLE, ("Insufficient cpu",), "NodeResourcesFit")
         assert set(decision.priorities) >= {"NodeResourcesFit", "TaintToleration"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...simulation.explain import Explanation, NodeReport, PluginReport, Score, Shortage
+from ...simulation.explain import Explanation, NodeReport, Score, Shortage
 from .simulation import NOWHERE, amount
 from .text import format_table
 
@@ -20,12 +20,12 @@ def _tables(explanation: Explanation) -> Iterator[str]:
     scored = [node for node in explanation.nodes if node.scores]
     if scored:
         note = "" if explanation.was_scored else "\nthe only node that fits: taken without scoring"
-        told = "plugin: raw -> normalized" if isinstance(scored[0], PluginReport) else "priority: raw -> reduced"
+        told = "plugin: raw -> normalized" if explanation.by_plugins else "priority: raw -> reduced"
         yield _score_table(scored) + f"\n(each {told} x weight)" + note
     others = [node for node in explanation.nodes if not node.scores]
     if others:
-        by = ["plugin", "code"] if isinstance(others[0], PluginReport) else ["predicate"]
-        yield format_table(["node", *by, "reasons", "short of"], map(_reason_row, others))
+        by = ["plugin", "code"] if explanation.by_plugins else ["predicate"]
+        yield format_table(["node", *by, "reasons", "short of"], (_reason_row(node, explanation.by_plugins) for node in others))
     plan = explanation.decision.preemption
     if plan is not None and plan.node is not None:
         yield f"would preempt on {plan.node}: {', '.join(victim.key for victim in plan.victims) or 'nobody'}"
@@ -41,13 +41,13 @@ def _cell(score: Score) -> str:
     return f"{score.raw} -> {score.reduced} x {score.weight}"
 
 
-def _reason_row(node: NodeReport) -> list[object]:
+def _reason_row(node: NodeReport, by_plugins: bool) -> list[object]:
     reasons = "; ".join(node.reasons)
     if node.fits:
         reasons = "fits" if node.visited else "fits, but the search had enough nodes before it came here"
     elif not node.visited:
         reasons += " (not reached by the search)"
-    by = [", ".join(node.predicates), *([node.code] if isinstance(node, PluginReport) else [])]
+    by = [", ".join(node.rules), *([node.code] if by_plugins else [])]
     return [node.name, *by, reasons, "; ".join(map(_short, node.shortages))]
 
 

@@ -62,6 +62,8 @@ class Cache:
 
     templates: Templates
     zone_key: Callable[[Mapping[str, str]], str]
+    replaces_confirmed: bool = False
+    """A confirmed pod takes the place of the assumed one, at the end of its node's list."""
     infos: dict[str, NodeInfo] = attrs.field(factory=dict)
     order: VisitingOrder = attrs.field(factory=VisitingOrder)
     changes: dict[str, list[Change]] = attrs.field(factory=dict)
@@ -120,6 +122,8 @@ class Cache:
         # Upstream: on the node that was assumed, the assumed object stays until the next update.
         state.pod, state.assumed, state.deadline = pod, False, None
         del self._assumed[pod.uid]
+        if self.replaces_confirmed:
+            self.update(pod)
 
     def update(self, pod: Pod) -> None:
         """A bound pod changes; it moves to the end of its node's list."""

@@ -22,6 +22,8 @@ class Nominations:
 
     by_uid: bool
     keeps_on_update: bool = True
+    refuses_placed: bool = False
+    """A pod that has a node is nominated to none."""
     _pods: dict[str, list[Pod]] = attrs.field(factory=dict)
     _node_of: dict[str, str] = attrs.field(factory=dict)
 
@@ -49,6 +51,8 @@ class Nominations:
         """Nominate *pod* to *node_name*, or to where its status says; nothing where neither names a node."""
         if self.by_uid:
             self.remove(pod)
+            if self.refuses_placed and pod.spec.node_name:
+                return
             name = node_name or pod.status.nominated_node_name
         else:
             name = pod.status.nominated_node_name

@@ -20,7 +20,11 @@ class Snapshot:
     table: NodeTable
     keeps_nodeless: bool
     """Rows without a node are taken over as they are; else a row keeps its last state with a node."""
-    resets_all_transient: bool
+    resets_all_transient: bool = False
+    drops_nodeless: bool = False
+    """A row leaves with its node, and its pods with it."""
+    version: int = 0
+    """Moves when another set of nodes has rows, where rows leave with their nodes."""
     _stale: set[str] = attrs.field(factory=set)
     """Names whose changes were not followed, as they had no node."""
 
@@ -30,15 +34,20 @@ class Snapshot:
         if self.resets_all_transient and self.table.has_transient:
             self.table.transient[:] = 0
         for name, steps in changes.items():
-            info = self.cache.infos.get(name)
-            if self.keeps_nodeless:
-                self._follow(name, info, steps)
-            elif info is not None and info.node is not None:
-                self._follow_or_rebuild(name, info, steps)
-            else:
-                self._leave_behind(name)
-        if not self.keeps_nodeless and self.table.row_count > len(self.cache.infos):
+            self._catch_up(name, self.cache.infos.get(name), steps)
+        if not (self.keeps_nodeless or self.drops_nodeless) and self.table.row_count > len(self.cache.infos):
             self._drop_the_gone()
+
+    def _catch_up(self, name: str, info: NodeInfo | None, steps: list[Change]) -> None:
+        if self.keeps_nodeless:
+            self._follow(name, info, steps)
+        elif info is not None and info.node is not None:
+            self._follow_or_rebuild(name, info, steps)
+        elif not self.drops_nodeless:
+            self._leave_behind(name)
+        elif name in self.table.row_of:
+            self.table.drop(name)
+            self.version += 1
 
     def _follow(self, name: str, info: NodeInfo | None, steps: list[Change]) -> None:
         if info is None:
@@ -60,6 +69,9 @@ class Snapshot:
             self.table.transient[:, row] = 0
 
     def _follow_or_rebuild(self, name: str, info: NodeInfo, steps: list[Change]) -> None:
+        if self.drops_nodeless and name not in self.table.row_of:
+            self._stale.add(name)
+            self.version += 1
         if name not in self._stale:
             self._follow(name, info, steps)
             return

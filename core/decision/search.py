@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..arrays.batch import Batch, Rows
 from ..arrays.overlay import Overlay
-from ..cluster.cache import Cache
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
 from ..failures import Mask
@@ -86,50 +85,6 @@ class Search:
             return []
         texts = (self.verdict.error(row) for row in self.failed.tolist())
         return [text for text in texts if text is not None]
-
-
-@attrs.define(eq=False)
-class Order:
-    """The visiting order of *cache* as rows of the table, worked out again only when it changed."""
-
-    cache: Cache
-    _version: tuple[int, int] = (-1, -1)
-    _rest: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
-    _rounds: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
-    """A round twice over, so that one from any place on is a part of it."""
-    is_regular: bool = True
-    """Whether the latest pass visits each node once."""
-    _latest: tuple[bool, int, Rows] | None = None
-    _places: tuple[Rows, Rows] | None = None
-
-    def one_pass(self, row_of: dict[str, int], rows_version: int) -> Rows:
-        """The rows that the next pass would visit, were it not stopped: as many as there are nodes in the tree."""
-        order = self.cache.order
-        rest, full = order.rest_and_round()
-        if self._version != (order.version, rows_version):
-            self._rest = np.array([row_of[name] for name in rest], np.intp)
-            self._rounds = np.array([row_of[name] for name in full] * 2, np.intp)
-            self._version, self._latest = (order.version, rows_version), None
-        in_rest, start = order.position()
-        if self._latest is None or self._latest[:2] != (in_rest, start):
-            self._latest = (in_rest, start, self._lay_out(in_rest, start, len(order)))
-            self.is_regular = not in_rest or (start == 0 and len(rest) == len(order))
-        return self._latest[2]
-
-    def places(self) -> Rows:
-        """The place of each row in the latest pass: intp[rows]."""
-        assert self._latest is not None
-        rows = self._latest[2]
-        if self._places is None or self._places[0] is not rows:
-            places = np.zeros(int(rows.max()) + 1, np.intp)
-            places[rows] = np.arange(len(rows))
-            self._places = rows, places
-        return self._places[1]
-
-    def _lay_out(self, in_rest: bool, start: int, count: int) -> Rows:
-        if not in_rest:
-            return self._rounds[start : start + len(self._rounds) // 2]
-        return np.concatenate([self._rest[start:], self._rounds])[:count]
 
 
 def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, view: EquivalenceView | None = None) -> Search:

@@ -114,13 +114,13 @@ class EquivalenceCache:
     _results: dict[str, Results] = attrs.field(factory=dict)
     _classes: dict[Hashable, int] = attrs.field(factory=dict)
 
-    def lens(self, pod: Pod, nominations: Nominations) -> Lens:
+    def view(self, pod: Pod, nominations: Nominations) -> CacheView:
         """What is kept for the class of *pod*, for one search over the whole table. The snapshot must be fresh."""
         number = self._classes.setdefault(class_of(pod), len(self._classes))
         usable = np.ones(self.table.size, np.bool_)
         # Upstream: a node with any nominated pod, of whatever priority, goes without.
         usable[[self.table.row_of[name] for name in nominations if name in self.table.row_of]] = False
-        return Lens(self, number, usable)
+        return CacheView(self, number, usable)
 
     def frozen(self) -> EquivalenceCache:
         """The same results for reading alone."""
@@ -158,7 +158,7 @@ class EquivalenceCache:
 
 
 @attrs.define(eq=False)
-class Lens:
+class CacheView:
     """One search's view through the cache: a kept result stands in for a fresh one, and what was asked in earnest is kept afterwards."""
 
     cache: EquivalenceCache

@@ -111,6 +111,9 @@ class Fifo:
     def assigned_pod_updated(self, pod: Pod) -> None:
         self.tick()
 
+    def is_gated(self, pod: Pod) -> bool:
+        return False
+
     def tick(self) -> None:
         while self._running and self._running[0][0] <= self.clock.now:
             _, _, key, wait = heapq.heappop(self._running)

@@ -155,6 +155,9 @@ class PriorityQueue:
 
     # --- time -------------------------------------------------------------------------------------------------------
 
+    def is_gated(self, pod: Pod) -> bool:
+        return False
+
     def tick(self) -> None:
         now = self.clock.now
         while (due := self.next_due()) is not None and due <= now:

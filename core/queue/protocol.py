@@ -71,6 +71,10 @@ class SchedulingQueue(Protocol):
         """As :meth:`assigned_pod_added`, for a pod that changed."""
         ...
 
+    def is_gated(self, pod: Pod) -> bool:
+        """Whether *pod* is held back from being tried at all."""
+        ...
+
     def tick(self) -> None:
         """Run the flushes that are due."""
         ...

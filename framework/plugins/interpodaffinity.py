@@ -64,9 +64,9 @@ class InterPodAffinity(Plugin):
     name = "InterPodAffinity"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     score_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
-    without_pre_filter: ClassVar[str | None] = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+    without_pre_filter: str | None = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
     without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
-    follows_pods: ClassVar[str | None] = without_pre_filter
+    follows_pods: str | None = without_pre_filter
     pre_filter_skips: ClassVar[bool] = True
     normalize_score = Reduction(_extremes, _between, zeros_alike=True)
     pre_score_by_class: ClassVar[bool] = True

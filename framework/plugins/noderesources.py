@@ -116,7 +116,7 @@ class NodeResourcesFit(Plugin):
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
     score_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
     pre_score_by_class: ClassVar[bool] = True
-    without_pre_filter: ClassVar[str | None] = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+    without_pre_filter: str | None = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
     pre_filter_by_class: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:

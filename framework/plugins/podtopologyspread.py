@@ -42,9 +42,9 @@ class PodTopologySpread(Plugin):
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     score_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     scores_together: ClassVar[bool] = True
-    without_pre_filter: ClassVar[str | None] = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
+    without_pre_filter: str | None = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
     without_pre_score: ClassVar[str | None] = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
-    follows_pods: ClassVar[str | None] = without_pre_filter
+    follows_pods: str | None = without_pre_filter
     pre_filter_by_class: ClassVar[bool] = True
     pre_score_by_class: ClassVar[bool] = True
 
@@ -54,7 +54,7 @@ class PodTopologySpread(Plugin):
         self.defaults = SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
         self.reader = ConstraintReader.of(handle)
 
-    def constraints(self, pod: Template, when: str, cycle: FrameworkCycle) -> Constraints:
+    def constraints(self, pod: Template, when: str, cycle: Cycle) -> Constraints:
         """The constraints of *pod*, or the profile's if it has none of any kind. Raises SelectorError for an invalid selector."""
         own = pod.spec.topology_spread_constraints
         if not own:
@@ -123,7 +123,7 @@ class PodTopologySpread(Plugin):
             return error(f"calculating preScoreState: obtaining pod's soft topology spread constraints: {fault}")
         return None
 
-    def _soft(self, pod: Template, feasible: Batch, cycle: FrameworkCycle) -> SoftCounts | None:
+    def _soft(self, pod: Template, feasible: Batch, cycle: Cycle) -> SoftCounts | None:
         """What scoring the *feasible* nodes needs to know; None without soft constraints."""
         constraints = self.constraints(pod, SOFT, cycle)
         requires_all = bool(pod.spec.topology_spread_constraints) or not self.is_system
@@ -157,7 +157,7 @@ class PodTopologySpread(Plugin):
         """score and normalize_score in one: what the feasible nodes together make of the constraints, then each node by itself."""
         return Reduction(self._summary, self._from_summary, zeros_alike=True)
 
-    def _counted(self, pod: Template, cycle: FrameworkCycle) -> SoftCounts | None:
+    def _counted(self, pod: Template, cycle: Cycle) -> SoftCounts | None:
         """The counts of the cycle, not weighed yet."""
         key = (self, "counted")
         if key not in cycle.memo:
@@ -166,7 +166,7 @@ class PodTopologySpread(Plugin):
         return found
 
     def _summary(self, pod: Template, raw: Scores, feasible: Batch, cycle: Cycle) -> Hashable:
-        soft = self._counted(pod, cycle)  # type: ignore[arg-type]  # cycles of the framework alone come here
+        soft = self._counted(pod, cycle)
         if soft is None:
             return None
         soft = soft.weighed(feasible)
@@ -174,7 +174,7 @@ class PodTopologySpread(Plugin):
         return soft.weights, _extremes(raw if soft.judges_all(cycle.table) else raw[soft.judged(feasible)])
 
     def _from_summary(self, pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
-        soft = self._counted(pod, cycle)  # type: ignore[arg-type]  # as above
+        soft = self._counted(pod, cycle)
         if soft is None or summary is None:
             return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
         scores = _normalized(attrs.evolve(soft, weights=summary[0]).raw(nodes), *summary[1])

@@ -45,7 +45,7 @@ class VolumeBinding(Plugin):
     name = "VolumeBinding"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
     score_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
-    without_pre_filter: ClassVar[str | None] = _NO_STATE
+    without_pre_filter: str | None = _NO_STATE
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)

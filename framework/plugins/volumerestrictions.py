@@ -29,14 +29,14 @@ class VolumeRestrictions(Plugin):
 
     name = "VolumeRestrictions"
     filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.CLUSTER
-    without_pre_filter: ClassVar[str | None] = _NO_STATE
-    follows_pods: ClassVar[str | None] = _NO_STATE
+    without_pre_filter: str | None = _NO_STATE
+    follows_pods: str | None = _NO_STATE
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         self._looks_at_claims = handle.enabled("ReadWriteOncePod")
         if not self._looks_at_claims:
-            self.without_pre_filter = self.follows_pods = None  # type: ignore[misc]  # with the gate off there is no state
+            self.without_pre_filter = self.follows_pods = None
 
     def concerns(self, pod: Template) -> bool:
         return bool(pod.spec.volumes)

@@ -5,20 +5,16 @@ Upstream: preCheckForNode and AdmissionCheck in pkg/scheduler/eventhandlers.go.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import attrs
 
 from ...api.meaning.labels import node_selector_matches, pairs_match
 from ...api.meaning.tolerations import tolerates
 from ...api.objects import Node, Pod
 from ...core.cluster.cache import NodeInfo
+from ...core.engine import Engine
 from ...core.pods.requests import NATIVE, PODS, of_node
 from ...core.pods.template import Port, Template, Templates
 from ...core.release import Requests
-
-if TYPE_CHECKING:
-    from ..engine import FrameworkEngine
 
 
 @attrs.define(eq=False)
@@ -33,7 +29,7 @@ class Admission:
     _known: dict[Template, bool] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, engine: FrameworkEngine, name: str) -> Admission | None:
+    def of(cls, engine: Engine, name: str) -> Admission | None:
         """The check for the node called *name*."""
         info = engine.cache.infos.get(name)
         if info is None or info.node is None:

@@ -5,18 +5,18 @@ Upstream: addAllEventHandlers in pkg/scheduler/eventhandlers.go.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import attrs
 
 from ...api.objects import KubeObject, Node, Pod, StorageClass
 from ...core.cluster.nominations import Nominations
+from ...core.engine import Engine
 from ...core.queue.clock import Clock
 from ...core.router import ADD, UPDATE, EventRouter
-from ..config.configuration import DEFAULT_SCHEDULER
+from ..config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
 from ..diagnosis import EXTENDER
-from ..engine import FrameworkEngine
 from .admission import Admission
 from .events import ALL_EVENTS, ASSIGNED_POD_DELETE, NODE_ADD, Action, ClusterEvent
 from .queue import FrameworkQueue, registrations
@@ -29,7 +29,6 @@ class FrameworkEvents(EventRouter):
     """Delivers events to an engine of the framework and its queue; pods of any of its profiles are queued."""
 
     if TYPE_CHECKING:
-        engine: FrameworkEngine
         queue: FrameworkQueue
 
     def _maybe_move(self, verb: str, item: KubeObject) -> None:
@@ -61,7 +60,7 @@ class FrameworkEvents(EventRouter):
             super().delete(item)
 
     def _is_queued(self, pod: Pod | None) -> bool:
-        return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.engine.profiles
+        return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.engine.flow.profiles
 
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
         if new is None and old is not None:
@@ -69,6 +68,10 @@ class FrameworkEvents(EventRouter):
             self.queue.move_all(ASSIGNED_POD_DELETE)
         else:
             super()._tell_cache(old, new)
+
+    def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
+        # Upstream: handleBindingCycleError in pkg/scheduler/schedule_one.go, as if a pod on a node had gone.
+        self.queue.move_all(ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None)
 
     def _is_echo(self, pod: Pod) -> bool:
         return self.engine.cache.is_assumed(pod)
@@ -81,34 +84,24 @@ def _is_passed_over(item: KubeObject, action: Action) -> bool:
     return action is Action.DELETE or item.volume_binding_mode != "WaitForFirstConsumer"
 
 
-def queue_for(engine: FrameworkEngine, clock: Clock, nominations: Nominations | None = None) -> FrameworkQueue:
-    """The queue of *engine*, which keeps *nominations* (None: the engine's) and goes by *clock*."""
-    plugins = {name: plugin for profile in engine.profiles.values() for name, plugin in profile.plugins().items()}
+def queue_for(
+    engine: Engine, config: KubeSchedulerConfiguration, clock: Clock, nominations: Nominations,
+    *, held_by: Callable[[Pod], str | None], blame: Callable[[Pod], frozenset[str]],
+) -> FrameworkQueue:  # fmt: skip
+    """The queue of *engine*, which keeps *nominations* and goes by *clock*.
+
+    *held_by*: the PreEnqueue plugin that holds a pod back; *blame*: the plugins that turned a pod down in its latest attempt.
+    """
+    profiles = list(engine.flow.profiles.values())
+    plugins = {name: plugin for profile in profiles for name, plugin in profile.plugins().items()}
     waits = registrations(plugins, ALL_EVENTS)
     if engine.extenders:
         waits += [(EXTENDER, event) for event in ALL_EVENTS]
-    sorter = next(iter(engine.profiles.values())).at("queueSort")[0]
     return FrameworkQueue(
-        nominations=engine.nominations if nominations is None else nominations, clock=clock,
-        less=sorter.less, held_by=partial(_held_by, engine), registrations=waits,  # type: ignore[attr-defined]  # it sorts queues
-        blame=engine.blame, namespaces=engine.listings.namespaces,
-        initial_backoff=float(engine.config.initial_backoff), max_backoff=float(engine.config.max_backoff),
+        nominations=nominations, clock=clock, less=profiles[0].points.less[0].less, held_by=held_by, registrations=waits,
+        blame=blame, namespaces=engine.listings.namespaces,
+        initial_backoff=float(config.initial_backoff), max_backoff=float(config.max_backoff),
     )  # fmt: skip
-
-
-def forgotten(queue: FrameworkQueue, excluded: Pod | None = None) -> None:
-    """A pod that had a node reserved is given up: all but *excluded* are tried again as if a pod on a node had gone.
-
-    Upstream: handleBindingCycleError in pkg/scheduler/schedule_one.go.
-    """
-    queue.move_all(ASSIGNED_POD_DELETE, None if excluded is None else lambda pod: pod.uid != excluded.uid)
-
-
-def _held_by(engine: FrameworkEngine, pod: Pod) -> str | None:
-    """The PreEnqueue plugin that holds *pod* back."""
-    profile = engine.profile_of(pod)
-    status = None if profile is None else engine.pre_enqueue(pod, profile)
-    return None if status is None else status.plugin
 
 
 def node_change(old: Node, new: Node) -> ClusterEvent | None:

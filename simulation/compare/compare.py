@@ -12,7 +12,6 @@ from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
-from ...framework.engine import FrameworkEngine
 from ..fragmentation import fragmentation
 from ..nodesbyuse import nodes_by_use
 from ..scenario import Scenario
@@ -149,8 +148,7 @@ def compare(
     if mode not in MODES:
         raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')
     for name, engine in engines.items():
-        if isinstance(engine, FrameworkEngine):
-            _check_profiles(name, engine, scenario)
+        _check_profiles(name, engine, scenario)
     sides = [Side(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
     comparison = Comparison(mode, sides, texts or {})
     for _ in following(_steps(comparison), len(scenario.pending)):
@@ -158,9 +156,9 @@ def compare(
     return comparison
 
 
-def _check_profiles(name: str, engine: FrameworkEngine, scenario: Scenario) -> None:
+def _check_profiles(name: str, engine: Engine, scenario: Scenario) -> None:
     for pod in scenario.pending:
-        if engine.profile_of(pod) is None:
+        if engine.flow.algorithm_of(pod) is None:
             raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} asks for')
 
 

@@ -11,13 +11,8 @@ from ...core.decision.decision import Decision, Details
 from ...core.engine import Engine
 from ...core.rule import Algorithm
 from ...core.run import Run
-from ...framework.decision import FrameworkDetails
-from ...framework.diagnosis import FILTERED_OUT
-from ...framework.engine import FrameworkEngine
-from ...framework.plugin import MAX_NODE_SCORE
 from ..simulate import Simulation
 
-MAX_PRIORITY = 10
 FITS, TURNED_DOWN, NOT_VISITED, UNKNOWN = "fits", "turned down", "not visited", "not asked"
 EXTENDER = "Extender"
 
@@ -75,12 +70,11 @@ class Side:
     @property
     def scale(self) -> int:
         """The most that a rule gives a node."""
-        return MAX_NODE_SCORE if isinstance(self.engine, FrameworkEngine) else MAX_PRIORITY
+        return self.engine.flow.max_score
 
     def algorithm(self, pod: Pod) -> Algorithm:
-        """What *pod* is judged by: for a framework, that of its profile."""
-        profile = self.engine.profile_of(pod) if isinstance(self.engine, FrameworkEngine) else None
-        return self.engine.algorithm if profile is None else profile.algorithm
+        """What *pod* is judged by: where there are profiles, that of its own."""
+        return self.engine.flow.algorithm_of(pod) or self.engine.algorithm
 
     def weights(self, pod: Pod) -> dict[str, int]:
         """Scoring rule -> weight."""
@@ -107,9 +101,6 @@ class Side:
             return NodeView(node, UNKNOWN)
         if row in details.feasible_rows:
             return self._fitting(decision.pod, details, node, row)
-        rejected = details.diagnosis.rejected if isinstance(details, FrameworkDetails) and details.diagnosis is not None else None
-        if rejected is not None:
-            return NodeView(node, TURNED_DOWN, (rejected.plugin,) if rejected.plugin else (), tuple(rejected.reasons))
         return self._unfit(details, node, row)
 
     def _fitting(self, pod: Pod, details: Details, node: str, row: int) -> NodeView:
@@ -122,10 +113,10 @@ class Side:
 
     @staticmethod
     def _unfit(details: Details, node: str, row: int) -> NodeView:
-        reasons, search = tuple(details.failed.get(node, ())), details.search
-        if search is None or reasons == (FILTERED_OUT,):
-            return NodeView(node, TURNED_DOWN if reasons else UNKNOWN, reasons=reasons)
-        if not reasons:
-            return NodeView(node, NOT_VISITED if row not in search.failed else TURNED_DOWN)
-        rules = tuple(search.verdict.rejecting_predicates(row))
-        return NodeView(node, TURNED_DOWN, rules or (EXTENDER,), reasons)
+        if row not in details.visited and node not in details.extender_reasons:
+            return NodeView(node, UNKNOWN if details.search is None else NOT_VISITED)
+        refusal = details.refusal(row)
+        if refusal is None or not refusal.reasons:
+            return NodeView(node, TURNED_DOWN)
+        rules = refusal.rules or ((EXTENDER,) if node in details.extender_reasons else ())
+        return NodeView(node, TURNED_DOWN, rules, refusal.reasons)

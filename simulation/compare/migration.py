@@ -12,8 +12,8 @@ from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.providers import resolve
 from ...core.engine import Engine
 from ...core.release import Release
+from ...framework.building import build_engine
 from ...framework.config.configuration import read_configuration
-from ...framework.engine import FrameworkEngine
 from ..scenario import Scenario
 from .agreement import DIFFERENT
 from .compare import LOCKED, Comparison, compare
@@ -37,16 +37,16 @@ class Check:
         """The old release, looking at all nodes."""
         config = self.config.with_defaults(self.release)
         settings: dict[str, Any] = {"provider": config.source.provider} if config.source.provider else {}
-        return Engine(
+        return build_engine(
             resolve(
                 self.release, gates=config.gates, policy=self.policy, hard_pod_affinity_weight=config.hard_pod_affinity_weight,
                 percentage=EVERY_NODE, preemption=not config.disable_preemption, **settings,
             )
         )  # fmt: skip
 
-    def new(self) -> FrameworkEngine:
+    def new(self) -> Engine:
         """The framework with the profile, looking at all nodes."""
-        return FrameworkEngine.of(read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}), shortlists=False)
+        return build_engine(read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}))
 
     def on(
         self, scenario: Scenario, *, order: str = "input", following: Callable[[Iterator[None], int], Iterator[None]] | None = None

@@ -21,21 +21,21 @@ import attrs
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import Census
 from ...core.arrays.columns import Column
-from ...core.decision.search import Order
+from ...core.cluster.order import RoundOrder
 from ...core.incremental.answers import AnswerCache
 from ...core.incremental.scoreboards import Scoreboards
 from ...core.pods.template import Template
 from ...exceptions import KubeclassicError
 
 MAGIC = "kubeclassic checkpoint"
-FORMAT = 2
+FORMAT = 3
 """Moves with every change of what a checkpoint holds or means."""
 ANEW: Mapping[type, tuple[str, ...]] = {
     Batch: ("table", "rows"),
     Template: tuple(field.name for field in attrs.fields(Template) if field.name != "memo"),
     AnswerCache: ("table", "limit"),
     Scoreboards: ("memory", "limit"),
-    Order: ("cache",),
+    RoundOrder: ("cache", "table"),
 }
 """Classes that are made anew from these attributes; what else they hold is worked out again when it is asked for."""
 

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from ...api.objects import Pod
-from ...core.arrays.batch import Batch, Rows
+from ...core.arrays.batch import Batch
 from ...core.decision.decision import Decision
-from ...core.decision.score import ScoreError, prioritize
-from ...core.decision.search import Search, judge_twice, search
-from ...core.run import unmoved
 from ...exceptions import CacheError, KubeclassicError, UnknownNameError, did_you_mean
-from ...framework.engine import FrameworkEngine
-from ...framework.prefilter import run_pre_filter
-from ...framework.score import prioritize as prioritize_by_plugins
 from .replay import Replay
 
 Ints = NDArray[np.int64]
@@ -60,7 +52,7 @@ class Simulation:
     >>> room = NodeStatus(allocatable=Map(pods=Quantity.of(1)))
     >>> nodes = [Node(metadata=ObjectMeta(name=name), status=room) for name in "ab"]
     >>> events = (*(Event(0.0, ADD, node) for node in nodes), Event(5.0, ADD, Pod(metadata=ObjectMeta(name="web"))))
-    >>> simulation = Simulation(Replay(Inputs(events), Engine(resolve(RELEASES["1.15"]))))
+    >>> simulation = Simulation(Replay(Inputs(events), classic_engine(resolve(RELEASES["1.15"]))))
     >>> simulation.state.time, simulation.state.names, simulation.state.feasible.tolist()
     (5.0, ('a', 'b'), [True, True])
     >>> simulation.schedule_on("b").host, simulation.is_over
@@ -107,7 +99,7 @@ class Simulation:
     def _decide_on_volumes(self, pod: Pod, node: str) -> None:
         """Have the scheduler find volumes for the pod on *node*, as it does in a cycle of its own."""
         engine = self.replay.engine
-        cycle = engine.begin(pod)
+        cycle = engine.flow.begin(pod)
         claims = cycle.template.claims
         if claims and engine.binder.enabled:
             engine.binder.remember(pod, claims, Batch(engine.table, np.array([engine.table.row_of[node]], np.intp)))
@@ -144,35 +136,4 @@ class Simulation:
 
     def _judged(self, pod: Pod, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], Ints]:
         """Where the pod fits, and with what score: bool[N], int64[N]."""
-        engine = self.replay.engine
-        table_rows = np.array([engine.table.row_of[name] for name in names], np.intp)
-        if isinstance(engine, FrameworkEngine):
-            return _judged_by_plugins(engine, pod, table_rows)
-        cycle = engine.begin(pod)
-        transient = engine.table.transient.copy()
-        found: Search = search(cycle, engine.nominations, table_rows, len(table_rows))
-        feasible, scores = found.fits.copy(), np.zeros(len(names), np.int64)
-        if np.count_nonzero(feasible) > 1:
-            with suppress(ScoreError):
-                scores[feasible] = prioritize(cycle, table_rows[feasible], engine.extenders).totals
-        engine.table.transient[:] = transient
-        return feasible, scores
-
-
-def _judged_by_plugins(engine: FrameworkEngine, pod: Pod, rows: Rows) -> tuple[NDArray[np.bool_], Ints]:
-    """Where the pod fits among *rows* by its profile, and with what score."""
-    feasible, scores = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.int64)
-    profile = engine.profile_of(pod)
-    assert profile is not None
-    with unmoved(engine, pod):
-        cycle = engine.begin(pod)
-        outcome = run_pre_filter(cycle, profile)
-        if outcome.status is not None:
-            return feasible, scores
-        feasible = judge_twice(cycle, Batch(cycle.table), engine.nominations, check_all=False).fits[rows]
-        if outcome.node_names is not None:
-            feasible &= np.array([cycle.table.names[row] in outcome.node_names for row in rows.tolist()], np.bool_)
-        if np.count_nonzero(feasible) > 1:
-            with suppress(ScoreError):
-                scores[feasible] = prioritize_by_plugins(cycle, profile, rows[feasible]).totals
-    return feasible, scores
+        return self.replay.engine.outlook(pod, names)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...core.engine import Engine
-from ...framework.engine import FrameworkEngine
 from ...framework.plugin import Plugin
 from ...framework.registry import DEFAULT_REGISTRY
 
@@ -19,17 +18,15 @@ def anchors_of(engine: Engine) -> dict[str, Any]:
     """The parts of *engine* that follow from the options, by name."""
     algorithm = engine.algorithm
     found: dict[str, Any] = {"algorithm": algorithm, "release": algorithm.release, "gates": algorithm.gates}
-    if isinstance(engine, FrameworkEngine):
-        found["config"] = engine.config
-        for name, profile in engine.profiles.items():
-            parts = {"profile": profile, "algorithm": profile.algorithm, "kept": profile.kept, "points": profile.points}
-            found |= {f"{part} of {name}": value for part, value in parts.items() if value is not None}
-        found |= dict(_plugins(engine))
-    return found
+    found |= engine.flow.parts()
+    for name, profile in engine.flow.profiles.items():
+        parts = {"profile": profile, "algorithm": profile.algorithm, "cacheable": profile.cacheable, "points": profile.points}
+        found |= {f"{part} of {name}": value for part, value in parts.items() if value is not None}
+    return found | dict(_plugins(engine))
 
 
 def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
-    for name, profile in engine.profiles.items() if isinstance(engine, FrameworkEngine) else ():
+    for name, profile in engine.flow.profiles.items():
         for plugin in profile.plugins().values():
             yield f"plugin {plugin.name} of {name}", plugin
 

@@ -10,10 +10,8 @@ import attrs
 from ...api.objects import Node, Pod
 from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
-from ...core.engine import NO_NODES, Engine
+from ...core.engine import Engine
 from ...exceptions import ManifestError
-from ...framework.decision import FrameworkDecision
-from .bindingcycle import UNSCHEDULABLE
 from .cluster.churnprogram import Program
 from .cluster.life import Life
 from .cluster.nodefailures import NodeTrouble
@@ -226,27 +224,10 @@ class Replay:
         """The scheduler's own decision for *pod*. Where nothing changed since its last attempt that one is repeated, which is the same."""
         life = self.lives.all[pod.key]
         if life.is_hopeless and life.tried_at == self.world.changes and not self.engine.nominations:
-            # Upstream: a failed attempt looks at every node, which the visiting order must know.
-            self.engine.cache.order.take(len(self.engine.cache.order))
-            return Decision(pod, error=life.message, is_fit_error=True)
+            return self.engine.repeat(pod, life.message)
         decision = self.engine.schedule(pod, details=False)
-        life.is_hopeless = self._is_hopeless(decision)
+        life.is_hopeless = self.engine.flow.can_repeat(decision)
         return decision
-
-    def _is_hopeless(self, decision: Decision) -> bool:
-        """Whether the same decision would follow from the same cluster, without anything else but a turn of the visiting order.
-
-        The framework's queue tries so few pods again that it is not asked.
-        """
-        if isinstance(decision, FrameworkDecision):
-            return False
-        plan, algorithm = decision.preemption, self.engine.algorithm
-        if not decision.is_fit_error or (plan is not None and (plan.node is not None or plan.error)):
-            return False
-        if plan is not None and any(pod.status.nominated_node_name for pod in plan.clear_nominations):
-            return False
-        special = algorithm.equivalence_cache or algorithm.leaves_counts or not algorithm.has_predicates or self.engine.extenders
-        return not special and not decision.pod.spec.volumes
 
     def conclude(self, decision: Decision) -> None:
         """What follows from a decision, be it the scheduler's or somebody else's."""
@@ -255,7 +236,7 @@ class Replay:
         life, cycle = self.lives.all[pod.key], world.queue.cycle
         life.attempts += 1
         world.tally.attempts += 1
-        reason = self._reason(decision)
+        reason = self.engine.flow.failure_reason(decision)
         if decision.host is not None and (failure := self.lives.place(pod, decision.host)) is not None:
             decision.error, reason = failure.text, failure.reason
         if decision.error is not None:
@@ -266,11 +247,6 @@ class Replay:
                 self.lives.drop_nomination(pod)
             if decision.preemption is not None:
                 self._preempt(pod, decision.preemption)
-
-    def _reason(self, decision: Decision) -> str:
-        """The reason of the condition of a pod that has no node after *decision*."""
-        went_wrong = isinstance(decision, FrameworkDecision) and not decision.is_fit_error and decision.error != NO_NODES
-        return self.engine.algorithm.release.binding_failed_reason if went_wrong else UNSCHEDULABLE
 
     def _preempt(self, pod: Pod, plan: Preemption) -> None:
         if plan.node is not None:

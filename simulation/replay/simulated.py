@@ -10,14 +10,12 @@ from typing import TypeVar
 import attrs
 
 from ...api.objects import KubeObject, Node, Pod
+from ...core.bindingcycle import BindingCycle
 from ...core.engine import Engine
 from ...core.queue.clock import Clock
 from ...core.queue.protocol import SchedulingQueue
 from ...core.router import EventRouter
-from ...framework.queue.queue import FrameworkQueue
-from ..engines import queue_and_router
 from .agenda import Agenda
-from .bindingcycle import BindingCycle, binding_cycle
 from .inputs.times import as_timestamp
 from .journal import Journal
 from .ledger import Fragmentation, Ledger
@@ -73,8 +71,8 @@ class World:
     """When the last pod entered the queue."""
 
     def __attrs_post_init__(self) -> None:
-        self.queue, self.router = queue_and_router(self.engine, self.clock, self.scheduler_name)
-        self.binding = binding_cycle(self.engine, self.queue)
+        self.queue = self.engine.flow.queue(self.clock)
+        self.router, self.binding = self.engine.flow.router(self.queue, self.scheduler_name), self.engine.flow.binding
         self.journal = Journal(self.clock)
         self.ledger = Ledger(self.resources)
         self.draw = random.Random(self.seed)
@@ -133,7 +131,7 @@ class World:
     def is_gated(self, key: str) -> bool:
         """Whether a pod is held back from being tried at all."""
         pod = self.pod(key)
-        return pod is not None and isinstance(self.queue, FrameworkQueue) and self.queue.is_gated(pod)
+        return pod is not None and self.queue.is_gated(pod)
 
     def pod(self, key: str) -> Pod | None:
         """The pod called ``namespace/name`` as the API has it, None for one that is gone."""

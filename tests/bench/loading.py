@@ -18,7 +18,7 @@ def measured(path: Path, feed: bool) -> dict[str, float]:
     """Load *path* in this process, and feed a scheduler with it; processor seconds and the most memory ever held."""
     from kubeclassic.algorithmprovider import RELEASES, resolve
     from kubeclassic.api.load import load
-    from kubeclassic.core.engine import Engine
+    from kubeclassic.core.classic import classic_engine
     from kubeclassic.core.feed import Feed
 
     before, started = _peak_mb(), time.process_time()
@@ -27,7 +27,7 @@ def measured(path: Path, feed: bool) -> dict[str, float]:
     found = {"objects": len(objects), "load_cpu_seconds": round(loaded, 2), "load_peak_mb": peak, "start_mb": before}
     if feed:
         started = time.process_time()
-        engine = Engine(resolve(RELEASES["1.16"]))
+        engine = classic_engine(resolve(RELEASES["1.16"]))
         feeding = Feed(engine)
         for item in objects:
             feeding.put(item)

@@ -94,7 +94,7 @@ class TestConfigurations:
         profile.write_text(header + "profiles: [{plugins: {multiPoint: {disabled: [{name: TaintToleration}]}}}]\n")
         older = Wanted.parse("a", f"release=1.14 policy={POLICY} percentage=30 tie-break=first feature-gates=PodPriority=false").engine()
         assert (older.algorithm.release.version, older.algorithm.percentage, older.algorithm.gates["PodPriority"]) == ("1.14", 30, False)
-        assert older.pick_host(3, 1) == (0, False)
+        assert older.ties.pick(3, 1) == (0, False)
         newer = Wanted.parse("b", f"profile='{profile}' percentage=30").engine()
         assert "TaintToleration" not in [predicate.name for predicate in newer.algorithm.predicates]
         assert newer.algorithm.percentage == 30

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from kubeclassic.cli.policy import policy
 from kubeclassic.framework.config.configuration import load_configuration, read_configuration
-from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.framework.flow import framework_engine
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 README = (EXAMPLES / "policies" / "README.md").read_text(encoding="utf-8")
@@ -170,7 +170,7 @@ class TestCheck:
         row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |") and " / " in line)
         for more, told in zip(((), ("--newer-labels",)), row.split("|")[2:4], strict=True):
             result = run(EXAMPLES / "policies" / name, *older, "-o", profile, "--report", report, *more, "--check", EXAMPLES / "cluster")
-            assert FrameworkEngine.of(load_configuration(profile)).profiles.keys() == {"default-scheduler"}
+            assert framework_engine(load_configuration(profile)).flow.profiles.keys() == {"default-scheduler"}
             agreement = json.loads(report.read_text())["against"][0]["agreement"]
             counts = [agreement[key] for key in ("same", "amongBest", "different")]
             assert told.split(" / ") == [f" {counts[0]}", str(counts[1]), f"{counts[2]} "]

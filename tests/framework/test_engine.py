@@ -58,7 +58,7 @@ class TestSampling:
         """The node that ends a search is neither feasible nor consumed."""
         engine = scheduler(*(node(f"n{i:03}") for i in range(200)), percentage=50)
         assert decided(engine, pod("p")).feasible == [f"n{i:03}" for i in range(100)]
-        assert engine.start == 100
+        assert engine.flow.order.position == 100
         assert decided(engine, pod("p")).feasible == [f"n{i:03}" for i in range(100, 200)]
 
     @pytest.mark.parametrize("percentage", [50, 100])
@@ -70,7 +70,7 @@ class TestSampling:
             new = pod(f"p{number}", requests={"cpu": "500m"}, labels={"app": str(number % 2)})
             decisions = [engine.schedule(new, details=False) for engine in engines]
             assert decisions[0].host == decisions[1].host
-            assert engines[0].start == engines[1].start
+            assert engines[0].flow.order.position == engines[1].flow.order.position
             for engine in engines:
                 assert engine.assume(new, str(decisions[0].host)) is None
 
@@ -79,11 +79,11 @@ class TestPreFilter:
     def test_named_nodes_are_the_only_ones_looked_at(self) -> None:
         """Nodes outside those that required affinity names are filtered out by the result; a one-node subset resets the start."""
         engine = scheduler(node("a"), node("b"), node("c"))
-        engine.start = 2
+        engine.flow.order.position = 2
         decision = decided(engine, wants_node("p", "b"))
         assert decision.host == "b"
         assert decision.failed == {name: ["node is filtered out by the prefilter result"] for name in ("a", "c")}
-        assert engine.start == 0
+        assert engine.flow.order.position == 0
 
     def test_only_missing_nodes_are_named(self) -> None:
         """Where the original crashes with a division by zero, the cycle ends in an error."""
@@ -114,7 +114,7 @@ class TestNominatedNode:
         engine = scheduler(node("a"), node("b"))
         decision = decided(engine, pod("p", status={"nominatedNodeName": "b"}))
         assert (decision.host, decision.feasible, decision.failed, decision.priorities) == ("b", ["b"], {}, {})
-        assert engine.start == 0
+        assert engine.flow.order.position == 0
 
     def test_the_search_follows_where_it_fails(self) -> None:
         """Else all nodes are searched."""

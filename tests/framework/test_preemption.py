@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.core.engine import Engine
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import decided, scheduler
 
@@ -18,7 +18,7 @@ def budget(name: str, allowed: int, *disrupted: str, app: str = "a") -> Any:
     return obj({"kind": "PodDisruptionBudget", "metadata": meta, "spec": {"selector": {"matchLabels": {"app": app}}}, "status": status})
 
 
-def plan(engine: FrameworkEngine, new: Any) -> tuple[str | None, list[str]]:
+def plan(engine: Engine, new: Any) -> tuple[str | None, list[str]]:
     """Node and victims of the preemption for *new*."""
     found = decided(engine, new).preemption
     assert found is not None

@@ -23,7 +23,7 @@ class Mine(Plugin):
 
 def names(profile: Profile, point: str) -> list[str]:
     """The plugins at *point*, in order."""
-    return [plugin.name for plugin in profile.at(point)]
+    return [plugin.name for plugin in dict(profile.points.items())[point]]
 
 
 def refusal(plugins: dict[str, Any], **more: Any) -> str:

@@ -61,7 +61,7 @@ class TestReasons:
         assert found.reasons == ("Insufficient cpu", "Insufficient memory")
         assert found.shortages == (Shortage("cpu", 1500, 1000), Shortage("memory", 768 * 2**20, 512 * 2**20))
         assert [short.missing for short in found.shortages] == [500, 256 * 2**20]
-        assert found.predicates == ("GeneralPredicates",)
+        assert found.rules == ("GeneralPredicates",)
 
     def test_too_many_pods(self) -> None:
         """A node that is full of pods is short of one."""

@@ -19,7 +19,7 @@ def simulation(*objects: KubeObject, release: str = "1.16", tie_break: str = "re
     there = tuple(item for item in objects if not (isinstance(item, Pod) and not item.spec.node_name))
     pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     made: Engine = engine(release=release)
-    made.pick_host = TIE_BREAKS[tie_break](made.algorithm.release, seed)
+    made.ties.pick = TIE_BREAKS[tie_break](made.algorithm.release, seed)
     return Simulation(Scenario(there, pending), made, order)
 
 

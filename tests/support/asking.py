@@ -11,7 +11,7 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import Feed
 from kubeclassic.framework.config.gates import resolved_gates
-from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import FrameworkCycle, Handle
 from kubeclassic.framework.status import Status
 
@@ -23,11 +23,11 @@ def handle(**gates: bool) -> Handle:
 
 def cycle_of(new: Pod, *objects: KubeObject) -> FrameworkCycle:
     """A cycle for *new* in a cluster of *objects*."""
-    engine = FrameworkEngine.of()
+    engine = framework_engine()
     feed = Feed(engine)
     for item in objects:
         feed.put(item)
-    return engine.begin(new)
+    return engine.flow.begin(new)
 
 
 def found_by(plugin: Any, cycle: FrameworkCycle, nodes: Batch) -> dict[str, str | None]:

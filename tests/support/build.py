@@ -13,6 +13,7 @@ from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
@@ -50,7 +51,7 @@ def pod(
 
 def engine(*objects: KubeObject, release: str = "1.16", gates: Mapping[str, bool] | None = None, **options: Any) -> Engine:
     """A scheduler of *release* that was told of *objects* in their order; *options* go to ``resolve``."""
-    made = Engine(resolve(RELEASES[release], gates=gates, **{"percentage": 100, **options}))
+    made = classic_engine(resolve(RELEASES[release], gates=gates, **{"percentage": 100, **options}))
     feed = Feed(made)
     for item in objects:
         feed.put(item)

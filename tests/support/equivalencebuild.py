@@ -46,6 +46,6 @@ def why(made: Engine, incoming: Pod) -> str:
 
 def kept(made: Engine, *predicates: str) -> list[bool]:
     """Whether anything is kept of each predicate for the first class that was seen, on any node."""
-    assert made.equivalence is not None
-    found = (made.equivalence.results(predicate).of(0, made.table.size) for predicate in predicates)
+    assert made.flow.equivalence is not None
+    found = (made.flow.equivalence.results(predicate).of(0, made.table.size) for predicate in predicates)
     return [rows is not None and bool(rows.any()) for rows in found]

@@ -7,11 +7,11 @@ from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
 from kubeclassic.framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
 from kubeclassic.framework.config.defaults import GROUP
-from kubeclassic.framework.decision import FrameworkDecision
-from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.profile import Profile
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
@@ -32,11 +32,11 @@ def configuration(*profiles: Json, gates: Mapping[str, bool] | None = None, **mo
 def scheduler(
     *objects: KubeObject, profile: Json | None = None, gates: Mapping[str, bool] | None = None,
     profiles: Sequence[Json] = (), plugins: tuple[type[Plugin], ...] = (), percentage: int = 100, **options: Any,
-) -> FrameworkEngine:  # fmt: skip
+) -> Engine:  # fmt: skip
     """A scheduler with one *profile* and more *profiles*, a user's *plugins* in its registry, that was told of *objects*."""
     config = configuration(profile or {}, *profiles, gates=gates, percentageOfNodesToScore=percentage)
     registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
-    made = FrameworkEngine.of(config, registry=registry, **options)
+    made = framework_engine(config, registry=registry, **options)
     feed = Feed(made)
     for item in objects:
         feed.put(item)
@@ -45,7 +45,8 @@ def scheduler(
 
 def profile_of(profile: Json, *plugins: type[Plugin], gates: Mapping[str, bool] | None = None) -> Profile:
     """The one profile of such a scheduler."""
-    return scheduler(profile=profile, plugins=plugins, gates=gates).profiles["default-scheduler"]
+    found: Profile = scheduler(profile=profile, plugins=plugins, gates=gates).flow.profiles["default-scheduler"]
+    return found
 
 
 def enabled(*names: str, **weights: int) -> Json:
@@ -58,7 +59,7 @@ def disabled(*names: str) -> Json:
     return {"disabled": [{"name": name} for name in names]}
 
 
-def placed(engine: FrameworkEngine, pod: Pod) -> str | None:
+def placed(engine: Engine, pod: Pod) -> str | None:
     """The host of one cycle for *pod*, which is assumed there."""
     decision: Decision = engine.schedule(pod)
     if decision.host is not None:
@@ -66,8 +67,6 @@ def placed(engine: FrameworkEngine, pod: Pod) -> str | None:
     return decision.host
 
 
-def decided(engine: FrameworkEngine, pod: Pod) -> FrameworkDecision:
+def decided(engine: Engine, pod: Pod) -> Decision:
     """One cycle's decision."""
-    decision = engine.schedule(pod)
-    assert isinstance(decision, FrameworkDecision)
-    return decision
+    return engine.schedule(pod)

@@ -22,7 +22,6 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures
 from kubeclassic.core.rule import Algorithm, Predicate, Priority, RuleError
 from kubeclassic.core.run import Run
-from kubeclassic.framework.engine import FrameworkEngine
 from kubeclassic.predicates import CATALOGUE as PREDICATES
 from kubeclassic.predicates.labelpresence import node_label_presence
 from kubeclassic.predicates.serviceaffinity import service_affinity
@@ -134,7 +133,7 @@ class World:
         if names and self.engine.cache.state(pod) is None:
             host = names[number % len(names)]
             for run in self.runs:
-                if isinstance(run.engine, FrameworkEngine):  # it reserves only what it has just looked at
+                if isinstance(run.engine, Engine):  # it reserves only what it has just looked at
                     run.engine.cache.assume(pod.bound_to(host))
                 else:
                     run.engine.assume(pod, host)

@@ -9,10 +9,9 @@ from typing import Any
 import attrs
 
 from ....api.objects import Condition, Pod
+from ....core.bindingcycle import Failure
 from ....core.volumes.assumecache import VolumeError
 from ....exceptions import CacheError
-from ...engines import scheduler_names
-from ..bindingcycle import Failure
 from ..inputs.times import plain
 from ..simulated import World
 from .life import Life, Lifetime
@@ -60,7 +59,7 @@ class Lives:
             world.journal.note("Arrived", pod=pod.key, gated=world.is_gated(pod.key) or None)
 
     def _is_ours(self, pod: Pod) -> bool:
-        return (pod.spec.scheduler_name or "default-scheduler") in scheduler_names(self.world.engine, self.world.scheduler_name)
+        return (pod.spec.scheduler_name or "default-scheduler") in self.world.engine.scheduler_names(self.world.scheduler_name)
 
     def _time_is_up(self, life: Life) -> None:
         if self._is_there(life):
@@ -180,12 +179,12 @@ class Lives:
         fails_again = failure.text == life.message
         # Upstream: a pod that is turned down is parked; one for which something went wrong is moved with all others, and so backs off.
         if not failure.is_rejection:
-            world.binding.moves(pod, but_itself=False)
+            world.router.pod_given_up(pod, but_itself=False)
         self.fail(pod, world.queue.cycle, failure.text, failure.reason)
         if world.binding.ends_nominations:
             self.drop_nomination(pod)
         if failure.is_rejection:
-            world.binding.moves(pod, but_itself=True)
+            world.router.pod_given_up(pod, but_itself=True)
         if fails_again:
             # Nothing else would end the replay if that went on for ever.
             life.tried_at = world.changes
@@ -273,7 +272,7 @@ class Lives:
         self.world.delete(pod)
         self.volumes.drop_claims(pod)
         if is_reserved:
-            self.world.binding.moves(pod, but_itself=False)
+            self.world.router.pod_given_up(pod, but_itself=False)
 
     def _come_again(self, life: Life) -> None:
         root = life.original

@@ -68,6 +68,6 @@ class TestRows:
 
     def test_locked(self) -> None:
         """In locked mode the outcome is the verdict, as the first side stays where it is."""
-        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, pick_host=lambda ties, times: (ties - 1, False))}
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
         (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()
         assert row == {"hosts": ["n", "m"], "outcomes": ["among the best"], "why": [TIE], "cycles": [0]}

@@ -167,8 +167,8 @@ class TestGaps:
 
 def kept_on(made: Engine, predicate: str, *, of: int = 0) -> dict[str, int]:
     """Node -> what is kept of *predicate* for the class that was seen first (or *of* that): 1 fits, more does not, nothing is left out."""
-    assert made.equivalence is not None
-    rows = made.equivalence.results(predicate).of(of, made.table.size)
+    assert made.flow.equivalence is not None
+    rows = made.flow.equivalence.results(predicate).of(of, made.table.size)
     return {} if rows is None else {made.table.names[i]: int(code) for i, code in enumerate(rows) if code}
 
 
@@ -244,9 +244,9 @@ class TestWhatIsKept:
 
     def test_off_unless_asked_for(self) -> None:
         """Without the gate or the option there is no cache, and releases that have none do not get one."""
-        assert engine(release="1.12").equivalence is None
-        assert engine(release="1.14", equivalence_cache=True).equivalence is None
-        assert engine(release="1.13", gates={"EnableEquivalenceClassCache": True}).equivalence is not None
+        assert engine(release="1.12").flow.equivalence is None
+        assert engine(release="1.14", equivalence_cache=True).flow.equivalence is None
+        assert engine(release="1.13", gates={"EnableEquivalenceClassCache": True}).flow.equivalence is not None
 
     def test_volume_counts_are_not_left_behind_on_a_hit(self) -> None:
         """A count predicate that is answered from the cache leaves no counts for BalancedResourceAllocation."""

@@ -12,8 +12,8 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.watched import TABLE, Watch, watched_batch, watched_cycle, watched_overlay, watched_table
@@ -42,7 +42,7 @@ RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
 def worlds(name: str, count: int) -> Iterator[tuple[World, random.Random]]:
     """*count* random clusters for the rule called *name*, of all releases in turn."""
     for seed in range(count):
-        engine = Engine(algorithm(RELEASES[seed % len(RELEASES)], COUNTING if seed % 3 else GATES))
+        engine = classic_engine(algorithm(RELEASES[seed % len(RELEASES)], COUNTING if seed % 3 else GATES))
         world = World.of(engine, subject=subject_of(name))
         for step in beginning(seed, verbs_of(name), 15):
             world.take(step)
@@ -69,7 +69,7 @@ def looked_at(name: str, declared: Reads, count: int) -> Iterator[str]:
     """What the rule called *name* looks at besides *declared* in *count* clusters."""
     for world, rng in worlds(name, count):
         for _ in range(3):
-            cycle = world.engine.begin(incoming(name, rng))
+            cycle = world.engine.flow.begin(incoming(name, rng))
             if cycle.has_metadata:  # without, nothing is remembered
                 yield from undeclared(RULES[name], cycle, declared)
 
@@ -87,7 +87,7 @@ def is_remembered_wrongly(name: str, declared: Reads, count: int) -> bool:
         form = rng.randrange(64)
         for step in drawn(rng, verbs_of(name), 10):
             world.take(step)
-            cycle = world.engine.begin(pod_form(subject_of(name), form))
+            cycle = world.engine.flow.begin(pod_form(subject_of(name), form))
             if cycle.has_metadata and AnswerCache.keeps(rule, cycle):
                 cycle.answers, rows = memory, judged(cycle)
                 if remembered(rule, cycle, rows) != answer(rule, attrs.evolve(cycle, memo={}), Batch(cycle.table), rows):
@@ -117,13 +117,13 @@ class TestTheWatch:
     def test_it_knows_every_column(self) -> None:
         """Each attribute of a table that a batch reads is one whose flags are known."""
         read = {name for function in vars(Batch).values() for name in _names_in(function)}
-        columns = {field.name for field in attrs.fields(type(Engine(algorithm("1.16")).table))}
+        columns = {field.name for field in attrs.fields(type(classic_engine(algorithm("1.16")).table))}
         assert read & columns - {"changed", "census"} <= TABLE.keys()
 
     def test_it_notes(self) -> None:
         """A look at what is not declared is noted, one at what is declared is not."""
         watch = Watch(Reads.NODE)
-        nodes = watched_batch(watched_table(Engine(algorithm("1.16")).begin(pod_form("resources", 0)), watch), None)
+        nodes = watched_batch(watched_table(classic_engine(algorithm("1.16")).begin(pod_form("resources", 0)), watch), None)
         assert len(nodes.has_node) == nodes.n
         assert not watch.undeclared
         assert len(nodes.pod_count) == nodes.n

@@ -47,7 +47,7 @@ def budget(app: str, allowed: int) -> KubeObject:
 
 def begun(made: Engine, incoming: Pod) -> Cycle:
     """A cycle for *incoming*."""
-    return made.begin(incoming)
+    return made.flow.begin(incoming)
 
 
 def both_ways(made: Engine, incoming: Pod) -> tuple[dict[str, Victims], dict[str, Victims], str | None, str | None]:
@@ -58,7 +58,7 @@ def both_ways(made: Engine, incoming: Pod) -> tuple[dict[str, Victims], dict[str
     assert cycle.answers is not None
     by_start = cycle.release.preemption.by_start_time
     slow = select_victims(cycle, made.nominations, rows)
-    trial = dry_run(cycle, made.nominations, rows, made.layout, lambda template: is_protected(template.pod, cycle))
+    trial = dry_run(cycle, made.nominations, rows, made.flow.layout, lambda template: is_protected(template.pod, cycle))
     fast = {name: Victims([e.pod for e in trial.victims_of(i)[0]], trial.victims_of(i)[1]) for i, name in enumerate(trial.names)}
     return slow, fast, pick_one_node(slow, by_start) if slow else None, trial.names[trial.pick(by_start)] if trial.names else None
 

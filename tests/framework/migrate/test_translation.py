@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from kubeclassic.algorithmprovider.config import AlgorithmSource, KubeSchedulerConfiguration, load_configuration, load_policy
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.engine import Engine
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
 from kubeclassic.framework.migrate.extenders import duration_text
 from kubeclassic.framework.migrate.strategies import FALLING, RISING, Usage, fitted_resources, merged
@@ -63,9 +64,9 @@ def told(found: Migration, subject: str) -> str:
     return "; ".join(str(note) for note in found.notes if note.subject == subject)
 
 
-def accepted(found: Migration) -> FrameworkEngine:
+def accepted(found: Migration) -> Engine:
     """A scheduler with the profile; our validation and every plugin's constructor have looked at it."""
-    return FrameworkEngine.of(read_configuration(found.document))
+    return framework_engine(read_configuration(found.document))
 
 
 class TestAccepted:
@@ -78,7 +79,7 @@ class TestAccepted:
         else:
             old = name == "openshift-3.json"
             found = migrate(load_policy(EXAMPLES / name), RELEASES["1.12" if old else "1.16"], OFF if old else None)
-        assert accepted(found).profiles.keys() == {"default-scheduler"}
+        assert accepted(found).flow.profiles.keys() == {"default-scheduler"}
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_every_policy_that_upstream_accepts(self, release: str) -> None:
@@ -337,7 +338,7 @@ class TestSelectorSpread:
         entries = priorities(("SelectorSpreadPriority", 3), ("NodeAffinityPriority", 2))
         policy = read_policy({"kind": "Policy", "apiVersion": "v1", "priorities": entries})
         found = migrate(policy, RELEASES["1.16"], selector_spread=True)
-        (profile,) = accepted(found).profiles.values()
+        (profile,) = accepted(found).flow.profiles.values()
         assert {rule.name: weight for rule, weight in profile.algorithm.priorities} == {"SelectorSpread": 3, "NodeAffinity": 2}
         assert "later releases" in told(found, "SelectorSpread")
 
@@ -346,7 +347,7 @@ class TestSelectorSpread:
         gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
         policy = read_policy({"kind": "Policy", "apiVersion": "v1", "priorities": SPREADING})
         found = migrate(policy, RELEASES["1.16"], gate, selector_spread=True)
-        (profile,) = accepted(found).profiles.values()
+        (profile,) = accepted(found).flow.profiles.values()
         assert {rule.name: weight for rule, weight in profile.algorithm.priorities} == {"SelectorSpread": 4, "PodTopologySpread": 1}
         assert args(found, "PodTopologySpread") == {"defaultingType": "List", "defaultConstraints": []}
 

@@ -11,7 +11,7 @@ from kubeclassic.api.objects import Node, Pod, TopologySpreadConstraint
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.feed import Feed
-from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import FrameworkCycle
 from kubeclassic.framework.status import Code, Status
 from tests.reference.framework_topologyspread import Books
@@ -195,14 +195,14 @@ class TestTrials:
 
 def test_a_node_that_left_takes_its_domain_along() -> None:
     """A deleted node makes no domain any more, even while its pods remain."""
-    engine = FrameworkEngine.of()
+    engine = framework_engine()
     feed = Feed(engine)
     for item in (A, B, fellow("f", "a"), pod("other", on="b")):
         feed.put(item)
-    cycle = engine.begin(incoming(constraint()))
+    cycle = engine.flow.begin(incoming(constraint()))
     assert named(found_by(plugin(), cycle, Batch(cycle.table)))["a"] == "skew"
     feed.delete(B)
-    cycle = engine.begin(incoming(constraint()))
+    cycle = engine.flow.begin(incoming(constraint()))
     assert named(found_by(plugin(), cycle, Batch(cycle.table))) == {"a": None}
 
 

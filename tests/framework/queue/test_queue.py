@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from kubeclassic.api.objects import Node
+from kubeclassic.core.engine import Engine
 from kubeclassic.core.queue.clock import Clock
 from kubeclassic.exceptions import CacheError
-from kubeclassic.framework.engine import FrameworkEngine
-from kubeclassic.framework.queue.eventhandlers import FrameworkEvents, node_change, queue_for
+from kubeclassic.framework.queue.eventhandlers import FrameworkEvents, node_change
 from kubeclassic.framework.queue.events import Action
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.framework.queue.queued import QueuedPod
@@ -25,8 +25,8 @@ class Bench:
 
     def __init__(self, *objects: Any) -> None:
         self.clock = Clock()
-        self.engine: FrameworkEngine = scheduler()
-        self.queue: FrameworkQueue = queue_for(self.engine, self.clock)
+        self.engine: Engine = scheduler()
+        self.queue: FrameworkQueue = self.engine.flow.queue(self.clock)
         self.events = FrameworkEvents(self.engine, self.queue)
         for item in objects:
             self.events.put(item)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from kubeclassic.api.objects import Pod
+from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.queue.clock import Clock
 from kubeclassic.exceptions import CacheError
-from kubeclassic.framework.cache import FrameworkNominations
 from kubeclassic.framework.plugin import Handle
 from kubeclassic.framework.plugins.prioritysort import PrioritySort
 from kubeclassic.framework.queue.events import Action, ClusterEvent
@@ -65,7 +65,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @initialize(start=st.sampled_from((0.0, 7.25)))
     def begin(self, start: float) -> None:
-        self.clock, self.nominations = Clock(start), FrameworkNominations(by_uid=True)
+        self.clock, self.nominations = Clock(start), Nominations(by_uid=True, refuses_placed=True)
         self.blamed: frozenset[str] = frozenset()
         self.real = FrameworkQueue(
             nominations=self.nominations, clock=self.clock, less=PrioritySort(None, Handle()).less,

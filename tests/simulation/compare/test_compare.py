@@ -92,7 +92,7 @@ class TestLocked:
 
 def settled(version: str) -> Engine:
     """A scheduler that looks at all nodes and takes the first of the best, so that its answer hangs on the state alone."""
-    return engine_for(version, {"percentageOfNodesToScore": 100}, pick_host=first_best)
+    return engine_for(version, {"percentageOfNodesToScore": 100}, tie_break=first_best)
 
 
 def asked_afresh(version: str, objects: list[KubeObject], waiting: Pod) -> Decided:
@@ -202,7 +202,7 @@ class TestVerdicts:
     def policy(self, *names: str, last: bool = False) -> Engine:
         """A scheduler of 1.16 with these priorities, each with weight 1, that takes the first or the last of the best."""
         document = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [{"name": n, "weight": 1} for n in names]}
-        return engine_for("1.16", {"policy": document}, pick_host=(lambda ties, times: (ties - 1, False)) if last else first_best)
+        return engine_for("1.16", {"policy": document}, tie_break=(lambda ties, times: (ties - 1, False)) if last else first_best)
 
     FULLER = (node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
 
@@ -297,7 +297,7 @@ class TestCauses:
 
     def test_a_tie(self) -> None:
         """Where both see equals, it is the drawing that differs."""
-        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, pick_host=lambda ties, times: (ties - 1, False))}
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
         assert self.cause(of(node("a"), node("b"), pod("p")), made)["kind"] == TIE
 
     def test_an_error(self) -> None:

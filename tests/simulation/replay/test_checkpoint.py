@@ -88,7 +88,7 @@ def places(folder: Path, name: str) -> Places:
 def scheduler(release: str | Maker, **options: Any) -> Engine:
     """A new scheduler that draws lots."""
     made = engine(release, **options) if isinstance(release, str) else release()
-    made.pick_host = TIE_BREAKS["random"](made.algorithm.release, 3)
+    made.ties.pick = TIE_BREAKS["random"](made.algorithm.release, 3)
     return made
 
 
@@ -226,7 +226,7 @@ class TestRefusals:
             (b"\x80\x05\x95", "no checkpoint of kubeclassic"),
             (
                 b'{"what": "kubeclassic checkpoint", "format": 0}\n',
-                "a checkpoint of format 0, wanted 2: made by another version of kubeclassic",
+                "a checkpoint of format 0, wanted 3: made by another version of kubeclassic",
             ),
         ],
     )

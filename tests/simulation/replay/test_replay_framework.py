@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from kubeclassic.framework.engine import FrameworkEngine
+from kubeclassic.core.engine import Engine
 from kubeclassic.framework.plugin import Plugin, PreFilterResult
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.framework.status import Status, error, unschedulable
@@ -27,7 +27,7 @@ def newer(*events: Event, **more: Any) -> Replay:
     return replay(*events, release=DEFAULT_FRAMEWORK, **more)
 
 
-def of_engine(engine: FrameworkEngine, *events: Event, **delays: float) -> Replay:
+def of_engine(engine: Engine, *events: Event, **delays: float) -> Replay:
     """A replay of *events* for an engine."""
     return Replay(Inputs(tuple(events), resources=("cpu", "memory", "pods")), engine, Delays(**delays))
 
@@ -214,7 +214,7 @@ def with_steps(*events: Event, first: bool = False, **delays: float) -> tuple[Re
     points = {"multiPoint": enabled("Steps"), "bind": enabled("Steps", "DefaultBinder")} | ({"preBind": enabled("Steps")} if first else {})
     engine = scheduler(profile={"plugins": points}, plugins=(Steps,))
     made = of_engine(engine, *events, **delays)
-    (profile,) = engine.profiles.values()
+    (profile,) = engine.flow.profiles.values()
     plugin = profile.plugins()["Steps"]
     assert isinstance(plugin, Steps)
     Steps.clock = made.world.clock

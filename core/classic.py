@@ -1,0 +1,281 @@
+"""Releases 1.12 to 1.16: what a cycle with predicates and priorities does, and the engines that run it.
+
+Upstream: pkg/scheduler/core/generic_scheduler.go, pkg/scheduler/scheduler.go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ..api.objects import KubeObject, Pod
+from ..exceptions import CacheError, ExtenderError
+from .arrays.batch import Mask, Rows
+from .bindingcycle import UNSCHEDULABLE, Failure
+from .cluster.order import RoundOrder
+from .cycle import Cycle
+from .decision.decision import Decision, Details
+from .decision.plan import Preemption
+from .decision.score import Ranking, prioritize
+from .decision.search import Search, run_effects, search
+from .engine import NO_NODES, CycleError, Engine
+from .equivalence.cache import EquivalenceCache
+from .incremental.answers import AnswerCache
+from .incremental.quick import QuickPath
+from .incremental.scoreboards import Scoreboards
+from .preemption.layout import PodLayout
+from .preemption.select import preempt
+from .queue.clock import Clock
+from .queue.protocol import SchedulingQueue, make_queue
+from .router import EventRouter
+from .rule import Algorithm
+from .volumes.assumecache import VolumeError
+from .volumes.binder import VolumeBinder, basic_checks
+
+MAX_PRIORITY = 10
+
+
+def classic_engine(algorithm: Algorithm, **options: Any) -> Engine:
+    """A scheduler of *algorithm*; *options*: fields of :class:`~kubeclassic.core.engine.Engine`."""
+    return Engine(algorithm, ClassicFlow.of, **options)
+
+
+@attrs.define(eq=False)
+class ClassicFlow:
+    """The flow of an engine with predicates and priorities."""
+
+    engine: Engine
+    binder: VolumeBinder
+    order: RoundOrder
+    answers: AnswerCache | None
+    quick_path: QuickPath
+    layout: PodLayout
+    equivalence: EquivalenceCache | None
+    """None where it is off."""
+    binding: ClassicBinding = attrs.field(init=False)
+    max_score: int = MAX_PRIORITY
+    nominated_after: str | None = None
+    plugins_without: frozenset[str] | None = None
+    profiles: Mapping[str, Any] = attrs.field(factory=dict)
+    _by_name: tuple[tuple[int, int], Rows] | None = None
+
+    @classmethod
+    def of(cls, engine: Engine) -> ClassicFlow:
+        """The flow of *engine*, which is being made."""
+        algorithm, table = engine.algorithm, engine.table
+        release, gates = algorithm.release, algorithm.gates
+        answers, order = AnswerCache(table, engine.memory_bytes // 2), RoundOrder(engine.cache, table)
+        quick = QuickPath(
+            algorithm=algorithm, scoreboards=Scoreboards(answers, engine.memory_bytes // 2), order=order, ties=engine.ties,
+            nominations=engine.nominations, extenders=engine.extenders, is_cacheable=_is_cacheable(algorithm),
+        )  # fmt: skip
+        return cls(
+            engine=engine,
+            binder=VolumeBinder(release, gates, engine.listings, skips_nodes=algorithm.equivalence_cache),
+            order=order,
+            answers=answers if engine.memory_bytes else None,
+            quick_path=quick,
+            layout=PodLayout(table, release.preemption.by_start_time),
+            equivalence=EquivalenceCache(table, release, gates) if algorithm.equivalence_cache else None,
+        )
+
+    def __attrs_post_init__(self) -> None:
+        self.binding = ClassicBinding(self.engine)
+
+    # --- one cycle --------------------------------------------------------------------------------------------------
+
+    def refusal(self, pod: Pod) -> Decision | None:
+        refused = basic_checks(pod, self.engine.listings.claims) if pod.spec.volumes else None
+        if refused is None and not self.engine.cache.node_count:
+            refused = NO_NODES
+        return None if refused is None else Decision(pod, error=refused)
+
+    def begin(self, pod: Pod, *, details: bool = True) -> Cycle:
+        engine = self.engine
+        engine.snapshot.refresh()
+        cycle = engine.latest = Cycle(
+            pod=pod, template=engine.templates.of(pod), table=engine.table, algorithm=engine.algorithm, listings=engine.listings,
+            binder=self.binder, templates=engine.templates, cache=engine.cache, details=details,
+        )  # fmt: skip
+        if engine.algorithm.metadata_fails(cycle):
+            cycle.has_metadata = False
+        else:
+            cycle.answers = self.answers
+        return cycle
+
+    def quick(self, cycle: Cycle) -> int | None:
+        return self.quick_path.row(cycle)
+
+    def filter(self, cycle: Cycle) -> Details:
+        engine, algorithm = self.engine, cycle.algorithm
+        order = self.order.one_pass()
+        wanted = algorithm.release.nodes_to_find(len(order), algorithm.percentage)
+        view = None if self.equivalence is None else self.equivalence.view(cycle.pod, engine.nominations)
+        found = search(cycle, engine.nominations, order, wanted, view)
+        if algorithm.has_predicates:
+            self.order.take(found.consumed)
+            run_effects(cycle, found.verdict, order[: found.consumed])
+        if view is not None:
+            view.keep(found.verdict.plain, order[: found.consumed])
+        errors = found.errors()
+        if errors:
+            raise CycleError(aggregated(algorithm, errors))
+        engine.table.shared_names = True
+        return Details(engine.table.names, found.feasible, found)
+
+    def score(self, cycle: Cycle, rows: Rows) -> Ranking:
+        return prioritize(cycle, rows, self.engine.extenders)
+
+    def make_room(self, cycle: Cycle, found: Details, decision: Decision) -> None:
+        assert found.search is not None
+        decision.error = self._fit_error(found, found.search)
+        if cycle.algorithm.preemption:
+            decision.preemption = self._preempt(cycle, found.search)
+
+    def _fit_error(self, found: Details, searched: Search) -> str:
+        tally = searched.verdict.tally(np.flatnonzero(np.bincount(searched.failed)))
+        for texts in found.extender_reasons.values():
+            for text in texts:
+                tally[text] = tally.get(text, 0) + 1
+        reasons = sorted(f"{count} {text}" for text, count in tally.items())
+        return f"0/{self.engine.cache.node_count} nodes are available: {', '.join(reasons)}."
+
+    def _preempt(self, cycle: Cycle, found: Search) -> Preemption | None:
+        engine, cells = self.engine, cycle.release.preemption
+        if cells.needs_priority_gate and not cycle.enabled("PodPriority"):
+            return None
+        if cells.refreshes_snapshot:
+            engine.snapshot.refresh()
+        try:
+            return preempt(cycle, engine.nominations, found, self._rows_by_name(), self.layout, engine.extenders)
+        except ExtenderError as error:
+            return Preemption(error=str(error))
+
+    def _rows_by_name(self) -> Rows:
+        """The rows of the nodes that are there, in ascending order of name."""
+        table = self.engine.table
+        version = table.rows_version, table.changed.node_epoch
+        if self._by_name is None or self._by_name[0] != version:
+            rows = (table.row_of[name] for name in sorted(table.row_of))
+            there = [row for row in rows if table.has_node[row] and row not in table.ghosts]
+            self._by_name = version, np.array(there, np.intp)
+        return self._by_name[1]
+
+    # --- what follows from a decision -------------------------------------------------------------------------------
+
+    def assume(self, pod: Pod, host: str) -> str | None:
+        engine, equivalence = self.engine, self.equivalence
+        try:
+            self.binder.assume(pod, host)
+        except VolumeError as error:
+            return str(error)
+        finally:
+            if equivalence is not None:
+                equivalence.volumes_assumed()
+        try:
+            engine.cache.assume(pod.bound_to(host), engine.template_of(pod))
+        except CacheError as error:
+            return str(error)
+        if equivalence is not None:
+            equivalence.pod_assumed(pod, host)
+        engine.nominations.remove(pod)
+        return None
+
+    def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        if self.equivalence is not None:
+            self.equivalence.follow(old, new)
+
+    def can_repeat(self, decision: Decision) -> bool:
+        plan, algorithm = decision.preemption, self.engine.algorithm
+        if not decision.is_fit_error or (plan is not None and (plan.node is not None or plan.error)):
+            return False
+        if plan is not None and any(pod.status.nominated_node_name for pod in plan.clear_nominations):
+            return False
+        special = algorithm.equivalence_cache or algorithm.leaves_counts or not algorithm.has_predicates or self.engine.extenders
+        return not special and not decision.pod.spec.volumes
+
+    def failure_reason(self, decision: Decision) -> str:
+        return UNSCHEDULABLE
+
+    # --- what others ask --------------------------------------------------------------------------------------------
+
+    def algorithm_of(self, pod: Pod) -> Algorithm | None:
+        return self.engine.algorithm
+
+    def fits(self, cycle: Cycle, rows: Rows) -> Mask:
+        return search(cycle, self.engine.nominations, rows, len(rows)).fits
+
+    def listed(self) -> list[int]:
+        table = self.engine.table
+        return [row for row in table.row_of.values() if table.has_node[row]]
+
+    @contextmanager
+    def unmoved(self) -> Iterator[None]:
+        equivalence = self.equivalence
+        self.equivalence = None if equivalence is None else equivalence.frozen()
+        try:
+            yield
+        finally:
+            self.equivalence = equivalence
+
+    def detours(self) -> tuple[int, Counter[str]]:
+        return self.quick_path.taken, Counter({detour.value: count for detour, count in self.quick_path.detours.items()})
+
+    def parts(self) -> Mapping[str, Any]:
+        return {}
+
+    def describe(self) -> Iterator[str]:
+        algorithm = self.engine.algorithm
+        yield f"predicates: {', '.join(predicate.name for predicate in algorithm.predicates)}"
+        yield f"priorities: {', '.join(f'{priority.name} x {weight}' for priority, weight in algorithm.priorities)}"
+
+    def queue(self, clock: Clock, *, apart: bool = False) -> SchedulingQueue:
+        nominations = self.engine.new_nominations() if apart else self.engine.nominations
+        return make_queue(self.engine.algorithm, nominations, clock)
+
+    def router(self, queue: SchedulingQueue, scheduler_name: str) -> EventRouter:
+        return EventRouter(self.engine, queue, scheduler_name)
+
+
+def _is_cacheable(algorithm: Algorithm) -> bool:
+    """Whether no rule's answer depends on more than what it reads."""
+    sees_whole_list = any(priority.whole_list for priority, _ in algorithm.priorities)
+    return algorithm.has_predicates and not (sees_whole_list or algorithm.leaves_counts or algorithm.equivalence_cache)
+
+
+def aggregated(algorithm: Algorithm, errors: list[str]) -> str:
+    """The text of several nodes' errors, each told once."""
+    counted = sorted(Counter(errors).items())
+    return algorithm.release.error_joiner([text if often == 1 else f"{text} (repeated {often} times)" for text, often in counted])
+
+
+@attrs.define(eq=False)
+class ClassicBinding:
+    """With predicates and priorities: assume, wait for volumes, bind."""
+
+    engine: Engine
+    ends_nominations: bool = False
+
+    def reserve(self, pod: Pod, host: str) -> Failure | None:
+        error = self.engine.assume(pod, host)
+        return None if error is None else self.failure(error)
+
+    def waits_for_claims(self, pod: Pod) -> bool:
+        return self.engine.binder.enabled
+
+    def begin(self, pod: Pod, host: str) -> Failure | None:
+        return None
+
+    def bind(self, pod: Pod, host: str) -> Failure | None:
+        return None
+
+    def give_back(self, pod: Pod, host: str) -> None:
+        self.engine.cache.forget(pod.bound_to(host))
+
+    def failure(self, text: str) -> Failure:
+        return Failure(text, self.engine.algorithm.release.binding_failed_reason)

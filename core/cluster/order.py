@@ -1,0 +1,168 @@
+"""The visiting order of the nodes as rows of the table, and where the next search begins.
+
+The releases with predicates go round the node tree without an end; the framework goes round a list that is made anew when nodes change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Protocol
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Rows
+from ..arrays.table import NodeTable
+from .cache import Cache
+from .snapshot import Snapshot
+
+NO_ROWS: Rows = np.zeros(0, np.intp)
+
+
+class Order(Protocol):
+    """Which nodes the next search visits. The snapshot must be fresh."""
+
+    is_regular: bool
+    """Whether the coming pass visits each node once."""
+
+    @property
+    def revision(self) -> Hashable:
+        """Moves when other rows are visited, or in another cyclic order."""
+        ...
+
+    @property
+    def position(self) -> Any:
+        """Where the next search begins; it can be set back."""
+        ...
+
+    @position.setter
+    def position(self, position: Any) -> None: ...
+
+    def one_pass(self) -> Rows:
+        """The rows that the next search visits if nothing stops it: intp[nodes]."""
+        ...
+
+    def places(self) -> Rows:
+        """The place of each row in the latest pass: intp[rows]."""
+        ...
+
+    def take(self, visited: int, *, stopped: bool = False) -> None:
+        """A search visited so many nodes; with *stopped* the last of them was the surplus fit that ended it."""
+        ...
+
+
+def _places(rows: Rows) -> Rows:
+    places = np.zeros(int(rows.max()) + 1, np.intp)
+    places[rows] = np.arange(len(rows))
+    return places
+
+
+@attrs.define(eq=False)
+class RoundOrder:
+    """The endless rounds of the node tree. Upstream: NodeTree.Next in pkg/scheduler/internal/cache/node_tree.go."""
+
+    cache: Cache
+    table: NodeTable
+    is_regular: bool = True
+    _version: tuple[int, int] = (-1, -1)
+    _rest: Rows = NO_ROWS
+    _rounds: Rows = NO_ROWS
+    """A round twice over, so that one from any place on is a part of it."""
+    _latest: tuple[bool, int, Rows] | None = None
+    _places: tuple[Rows, Rows] | None = None
+
+    @property
+    def revision(self) -> Hashable:
+        return self._version
+
+    @property
+    def position(self) -> Any:
+        return self.cache.order.taken
+
+    @position.setter
+    def position(self, position: Any) -> None:
+        self.cache.order.taken = position
+
+    def one_pass(self) -> Rows:
+        order = self.cache.order
+        rest, full = order.rest_and_round()
+        if self._version != (order.version, self.table.rows_version):
+            row_of = self.table.row_of
+            self._rest = np.array([row_of[name] for name in rest], np.intp)
+            self._rounds = np.array([row_of[name] for name in full] * 2, np.intp)
+            self._version, self._latest = (order.version, self.table.rows_version), None
+        in_rest, start = order.position()
+        if self._latest is None or self._latest[:2] != (in_rest, start):
+            self._latest = (in_rest, start, self._lay_out(in_rest, start, len(order)))
+            self.is_regular = not in_rest or (start == 0 and len(rest) == len(order))
+        return self._latest[2]
+
+    def _lay_out(self, in_rest: bool, start: int, count: int) -> Rows:
+        if not in_rest:
+            return self._rounds[start : start + len(self._rounds) // 2]
+        return np.concatenate([self._rest[start:], self._rounds])[:count]
+
+    def places(self) -> Rows:
+        rows = self.one_pass() if self._latest is None else self._latest[2]
+        if self._places is None or self._places[0] is not rows:
+            self._places = rows, _places(rows)
+        return self._places[1]
+
+    def take(self, visited: int, *, stopped: bool = False) -> None:
+        # Upstream: the surplus fit is handed out too.
+        self.cache.order.taken += visited
+
+
+@attrs.define(eq=False)
+class ListOrder:
+    """The snapshot's list of nodes, one of each zone in turn. Upstream: nodeTree.list, updateNodeInfoSnapshotList."""
+
+    cache: Cache
+    snapshot: Snapshot
+    table: NodeTable
+    start: int = 0
+    """Where the next search begins: upstream's nextStartNodeIndex."""
+    is_regular: bool = True
+    _version: int = -1
+    _rows: Rows = NO_ROWS
+    _turned: tuple[int, int, Rows] | None = None
+    _places: tuple[Rows, Rows] | None = None
+
+    @property
+    def revision(self) -> Hashable:
+        return self._version
+
+    @property
+    def position(self) -> Any:
+        return self.start
+
+    @position.setter
+    def position(self, position: Any) -> None:
+        self.start = position
+
+    def rows(self) -> Rows:
+        """The rows of the nodes as they are listed: intp[nodes]."""
+        if self._version != self.snapshot.version:
+            zones = [zone.names for zone in self.cache.order.tree.zones.values()]
+            longest = max(map(len, zones), default=0)
+            names = (names[i] for i in range(longest) for names in zones if i < len(names))
+            self._rows = np.array([self.table.row_of[name] for name in names], np.intp)
+            self._version = self.snapshot.version
+        return self._rows
+
+    def one_pass(self) -> Rows:
+        rows = self.rows()
+        start = self.start % len(rows) if len(rows) else 0
+        if self._turned is None or self._turned[:2] != (self._version, start):
+            self._turned = self._version, start, np.concatenate([rows[start:], rows[:start]]) if start else rows
+        return self._turned[2]
+
+    def places(self) -> Rows:
+        rows = self.one_pass() if self._turned is None else self._turned[2]
+        if self._places is None or self._places[0] is not rows:
+            self._places = rows, _places(rows)
+        return self._places[1]
+
+    def take(self, visited: int, *, stopped: bool = False) -> None:
+        # Upstream: the surplus fit is not consumed, the next search begins with it.
+        self.start = (self.start + visited - stopped) % len(self._rows)

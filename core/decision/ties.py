@@ -1,0 +1,40 @@
+"""Which of several best nodes a pod gets. Upstream: selectHost in pkg/scheduler/core/generic_scheduler.go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Ints, Rows
+
+PickHost = Callable[[int, int], tuple[int, bool]]
+"""(how many nodes share the best total, times it ran before) -> (which of them, whether the counter moves)."""
+
+
+@attrs.define(eq=False)
+class TieBreaker:
+    """Picks among equals, in visiting order."""
+
+    pick: PickHost
+    last_node_index: int = 0
+    """Upstream's lastNodeIndex: how often a host was picked."""
+
+    def best(self, totals: Ints) -> int:
+        """The place of the host in *totals*: int64[k], in visiting order."""
+        ties = np.flatnonzero(totals == totals.max())
+        return int(ties[self._which(len(ties))])
+
+    def among(self, rows: Rows, places: Callable[[], Rows]) -> int:
+        """The host among *rows* of equal total, ascending; *places* tells the place of each row in visiting order."""
+        which = self._which(len(rows))
+        if len(rows) == 1:
+            return int(rows[0])
+        at = places()[rows]
+        return int(rows[at.argmin() if which == 0 else at.argsort()[which]])
+
+    def _which(self, count: int) -> int:
+        which, moves = self.pick(count, self.last_node_index)
+        self.last_node_index += moves
+        return which

@@ -1,0 +1,121 @@
+"""The quick path: the host is read off a scoreboard, and no cycle is run. Also every reason why it is not taken.
+
+A :class:`Scoreboard` knows the total of every row for one template, so the host is the best of them, with ties broken as in a whole
+cycle. That is right only where cached answers say all that counts: :class:`Detour` lists what stands against it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Callable, Sized
+from typing import Any
+
+import attrs
+
+from ..arrays.batch import Rows
+from ..cluster.nominations import Nominations
+from ..cluster.order import Order
+from ..cycle import Cycle
+from ..decision.ties import TieBreaker
+from ..rule import Algorithm, RuleError
+from .scoreboard import Scoreboard
+from .scoreboards import Scoreboards
+
+
+class Detour(enum.Enum):
+    """Why a decision was not read off a scoreboard."""
+
+    DETAILS = "details are wanted"
+    NO_CACHE = "answers are not cached, or predicate metadata is missing"
+    RULES = "a rule has effects, sees the whole list of nodes, or does not say what it reads"
+    NOMINATIONS = "pods are nominated to nodes"
+    EXTENDERS = "extenders are asked"
+    VOLUMES = "the pod has volumes"
+    PLUGINS = "a PreFilter or PreScore plugin has more to say"
+    ORDER = "the pass does not visit each node once"
+    ERROR = "a rule cannot answer"
+    NOTHING_FITS = "no node fits"
+
+
+def no_plugins(cycle: Cycle) -> Detour | None:
+    """A release without plugins has no more reasons."""
+    return None
+
+
+@attrs.define(eq=False, kw_only=True)
+class QuickPath:
+    """The decisions of one algorithm that are read off its scoreboards."""
+
+    algorithm: Algorithm
+    """The rules in the form whose answers can be cached."""
+    scoreboards: Scoreboards
+    order: Order
+    ties: TieBreaker
+    nominations: Nominations
+    extenders: Sized
+    is_cacheable: bool
+    """Each rule says all that its answers depend on."""
+    ask_plugins: Callable[[Any], Detour | None] = no_plugins
+    """What else stands against it for the pod of a cycle."""
+    taken: int = 0
+    """Decisions that were read off."""
+    detours: Counter[Detour] = attrs.field(factory=Counter)
+    """Reason -> decisions that were not."""
+
+    def row(self, cycle: Cycle) -> int | None:
+        """The row of the host; order and tie-break move on. None where the cycle has to be run, and then nothing has moved."""
+        detour = self._detour(cycle)
+        if detour is None:
+            found = self._read(cycle)
+            if not isinstance(found, Detour):
+                self.taken += 1
+                return found
+            detour = found
+        self.detours[detour] += 1
+        return None
+
+    def _detour(self, cycle: Cycle) -> Detour | None:
+        """What is against it before anything is read."""
+        if cycle.details:
+            return Detour.DETAILS
+        if cycle.answers is None:
+            return Detour.NO_CACHE
+        if not self.is_cacheable:
+            return Detour.RULES
+        if self.nominations:
+            return Detour.NOMINATIONS
+        if self.extenders:
+            return Detour.EXTENDERS
+        return Detour.VOLUMES if cycle.template.spec.volumes else self.ask_plugins(cycle)
+
+    def _read(self, cycle: Cycle) -> int | Detour:
+        order, algorithm = self.order, cycle.algorithm
+        rows = order.one_pass()
+        if not order.is_regular:
+            return Detour.ORDER
+        wanted = algorithm.release.nodes_to_find(len(rows), algorithm.percentage)
+        cycle.algorithm = self.algorithm
+        board = self.scoreboards.of(cycle)
+        try:
+            if not board.refresh(cycle, rows, order.revision, window=wanted < len(rows)):
+                return Detour.ERROR
+            if not board.count:
+                return Detour.NOTHING_FITS
+            return self._best_in_window(cycle, board, wanted) if board.window else self._best(board, rows)
+        except RuleError:
+            board.forget()
+            return Detour.ERROR
+        finally:
+            cycle.algorithm = algorithm
+
+    def _best(self, board: Scoreboard, rows: Rows) -> int:
+        row = int(board.fits.argmax()) if board.count == 1 else self.ties.among(board.best(), self.order.places)
+        self.order.take(len(rows))
+        return row
+
+    def _best_in_window(self, cycle: Cycle, board: Scoreboard, wanted: int) -> int:
+        rows, visited = board.feasible(wanted)
+        row = int(rows[self.ties.best(board.totals_of(cycle, rows))]) if len(rows) > 1 else int(rows[0])
+        self.order.take(visited, stopped=len(rows) < board.count)
+        return row

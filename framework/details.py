@@ -1,0 +1,52 @@
+"""The arrays behind a decision of the framework."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from ..core.arrays.batch import Rows
+from ..core.decision.decision import Details, Refusal
+from .diagnosis import Diagnosis
+from .status import Status
+
+
+@attrs.define(eq=False, kw_only=True)
+class FrameworkDetails(Details):
+    """As of every decision, with the diagnosis of the nodes that do not fit."""
+
+    diagnosis: Diagnosis
+
+    def narrow(self, rows: Rows, reasons: dict[str, list[str]]) -> None:
+        self.diagnosis.extended = len(rows) != len(self.feasible_rows)
+        self.diagnosis.extender_reasons = reasons
+        super().narrow(rows, reasons)
+
+    @property
+    def visited(self) -> list[int]:
+        found = dict.fromkeys(super().visited)
+        told = self.statuses
+        found |= dict.fromkeys(row for row in self.diagnosis.order.tolist() if self.names[row] in told)
+        return list(found)
+
+    @property
+    def failed(self) -> dict[str, list[str]]:
+        return self.diagnosis.failed()
+
+    @property
+    def statuses(self) -> Mapping[str, Status]:
+        return self.diagnosis.statuses()
+
+    def refusal(self, row: int) -> Refusal | None:
+        status = self.statuses.get(self.names[row])
+        if status is None:
+            if self.search is None or self.search.verdict.fits[row]:
+                return None
+            status = self.diagnosis.status(row)
+        return Refusal((status.plugin,) if status.plugin else (), status.reasons, status.code.value)
+
+    def plugin_record(self) -> dict[str, Any]:
+        told = {node: {"plugin": status.plugin or None, "code": status.code.value} for node, status in self.statuses.items()}
+        return {"statuses": told, "postFilter": self.diagnosis.post_filter or None}

@@ -1,0 +1,264 @@
+"""The framework of 1.27: what a cycle of one of its profiles does, and the engines that run them.
+
+Upstream: pkg/scheduler/schedule_one.go.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ..api.objects import KubeObject, Pod
+from ..core.arrays.batch import Batch, Mask, Rows
+from ..core.bindingcycle import UNSCHEDULABLE
+from ..core.cluster.order import ListOrder
+from ..core.decision.decision import Decision, Details
+from ..core.decision.extender import Extender
+from ..core.decision.score import Ranking
+from ..core.decision.search import judge_twice
+from ..core.engine import NO_NODES, CycleError, Engine
+from ..core.incremental.answers import AnswerCache
+from ..core.incremental.quick import QuickPath
+from ..core.incremental.scoreboards import Scoreboards
+from ..core.preemption.layout import PodLayout
+from ..core.queue.clock import Clock
+from ..core.rule import Algorithm
+from ..core.volumes.binder import VolumeBinder
+from .binding import FrameworkBinding
+from .config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, read_configuration
+from .details import FrameworkDetails
+from .diagnosis import Diagnosis
+from .plugin import MAX_NODE_SCORE, FrameworkCycle, Handle
+from .postfilter import run_post_filter
+from .prefilter import pre_enqueue, run_pre_filter
+from .profile import Profile, Registry, build_profiles
+from .queue.eventhandlers import FrameworkEvents, queue_for
+from .queue.queue import FrameworkQueue
+from .quick import PluginCheck
+from .registry import DEFAULT_REGISTRY
+from .releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
+from .score import prioritize
+from .search import search
+
+NONE: frozenset[str] = frozenset()
+
+
+def framework_engine(
+    config: KubeSchedulerConfiguration | None = None,
+    *,
+    registry: Registry = DEFAULT_REGISTRY,
+    extenders: Sequence[Extender] = (),
+    preempts: bool = True,
+    shortlists: bool = True,
+    **options: Any,
+) -> Engine:
+    """A scheduler for *config* (None: the default profile) with the plugins of *registry*.
+
+    Without *preempts* a pod that fits nowhere is left at that, no PostFilter plugin runs. Without *shortlists* preemption looks at every
+    candidate. *options*: fields of :class:`~kubeclassic.core.engine.Engine`. Raises :class:`~kubeclassic.exceptions.PolicyError` with
+    upstream's text for a configuration that is refused.
+    """
+    config = read_configuration() if config is None else config
+    profiles = build_profiles(config, FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK], registry, Handle(gates=config.gates, environ=os.environ))
+    first = next(iter(profiles.values())).algorithm
+    # Upstream: ignorable extenders are called last.
+    ordered = sorted(extenders, key=lambda extender: extender.is_ignorable)
+    flow = partial(FrameworkFlow.of, config=config, profiles=profiles, preempts=preempts, shortlists=shortlists)
+    return Engine(first, flow, ordered, **options)
+
+
+@attrs.define(eq=False, kw_only=True)
+class FrameworkFlow:
+    """The flow of an engine with the profiles of a configuration."""
+
+    engine: Engine
+    config: KubeSchedulerConfiguration
+    profiles: Mapping[str, Profile]
+    preempts: bool
+    shortlists: bool
+    binder: VolumeBinder
+    order: ListOrder
+    answers: Mapping[str, AnswerCache]
+    """By profile, as plugins of one name may have other arguments."""
+    quick_paths: Mapping[str, QuickPath]
+    layout: PodLayout
+    binding: FrameworkBinding = attrs.field(init=False)
+    max_score: int = MAX_NODE_SCORE
+    nominated_after: str | None = ""
+    plugins_without: frozenset[str] | None = NONE
+    _latest: FrameworkCycle | None = None
+    _blamed: dict[str, frozenset[str]] = attrs.field(factory=dict)
+    """Pod -> the plugins that turned it down in its latest attempt."""
+
+    @classmethod
+    def of(cls, engine: Engine, *, profiles: Mapping[str, Profile], **options: Any) -> FrameworkFlow:
+        """The flow of *engine*, which is being made."""
+        release, gates, share = engine.algorithm.release, engine.algorithm.gates, engine.memory_bytes // len(profiles)
+        order = ListOrder(engine.cache, engine.snapshot, engine.table)
+        answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
+        quick_paths = {
+            name: QuickPath(
+                algorithm=profile.cacheable or profile.algorithm, scoreboards=Scoreboards(answers[name], share // 2), order=order,
+                ties=engine.ties, nominations=engine.nominations, extenders=engine.extenders,
+                is_cacheable=profile.cacheable is not None, ask_plugins=PluginCheck(profile),
+            )
+            for name, profile in profiles.items()
+        }  # fmt: skip
+        binder, layout = VolumeBinder(release, gates, engine.listings), PodLayout(engine.table, by_start_time=True)
+        parts: dict[str, Any] = {"binder": binder, "order": order, "answers": answers, "quick_paths": quick_paths, "layout": layout}
+        return cls(engine=engine, profiles=profiles, **parts, **options)
+
+    def __attrs_post_init__(self) -> None:
+        self.binding = FrameworkBinding(self.engine, self._profile, self._latest_cycle)
+
+    def profile_of(self, pod: Pod) -> Profile | None:
+        """The profile that *pod* names."""
+        return self.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+
+    def _profile(self, pod: Pod) -> Profile:
+        return self.profiles[pod.spec.scheduler_name or DEFAULT_SCHEDULER]
+
+    def _latest_cycle(self, pod: Pod) -> FrameworkCycle:
+        return self._latest if self._latest is not None and self._latest.pod is pod else self.begin(pod)
+
+    # --- one cycle --------------------------------------------------------------------------------------------------
+
+    def refusal(self, pod: Pod) -> Decision | None:
+        self._blamed.pop(pod.key, None)
+        profile = self.profile_of(pod)
+        if profile is None:
+            name = pod.spec.scheduler_name or DEFAULT_SCHEDULER
+            return Decision(pod, error=f'profile not found for scheduler name "{name}"', plugins=NONE)
+        held = pre_enqueue(pod, profile)
+        if held is not None:
+            return Decision(pod, error=held.message, plugins=NONE, is_gated=True)
+        if not self.engine.cache.node_count:
+            return Decision(pod, error=NO_NODES, nominated="", plugins=NONE)
+        return None
+
+    def begin(self, pod: Pod, *, details: bool = True) -> FrameworkCycle:
+        engine = self.engine
+        engine.snapshot.refresh()
+        profile = self._profile(pod)
+        cycle = engine.latest = self._latest = FrameworkCycle(
+            pod=pod, template=engine.templates.of(pod), table=engine.table, algorithm=profile.algorithm, listings=engine.listings,
+            binder=self.binder, templates=engine.templates, cache=engine.cache, details=details,
+            answers=self.answers[profile.scheduler_name] if engine.memory_bytes else None, node_count=len(self.order.rows()),
+        )  # fmt: skip
+        return cycle
+
+    def quick(self, cycle: FrameworkCycle) -> int | None:
+        return self.quick_paths[cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER].row(cycle)
+
+    def filter(self, cycle: FrameworkCycle) -> Details:
+        table, profile, order = self.engine.table, self._profile(cycle.pod), self.order
+        table.shared_names = True
+        diagnosis = Diagnosis(table.names, cycle.node_count, order.rows())
+        found = FrameworkDetails(table.names, diagnosis.excluded, diagnosis=diagnosis)
+        outcome = run_pre_filter(cycle, profile)
+        if outcome.status is not None:
+            diagnosis.rejected = outcome.status
+            if not outcome.status.is_rejection:
+                raise CycleError(outcome.status.message)
+            return found
+        searched = search(cycle, profile, self.engine.nominations, diagnosis, outcome.node_names, order.start)
+        order.start, found.feasible_rows, found.search = searched.start, searched.feasible, diagnosis.search
+        if searched.error is not None:
+            raise CycleError(searched.error)
+        return found
+
+    def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking:
+        return prioritize(cycle, self._profile(cycle.pod), rows, self.engine.extenders)
+
+    def make_room(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
+        profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None
+        if self.preempts and profile.points.post_filter:
+            engine = self.engine
+            result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders)
+            diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
+        decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
+        self._blamed[cycle.pod.key] = decision.plugins
+
+    def blame(self, pod: Pod) -> frozenset[str]:
+        """The plugins that turned *pod* down in its latest attempt, told once; none where it failed otherwise."""
+        return self._blamed.pop(pod.key, NONE)
+
+    # --- what follows from a decision -------------------------------------------------------------------------------
+
+    def assume(self, pod: Pod, host: str) -> str | None:
+        refused = self.binding.assume_and_bind(pod, host)
+        return None if refused is None else refused.message
+
+    def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        """No plugin of the framework keeps what events would end."""
+
+    def can_repeat(self, decision: Decision) -> bool:
+        """The framework's queue tries so few pods again that it does not pay."""
+        return False
+
+    def failure_reason(self, decision: Decision) -> str:
+        is_rejection = decision.is_fit_error or decision.error == NO_NODES
+        return UNSCHEDULABLE if is_rejection else self.engine.algorithm.release.binding_failed_reason
+
+    # --- what others ask --------------------------------------------------------------------------------------------
+
+    def algorithm_of(self, pod: Pod) -> Algorithm | None:
+        profile = self.profile_of(pod)
+        return None if profile is None else profile.algorithm
+
+    def fits(self, cycle: FrameworkCycle, rows: Rows) -> Mask:
+        outcome = run_pre_filter(cycle, self._profile(cycle.pod))
+        if outcome.status is not None:
+            return np.zeros(len(rows), np.bool_)
+        found: Mask = judge_twice(cycle, Batch(cycle.table), self.engine.nominations, check_all=False).fits[rows]
+        if outcome.node_names is not None:
+            found &= np.array([cycle.table.names[row] in outcome.node_names for row in rows.tolist()], np.bool_)
+        return found
+
+    def listed(self) -> list[int]:
+        rows: list[int] = self.order.rows().tolist()
+        return rows
+
+    @contextmanager
+    def unmoved(self) -> Iterator[None]:
+        blamed = dict(self._blamed)
+        try:
+            yield
+        finally:
+            self._blamed = blamed
+
+    def detours(self) -> tuple[int, Counter[str]]:
+        paths = self.quick_paths.values()
+        return sum(path.taken for path in paths), Counter(
+            {detour.value: count for path in paths for detour, count in path.detours.items()}
+        )
+
+    def parts(self) -> Mapping[str, Any]:
+        return {"config": self.config}
+
+    def describe(self) -> Iterator[str]:
+        for profile in self.profiles.values():
+            yield f"profile {profile.scheduler_name}"
+            for point, plugins in profile.points.items():
+                names = (f"{p.name} x {profile.weights[p.name]}" if point == "score" else p.name for p in plugins)
+                yield f"  {point}: {', '.join(names) or 'none'}"
+
+    def queue(self, clock: Clock, *, apart: bool = False) -> FrameworkQueue:
+        nominations = self.engine.new_nominations() if apart else self.engine.nominations
+        return queue_for(self.engine, self.config, clock, nominations, held_by=self._held_by, blame=self.blame)
+
+    def _held_by(self, pod: Pod) -> str | None:
+        """The PreEnqueue plugin that holds *pod* back."""
+        profile = self.profile_of(pod)
+        held = None if profile is None else pre_enqueue(pod, profile)
+        return None if held is None else held.plugin
+
+    def router(self, queue: FrameworkQueue, scheduler_name: str) -> FrameworkEvents:
+        return FrameworkEvents(self.engine, queue, scheduler_name)

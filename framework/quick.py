@@ -1,0 +1,47 @@
+"""Whether the plugins of a profile leave a decision to its scoreboards."""
+
+from __future__ import annotations
+
+import attrs
+
+from ..core.arrays.batch import Batch
+from ..core.incremental.quick import Detour
+from ..core.pods.template import Template
+from .extensionpoints import PreScore
+from .plugin import FrameworkCycle
+from .prefilter import ask_once
+from .profile import Profile
+from .status import Status
+
+
+@attrs.define(eq=False)
+class PluginCheck:
+    """What stands against reading a decision off, for the pods of one profile."""
+
+    profile: Profile
+
+    def __call__(self, cycle: FrameworkCycle) -> Detour | None:
+        """Why a cycle has to be run; None where PreFilter and PreScore have no more to say than that all is well."""
+        if cycle.pod.status.nominated_node_name:
+            return Detour.NOMINATIONS
+        memo, key = cycle.template.memo, (self, "quick")
+        found: Detour | None = memo[key] if key in memo else memo.setdefault(key, self._of_template(cycle.template, cycle))
+        return found
+
+    def _of_template(self, pod: Template, cycle: FrameworkCycle) -> Detour | None:
+        for plugin in self.profile.points.pre_filter:
+            if plugin.concerns(pod):
+                if not (plugin.pre_filter_by_class or plugin.pre_filter_skips):
+                    return Detour.PLUGINS
+                answer = ask_once(plugin, cycle) if plugin.pre_filter_by_class else plugin.pre_filter(pod, cycle)
+                if answer is not None and not (isinstance(answer, Status) and answer.is_skip):
+                    return Detour.PLUGINS
+        is_fine = all(_is_fine(plugin, pod, cycle) for plugin in self.profile.points.pre_score)
+        return None if is_fine else Detour.PLUGINS
+
+
+def _is_fine(plugin: PreScore, pod: Template, cycle: FrameworkCycle) -> bool:
+    if not plugin.pre_score_by_class:
+        return False
+    status = plugin.pre_score(pod, Batch.everywhere(cycle.table), cycle)
+    return status is None or status.is_success
