@@ -6,7 +6,7 @@ Upstream: pkg/scheduler/core/generic_scheduler.go, pkg/scheduler/scheduler.go.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -58,6 +58,7 @@ class ClassicFlow:
     equivalence: EquivalenceCache | None
     """None where it is off."""
     binding: ClassicBinding = attrs.field(init=False)
+    quick: Callable[[Cycle], int | None] = attrs.field(init=False)
     max_score: int = MAX_PRIORITY
     nominated_after: str | None = None
     plugins_without: frozenset[str] | None = None
@@ -86,6 +87,7 @@ class ClassicFlow:
 
     def __attrs_post_init__(self) -> None:
         self.binding = ClassicBinding(self.engine)
+        self.quick = self.quick_path.row
 
     # --- one cycle --------------------------------------------------------------------------------------------------
 
@@ -107,9 +109,6 @@ class ClassicFlow:
         else:
             cycle.answers = self.answers
         return cycle
-
-    def quick(self, cycle: Cycle) -> int | None:
-        return self.quick_path.row(cycle)
 
     def filter(self, cycle: Cycle) -> Details:
         engine, algorithm = self.engine, cycle.algorithm

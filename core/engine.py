@@ -86,8 +86,9 @@ class Flow(Protocol):
         """A cycle for *pod* on a fresh snapshot."""
         ...
 
-    def quick(self, cycle: Any) -> int | None:
-        """The row of the host read off a scoreboard; None where the cycle has to be run."""
+    @property
+    def quick(self) -> Callable[[Any], int | None]:
+        """From a cycle to the row of the host, read off a scoreboard; None where the cycle has to be run."""
         ...
 
     def filter(self, cycle: Any) -> Details:

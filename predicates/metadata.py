@@ -17,9 +17,9 @@ REFUSED_BY = Unreadable(REQUIRED_ANTI_AFFINITY)
 def metadata_fails(cycle: Cycle) -> bool:
     """Whether a row without a node, where the release minds, or an invalid selector keeps upstream from its metadata."""
     table, pod = cycle.table, cycle.template
-    if cycle.release.nodeless_breaks_metadata and table.has_nodeless:
+    if table.has_nodeless and cycle.release.nodeless_breaks_metadata:
         return True
-    return bool(table.census.counter(REFUSED_BY).total) or (_may_fail(pod) and _own_fail(pod, cycle))
+    return (_may_fail(pod) and _own_fail(pod, cycle)) or bool(table.census.counter(REFUSED_BY).total)
 
 
 def _may_fail(pod: Template) -> bool:

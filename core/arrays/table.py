@@ -283,7 +283,7 @@ class NodeTable:
             self.volumes[row] = self.volumes.get(row, 0) + sign
             if not self.volumes[row]:
                 del self.volumes[row]
-        priority = entry.priority
+        priority = entry.pod.spec.priority or 0
         self.priorities[priority] = held = self.priorities.get(priority, 0) + sign
         if not held:
             del self.priorities[priority]

@@ -112,7 +112,8 @@ class VisitingOrder:
     """How many nodes were handed out since the tree's state was valid."""
     version: int = 0
     """Moves whenever the order is worked out anew."""
-    _rest: list[str] | None = None
+    rest: list[str] | None = None
+    """What is left of the irregular first round; None until the order is worked out again."""
     _round: list[str] = attrs.field(factory=list)
 
     def __len__(self) -> int:
@@ -136,20 +137,13 @@ class VisitingOrder:
 
     def rest_and_round(self) -> tuple[list[str], list[str]]:
         """What is left of the irregular first round, and one whole round; after both the round repeats."""
-        if self._rest is None:
+        if self.rest is None:
             ahead = self.tree.copy()
-            self._rest = list(ahead.rest_of_round())
+            self.rest = list(ahead.rest_of_round())
             ahead.reset()
             self._round = list(ahead.rest_of_round())
             self.version += 1
-        return self._rest, self._round
-
-    def position(self) -> tuple[bool, int]:
-        """Whether the first, irregular round is still under way, and how many of the round's nodes were handed out."""
-        rest, full = self.rest_and_round()
-        if self.taken < len(rest):
-            return True, self.taken
-        return False, (self.taken - len(rest)) % len(full) if full else 0
+        return self.rest, self._round
 
     def take(self, count: int) -> None:
         """Hand out *count* nodes."""
@@ -157,7 +151,7 @@ class VisitingOrder:
 
     def _catch_up(self) -> None:
         if not self.taken:
-            self._rest = None
+            self.rest = None
             return
         rest, full = self.rest_and_round()
         steps = self.taken
@@ -166,4 +160,4 @@ class VisitingOrder:
             steps = len(rest) + (steps - len(rest) - 1) % len(full) + 1
         for _ in range(steps):
             self.tree.next()
-        self.taken, self._rest = 0, None
+        self.taken, self.rest = 0, None

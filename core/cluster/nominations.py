@@ -24,23 +24,24 @@ class Nominations:
     keeps_on_update: bool = True
     refuses_placed: bool = False
     """A pod that has a node is nominated to none."""
-    _pods: dict[str, list[Pod]] = attrs.field(factory=dict)
+    by_node: dict[str, list[Pod]] = attrs.field(factory=dict)
+    """Not to be changed from outside."""
     _node_of: dict[str, str] = attrs.field(factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self._pods)
+        return bool(self.by_node)
 
     def __iter__(self) -> Iterator[str]:
         """The nodes that have nominated pods."""
-        return iter(self._pods)
+        return iter(self.by_node)
 
     def on(self, node_name: str) -> list[Pod]:
         """The pods nominated to a node. Not to be changed."""
-        return self._pods.get(node_name, [])
+        return self.by_node.get(node_name, [])
 
     def node_of(self, pod: Pod) -> str:
         """The node that *pod* is nominated to, empty where it is none."""
-        if not self._pods:
+        if not self.by_node:
             return ""
         if self.by_uid:
             return self._node_of.get(pod.uid, "")
@@ -58,20 +59,20 @@ class Nominations:
             name = pod.status.nominated_node_name
         if not name or any(other.uid == pod.uid for other in self.on(name)):
             return
-        self._pods.setdefault(name, []).append(pod)
+        self.by_node.setdefault(name, []).append(pod)
         if self.by_uid:
             self._node_of[pod.uid] = name
 
     def remove(self, pod: Pod) -> None:
         """Take back the nomination of *pod*, if it has one."""
-        if not self._pods:
+        if not self.by_node:
             return
         name = self._node_of.pop(pod.uid, "") if self.by_uid else pod.status.nominated_node_name
         left = [other for other in self.on(name) if other.uid != pod.uid]
         if left:
-            self._pods[name] = left
+            self.by_node[name] = left
         else:
-            self._pods.pop(name, None)
+            self.by_node.pop(name, None)
 
     def update(self, old: Pod, new: Pod) -> None:
         """A nominated pod changes."""

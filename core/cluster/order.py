@@ -24,11 +24,8 @@ class Order(Protocol):
 
     is_regular: bool
     """Whether the coming pass visits each node once."""
-
-    @property
-    def revision(self) -> Hashable:
-        """Moves when other rows are visited, or in another cyclic order."""
-        ...
+    revision: Hashable
+    """Moves when other rows are visited, or in another cyclic order."""
 
     @property
     def position(self) -> Any:
@@ -64,16 +61,14 @@ class RoundOrder:
     cache: Cache
     table: NodeTable
     is_regular: bool = True
-    _version: tuple[int, int] = (-1, -1)
+    revision: Hashable = (-1, -1)
+    _counts: tuple[int, int] = (0, 0)
+    """How many nodes the rest of the first round and a whole round have."""
     _rest: Rows = NO_ROWS
     _rounds: Rows = NO_ROWS
     """A round twice over, so that one from any place on is a part of it."""
     _latest: tuple[bool, int, Rows] | None = None
     _places: tuple[Rows, Rows] | None = None
-
-    @property
-    def revision(self) -> Hashable:
-        return self._version
 
     @property
     def position(self) -> Any:
@@ -85,17 +80,24 @@ class RoundOrder:
 
     def one_pass(self) -> Rows:
         order = self.cache.order
-        rest, full = order.rest_and_round()
-        if self._version != (order.version, self.table.rows_version):
-            row_of = self.table.row_of
-            self._rest = np.array([row_of[name] for name in rest], np.intp)
-            self._rounds = np.array([row_of[name] for name in full] * 2, np.intp)
-            self._version, self._latest = (order.version, self.table.rows_version), None
-        in_rest, start = order.position()
+        if order.rest is None or self.revision != (order.version, self.table.rows_version):
+            self._take_over()
+        rest, full = self._counts
+        in_rest = order.taken < rest
+        start = order.taken if in_rest else (order.taken - rest) % full if full else 0
         if self._latest is None or self._latest[:2] != (in_rest, start):
-            self._latest = (in_rest, start, self._lay_out(in_rest, start, len(order)))
-            self.is_regular = not in_rest or (start == 0 and len(rest) == len(order))
+            count = len(order)
+            self._latest = (in_rest, start, self._lay_out(in_rest, start, count))
+            self.is_regular = not in_rest or (start == 0 and rest == count)
         return self._latest[2]
+
+    def _take_over(self) -> None:
+        """The node tree, or the table's rows, have changed."""
+        order, row_of = self.cache.order, self.table.row_of
+        rest, full = order.rest_and_round()
+        self._rest = np.array([row_of[name] for name in rest], np.intp)
+        self._rounds = np.array([row_of[name] for name in full] * 2, np.intp)
+        self.revision, self._counts, self._latest = (order.version, self.table.rows_version), (len(rest), len(full)), None
 
     def _lay_out(self, in_rest: bool, start: int, count: int) -> Rows:
         if not in_rest:
@@ -123,14 +125,10 @@ class ListOrder:
     start: int = 0
     """Where the next search begins: upstream's nextStartNodeIndex."""
     is_regular: bool = True
-    _version: int = -1
+    revision: Hashable = -1
     _rows: Rows = NO_ROWS
-    _turned: tuple[int, int, Rows] | None = None
+    _turned: tuple[Hashable, int, Rows] | None = None
     _places: tuple[Rows, Rows] | None = None
-
-    @property
-    def revision(self) -> Hashable:
-        return self._version
 
     @property
     def position(self) -> Any:
@@ -142,19 +140,19 @@ class ListOrder:
 
     def rows(self) -> Rows:
         """The rows of the nodes as they are listed: intp[nodes]."""
-        if self._version != self.snapshot.version:
+        if self.revision != self.snapshot.version:
             zones = [zone.names for zone in self.cache.order.tree.zones.values()]
             longest = max(map(len, zones), default=0)
             names = (names[i] for i in range(longest) for names in zones if i < len(names))
             self._rows = np.array([self.table.row_of[name] for name in names], np.intp)
-            self._version = self.snapshot.version
+            self.revision = self.snapshot.version
         return self._rows
 
     def one_pass(self) -> Rows:
         rows = self.rows()
         start = self.start % len(rows) if len(rows) else 0
-        if self._turned is None or self._turned[:2] != (self._version, start):
-            self._turned = self._version, start, np.concatenate([rows[start:], rows[:start]]) if start else rows
+        if self._turned is None or self._turned[:2] != (self.revision, start):
+            self._turned = self.revision, start, np.concatenate([rows[start:], rows[:start]]) if start else rows
         return self._turned[2]
 
     def places(self) -> Rows:

@@ -35,7 +35,7 @@ class Snapshot:
             self.table.transient[:] = 0
         for name, steps in changes.items():
             self._catch_up(name, self.cache.infos.get(name), steps)
-        if not (self.keeps_nodeless or self.drops_nodeless) and self.table.row_count > len(self.cache.infos):
+        if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(self.cache.infos):
             self._drop_the_gone()
 
     def _catch_up(self, name: str, info: NodeInfo | None, steps: list[Change]) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 
 import attrs
 
-from ..arrays.batch import Rows
 from ..cluster.nominations import Nominations
 from ..cluster.order import Order
 from ..cycle import Cycle
@@ -62,6 +61,8 @@ class QuickPath:
     """Decisions that were read off."""
     detours: Counter[Detour] = attrs.field(factory=Counter)
     """Reason -> decisions that were not."""
+    _wanted: tuple[int, int] = (-1, 0)
+    """For how many nodes it was last worked out how many feasible ones are looked for, and how many those are."""
 
     def row(self, cycle: Cycle) -> int | None:
         """The row of the host; order and tie-break move on. None where the cycle has to be run, and then nothing has moved."""
@@ -83,18 +84,18 @@ class QuickPath:
             return Detour.NO_CACHE
         if not self.is_cacheable:
             return Detour.RULES
-        if self.nominations:
+        if self.nominations.by_node:
             return Detour.NOMINATIONS
         if self.extenders:
             return Detour.EXTENDERS
-        return Detour.VOLUMES if cycle.template.spec.volumes else self.ask_plugins(cycle)
+        return Detour.VOLUMES if cycle.pod.spec.volumes else self.ask_plugins(cycle)
 
     def _read(self, cycle: Cycle) -> int | Detour:
         order, algorithm = self.order, cycle.algorithm
         rows = order.one_pass()
         if not order.is_regular:
             return Detour.ORDER
-        wanted = algorithm.release.nodes_to_find(len(rows), algorithm.percentage)
+        wanted = self._nodes_to_find(len(rows))
         cycle.algorithm = self.algorithm
         board = self.scoreboards.of(cycle)
         try:
@@ -102,17 +103,21 @@ class QuickPath:
                 return Detour.ERROR
             if not board.count:
                 return Detour.NOTHING_FITS
-            return self._best_in_window(cycle, board, wanted) if board.window else self._best(board, rows)
+            if board.window:
+                return self._best_in_window(cycle, board, wanted)
+            row = int(board.fits.argmax()) if board.count == 1 else self.ties.among(board.best(), order.places)
+            order.take(len(rows))
+            return row
         except RuleError:
             board.forget()
             return Detour.ERROR
         finally:
             cycle.algorithm = algorithm
 
-    def _best(self, board: Scoreboard, rows: Rows) -> int:
-        row = int(board.fits.argmax()) if board.count == 1 else self.ties.among(board.best(), self.order.places)
-        self.order.take(len(rows))
-        return row
+    def _nodes_to_find(self, nodes: int) -> int:
+        if self._wanted[0] != nodes:
+            self._wanted = nodes, self.algorithm.release.nodes_to_find(nodes, self.algorithm.percentage)
+        return self._wanted[1]
 
     def _best_in_window(self, cycle: Cycle, board: Scoreboard, wanted: int) -> int:
         rows, visited = board.feasible(wanted)

@@ -56,51 +56,32 @@ class Template:
     memo: dict[Any, Any] = attrs.field(factory=dict)
     """What rules worked out for the class: for a rule's own use, keyed by the rule's name."""
 
-    @property
-    def spec(self) -> PodSpec:
-        """The spec that all pods of the class share."""
-        return self.pod.spec
+    spec: PodSpec = attrs.field(init=False, repr=False)
+    """The spec that all pods of the class share."""
+    namespace: str = attrs.field(init=False, repr=False)
+    labels: Map[str] = attrs.field(init=False, repr=False)
+    affinity: Affinity = attrs.field(init=False, repr=False)
+    node_selector: Map[str] = attrs.field(init=False, repr=False)
+    has_pod_affinity: bool = attrs.field(init=False, repr=False)
+    """Whether a podAffinity or podAntiAffinity object is there, even an empty one: "pods with affinity"."""
+    required_affinity: tuple[PodAffinityTerm, ...] = attrs.field(init=False, repr=False)
+    required_anti_affinity: tuple[PodAffinityTerm, ...] = attrs.field(init=False, repr=False)
+    preferred_affinity: tuple[WeightedPodAffinityTerm, ...] = attrs.field(init=False, repr=False)
+    preferred_anti_affinity: tuple[WeightedPodAffinityTerm, ...] = attrs.field(init=False, repr=False)
 
-    @property
-    def namespace(self) -> str:
-        return self.group.namespace
-
-    @property
-    def labels(self) -> Map[str]:
-        return self.group.labels
-
-    @property
-    def affinity(self) -> Affinity:
-        return self.pod.spec.affinity or NO_AFFINITY
-
-    @property
-    def has_pod_affinity(self) -> bool:
-        """Whether a podAffinity or podAntiAffinity object is there, be it empty: "pods with affinity"."""
-        return self.affinity.pod_affinity is not None or self.affinity.pod_anti_affinity is not None
-
-    @property
-    def required_affinity(self) -> tuple[PodAffinityTerm, ...]:
-        affinity = self.affinity.pod_affinity
-        return () if affinity is None else affinity.required
-
-    @property
-    def required_anti_affinity(self) -> tuple[PodAffinityTerm, ...]:
-        affinity = self.affinity.pod_anti_affinity
-        return () if affinity is None else affinity.required
-
-    @property
-    def preferred_affinity(self) -> tuple[WeightedPodAffinityTerm, ...]:
-        affinity = self.affinity.pod_affinity
-        return () if affinity is None else affinity.preferred
-
-    @property
-    def preferred_anti_affinity(self) -> tuple[WeightedPodAffinityTerm, ...]:
-        affinity = self.affinity.pod_anti_affinity
-        return () if affinity is None else affinity.preferred
-
-    @property
-    def node_selector(self) -> Map[str]:
-        return self.pod.spec.node_selector or NO_STRINGS
+    def __attrs_post_init__(self) -> None:
+        spec, group, affinity = self.pod.spec, self.group, self.pod.spec.affinity or NO_AFFINITY
+        near, away = affinity.pod_affinity, affinity.pod_anti_affinity
+        derived = {
+            "spec": spec, "namespace": group.namespace, "labels": group.labels, "affinity": affinity,
+            "node_selector": spec.node_selector or NO_STRINGS, "has_pod_affinity": near is not None or away is not None,
+            "required_affinity": near.required if near is not None else (),
+            "required_anti_affinity": away.required if away is not None else (),
+            "preferred_affinity": near.preferred if near is not None else (),
+            "preferred_anti_affinity": away.preferred if away is not None else (),
+        }  # fmt: skip
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
 
 @attrs.define(eq=False, slots=True)
@@ -156,11 +137,12 @@ class Templates:
     def _key(pod: Pod) -> tuple[Hashable, ...]:
         spec, meta = pod.spec, pod.metadata
         return (
-            pod.namespace, meta.labels, meta.deletion_timestamp is not None, meta.controller,
+            meta.namespace or "default", meta.labels, meta.deletion_timestamp is not None,
+            meta.controller if meta.owner_references else None,
             spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations, spec.volumes,
             spec.topology_spread_constraints, spec.scheduling_gates,
             # Claims of generic ephemeral volumes go by the pod's own name.
-            (pod.name, pod.uid) if any(volume.ephemeral is not None for volume in spec.volumes) else None,
+            (pod.name, pod.uid) if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes) else None,
         )  # fmt: skip
 
     def _make(self, pod: Pod) -> Template:

@@ -65,7 +65,7 @@ class PodTopologySpread(Plugin):
         found: Constraints = pod.memo[key]
         return found
 
-    def _deduced(self, pod: Template, when: str, cycle: FrameworkCycle) -> Constraints:
+    def _deduced(self, pod: Template, when: str, cycle: Cycle) -> Constraints:
         wanted = [constraint for constraint in self.defaults if constraint.when_unsatisfiable == when]
         if not wanted:
             return ()
