@@ -118,6 +118,7 @@ class ClassicFlow:
         found = search(cycle, engine.nominations, order, wanted, view)
         if algorithm.has_predicates:
             self.order.take(found.consumed)
+        if algorithm.has_effects:
             run_effects(cycle, found.verdict, order[: found.consumed])
         if view is not None:
             view.keep(found.verdict.plain, order[: found.consumed])

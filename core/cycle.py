@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -16,7 +17,7 @@ from .cluster.listings import Listings
 from .failures import Failures
 from .pods.template import Entry, Template, Templates
 from .release import Release
-from .rule import Algorithm, Predicate, Priority, Scores
+from .rule import Algorithm, Predicate, Priority, RuleError, Scores
 
 
 class CachedAnswer(Protocol):
@@ -69,21 +70,32 @@ class Cycle:
     memo: dict[Any, Any] = attrs.field(factory=dict)
     """What rules worked out for this cycle, keyed by the rule's name."""
 
-    def ask(self, predicate: Predicate, nodes: Batch) -> Failures | None:
-        """What *predicate* has against *nodes*, read from the cached answers where *nodes* is the whole table."""
-        if self.answers is not None and nodes.rows is None and self.answers.keeps(predicate, self):
-            kept = self.answers.failures(predicate, self)
+    def ask(self, predicates: Sequence[Predicate], nodes: Batch) -> list[Failures | None]:
+        """What each of *predicates* has against *nodes*, read from the cached answers where *nodes* is the whole table."""
+        found: list[Failures | None] = []
+        answers = self.answers if nodes.rows is None else None
+        for predicate in predicates:
+            if answers is None or not answers.keeps(predicate, self):
+                found.append(predicate.check(self.template, nodes, self))
+                continue
+            kept = answers.failures(predicate, self)
             kept.shared |= self.details
-            found: Failures | None = kept.answer
-            return found
-        return predicate.check(self.template, nodes, self)
+            found.append(kept.answer)
+        return found
 
-    def raw_scores(self, priority: Priority, nodes: Batch) -> Scores:
-        """The map step of *priority* for *nodes*, read from the cached answers where there are any."""
-        if self.answers is not None and nodes.rows is not None and not priority.whole_list and self.answers.keeps(priority, self):
-            found: Scores = self.answers.scores(priority, self).answer[nodes.rows]
-            return found
-        return priority.score(self.template, nodes, self)
+    def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | RuleError]:
+        """The map step of each of *priorities* for *nodes*, or its error; read from the cached answers where there are any."""
+        found: list[Scores | RuleError] = []
+        answers = self.answers if nodes.rows is not None else None
+        for priority in priorities:
+            try:
+                if answers is None or priority.whole_list or not answers.keeps(priority, self):
+                    found.append(priority.score(self.template, nodes, self))
+                else:
+                    found.append(answers.scores(priority, self).answer[nodes.rows])
+            except RuleError as error:
+                found.append(error)
+        return found
 
     def nominated_entry(self, pod: Pod) -> Entry:
         """A nominated pod as it is put on a node for a trial."""
@@ -94,6 +106,11 @@ class Cycle:
         if pod.priority < self.pod.priority:
             return False
         return not (self.release.preemption.excludes_self and pod.uid == self.pod.uid)
+
+    @property
+    def predicates(self) -> Sequence[Predicate]:
+        """The predicates that may object to the pod, in running order."""
+        return self.algorithm.predicates_for(self.template)
 
     @property
     def release(self) -> Release:

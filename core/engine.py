@@ -253,6 +253,10 @@ class Engine:
             best = self.ties.best(found.ranking.totals)
         decision.host = found.names[int(rows[best])]
 
+    def begin(self, pod: Pod, *, details: bool = True) -> Any:
+        """A cycle for *pod* on a fresh snapshot, for those who ask rules by themselves."""
+        return self.flow.begin(pod, details=details)
+
     # --- what follows from a decision -------------------------------------------------------------------------------
 
     def assume(self, pod: Pod, host: str) -> str | None:

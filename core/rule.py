@@ -155,6 +155,10 @@ class Algorithm:
     """Some rule reads what others left behind in the cycle, such as the volume count predicates for a priority."""
     has_predicates: bool = True
     """False where the predicate map is empty: every node of the lister is feasible."""
+    has_effects: bool = attrs.field(
+        init=False, default=attrs.Factory(lambda self: any(rule.effect is not None for rule in self.predicates), takes_self=True)
+    )
+    """Some predicate has an effect."""
 
     def predicates_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates that may object to *pod*, in running order."""

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from ..core.arrays.batch import Rows
+from ..core.cluster.order import NO_ROWS
 from ..core.decision.search import Search
 from ..core.failures import Mask
 from .status import Code, Status, unresolvable
@@ -18,21 +19,17 @@ EXTENDER = "Extender"
 """The plugin that stands for all extenders among those that turned a pod down."""
 
 
-def no_rows() -> Rows:
-    return np.zeros(0, np.intp)
-
-
 @attrs.define(eq=False)
 class Diagnosis:
     """What stands against the nodes in one cycle; rows are those of the table at the time."""
 
     names: list[str]
-    node_count: int
-    order: Rows = attrs.field(factory=no_rows)
+    order: Rows
+    """The rows of all nodes, as they are listed."""
     rejected: Status | None = None
     """PreFilter's answer, which then stands against every node."""
     search: Search | None = None
-    excluded: Rows = attrs.field(factory=no_rows)
+    excluded: Rows = NO_ROWS
     """Nodes outside those that PreFilter named."""
     failed_first: int | None = None
     """The nominated node, if it failed and the search did not come to it again."""
@@ -43,9 +40,14 @@ class Diagnosis:
     """PostFilter's message."""
 
     @property
+    def node_count(self) -> int:
+        """Nodes in the snapshot."""
+        return len(self.order)
+
+    @property
     def failed_rows(self) -> Rows:
         """Rows that some filter turned down."""
-        visited = no_rows() if self.search is None else self.search.failed
+        visited = NO_ROWS if self.search is None else self.search.failed
         return visited if self.failed_first is None else np.append(visited, self.failed_first)
 
     @property
@@ -108,7 +110,7 @@ class Diagnosis:
             found |= rejecting_predicates(self.search, self.failed_rows)
         return frozenset(found)
 
-    def hopeless(self, size: int) -> Mask:
+    def unresolvable_rows(self, size: int) -> Mask:
         """Rows on which no removal of pods can help: bool[size]."""
         found = np.zeros(size, np.bool_)
         if self.rejected is not None:
@@ -130,11 +132,11 @@ class Diagnosis:
 def rejecting_predicates(search: Search, rows: Rows) -> set[str]:
     """The plugins that turned down any of *rows*."""
     verdict = search.verdict
-    crowded = [row for row in rows.tolist() if row in verdict.place]
-    found = {name for row in crowded for name in verdict.rejecting_predicates(row)}
+    with_nominated = [row for row in rows.tolist() if row in verdict.place]
+    found = {name for row in with_nominated for name in verdict.rejecting_predicates(row)}
     alive = np.zeros(verdict.plain.nodes.n, np.bool_)
     alive[rows] = True
-    alive[crowded] = False
+    alive[with_nominated] = False
     for predicate, failures in verdict.plain.findings:
         if (alive & (failures.codes > 0)).any():
             found.add(predicate.name)

@@ -18,7 +18,7 @@ import numpy as np
 from ..api.objects import KubeObject, Pod
 from ..core.arrays.batch import Batch, Mask, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
-from ..core.cluster.order import ListOrder
+from ..core.cluster.order import NO_ROWS, ListOrder
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
 from ..core.decision.score import Ranking
@@ -131,7 +131,8 @@ class FrameworkFlow:
     # --- one cycle --------------------------------------------------------------------------------------------------
 
     def refusal(self, pod: Pod) -> Decision | None:
-        self._blamed.pop(pod.key, None)
+        if self._blamed:
+            self._blamed.pop(pod.key, None)
         profile = self.profile_of(pod)
         if profile is None:
             name = pod.spec.scheduler_name or DEFAULT_SCHEDULER
@@ -144,13 +145,13 @@ class FrameworkFlow:
         return None
 
     def begin(self, pod: Pod, *, details: bool = True) -> FrameworkCycle:
-        engine = self.engine
+        engine, profile = self.engine, self._profile(pod)
         engine.snapshot.refresh()
-        profile = self._profile(pod)
         cycle = engine.latest = self._latest = FrameworkCycle(
             pod=pod, template=engine.templates.of(pod), table=engine.table, algorithm=profile.algorithm, listings=engine.listings,
             binder=self.binder, templates=engine.templates, cache=engine.cache, details=details,
-            answers=self.answers[profile.scheduler_name] if engine.memory_bytes else None, node_count=len(self.order.rows()),
+            answers=self.answers[profile.scheduler_name] if engine.memory_bytes else None,
+            node_count=engine.cache.node_count,
         )  # fmt: skip
         return cycle
 
@@ -160,8 +161,8 @@ class FrameworkFlow:
     def filter(self, cycle: FrameworkCycle) -> Details:
         table, profile, order = self.engine.table, self._profile(cycle.pod), self.order
         table.shared_names = True
-        diagnosis = Diagnosis(table.names, cycle.node_count, order.rows())
-        found = FrameworkDetails(table.names, diagnosis.excluded, diagnosis=diagnosis)
+        diagnosis = Diagnosis(table.names, order.rows())
+        found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
         outcome = run_pre_filter(cycle, profile)
         if outcome.status is not None:
             diagnosis.rejected = outcome.status

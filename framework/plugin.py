@@ -22,7 +22,7 @@ The points, with ``pod: Template`` (``cycle.pod`` is the very pod), ``nodes: Bat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import attrs
@@ -115,8 +115,10 @@ class FrameworkCycle(Cycle):
     node_count: int = 0
     """Nodes in the snapshot."""
 
-    def ask(self, predicate: Predicate, nodes: Batch) -> Failures | None:
-        return None if predicate.name in self.skipped else super().ask(predicate, nodes)
+    @property
+    def predicates(self) -> Sequence[Predicate]:
+        found = self.algorithm.predicates_for(self.template)
+        return [predicate for predicate in found if predicate.name not in self.skipped] if self.skipped else found
 
 
 @attrs.frozen

@@ -83,7 +83,7 @@ class Evaluator:
 
     def run(self, diagnosis: Diagnosis) -> PostFilterResult:
         """Work out who would have to leave; nothing is changed."""
-        hopeless = diagnosis.hopeless(self.cycle.table.size)
+        hopeless = diagnosis.unresolvable_rows(self.cycle.table.size)
         refused = ineligible(self.cycle, hopeless)
         if refused is not None:
             return PostFilterResult(message=refused, plan=Preemption())

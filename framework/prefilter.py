@@ -38,8 +38,9 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
     """Ask each PreFilter plugin in order until one turns the pod down."""
     names: frozenset[str] | None = None
     narrowing: list[str] = []
+    concerned = _concerned(cycle, profile)
     for plugin in profile.points.pre_filter:
-        answer = _ask(plugin, cycle)
+        answer = _ask(plugin, cycle) if plugin in concerned else None
         if isinstance(answer, Status) and not answer.is_success:
             if not answer.is_skip:
                 return Outcome(_refusal(plugin, answer))
@@ -54,9 +55,16 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
     return EVERYTHING if names is None else Outcome(None, names)
 
 
+def _concerned(cycle: FrameworkCycle, profile: Profile) -> frozenset[PreFilter]:
+    """The plugins that have something to say about the pod's template."""
+    memo, key = cycle.template.memo, (profile, "pre_filter")
+    found: frozenset[PreFilter] | None = memo.get(key)
+    if found is None:
+        found = memo[key] = frozenset(plugin for plugin in profile.points.pre_filter if plugin.concerns(cycle.template))
+    return found
+
+
 def _ask(plugin: PreFilter, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-    if not plugin.concerns(cycle.template):
-        return None
     return ask_once(plugin, cycle) if plugin.pre_filter_by_class else plugin.pre_filter(cycle.template, cycle)
 
 

@@ -28,8 +28,10 @@ def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows, extender
     nodes = Batch(cycle.table, feasible)
     skipped = _pre_score(cycle, profile, nodes)
     rules = [(rule, weight) for rule, weight in profile.algorithm.priorities if rule.name not in skipped]
-    for rule, _ in rules:
-        ranking.raw[rule.name] = _raw(cycle, rule, nodes)
+    for (rule, _), raw in zip(rules, cycle.raw_scores([rule for rule, _ in rules], nodes), strict=True):
+        if isinstance(raw, RuleError):
+            raise ScoreError(f'running Score plugins: plugin "{rule.name}" failed with: {raw}')
+        ranking.raw[rule.name] = raw
     for rule, weight in rules:
         ranking.by_priority[rule.name] = _normalized(cycle, rule, ranking.raw[rule.name], nodes)
         ranking.totals += ranking.by_priority[rule.name] * weight
@@ -48,13 +50,6 @@ def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str
             raise ScoreError(f'running PreScore plugin "{plugin.name}": {status.message}')
         skipped.add(plugin.name)
     return skipped
-
-
-def _raw(cycle: FrameworkCycle, rule: Priority, nodes: Batch) -> Scores:
-    try:
-        return cycle.raw_scores(rule, nodes)
-    except RuleError as error:
-        raise ScoreError(f'running Score plugins: plugin "{rule.name}" failed with: {error}') from None
 
 
 def _normalized(cycle: FrameworkCycle, rule: Priority, raw: Scores, nodes: Batch) -> Scores:

@@ -118,7 +118,7 @@ def explain(engine: Engine, pod: Pod) -> Explanation:
         decision = engine.schedule(pod)
     if decision.details is None:
         return Explanation(decision, (), was_scored=False)
-    return _Explaining(engine, engine.flow.begin(pod), decision.details).explanation(decision)
+    return _Explaining(engine, engine.begin(pod), decision.details).explanation(decision)
 
 
 class _Explaining:

@@ -68,7 +68,7 @@ class TestEachRule:
         steps: list[Step] = beginning(seed, verbs) + data.draw(steps_of(verbs))
         for number, step in enumerate(steps):
             world.take(step)
-            cycle = world.engine.flow.begin(pod_form(subject, forms[number % 2]), details=False)
+            cycle = world.engine.begin(pod_form(subject, forms[number % 2]), details=False)
             if cycle.answers is None or not cycle.answers.keeps(rule, cycle):
                 continue
             rows = judged(cycle)
@@ -84,7 +84,7 @@ class TestEachRule:
         world = World.of(classic_engine(algorithm(release, COUNTING)), subject=subject)
         for step in beginning(seed, verbs_of(name), 20):
             world.take(step)
-        cycle = world.engine.flow.begin(pod_form(subject, form))
+        cycle = world.engine.begin(pod_form(subject, form))
         rows = judged(cycle)
         some = np.array(rows[::-2], np.intp)
         whole = dict(zip(rows, answer(rule, cycle, Batch(cycle.table), rows), strict=False))
@@ -108,7 +108,7 @@ class TestEachRule:
         for step in beginning(seed, verbs_of(name)):
             world.take(step)
         pod = pod_form(subject, form)
-        cycle = world.engine.flow.begin(pod)
+        cycle = world.engine.begin(pod)
         rows = judged(cycle)
         row = rows[at % len(rows)]
         trial = Overlay.of(cycle.table, np.array([row], np.intp), pod)
@@ -116,7 +116,7 @@ class TestEachRule:
         trial.add(Entry(more, cycle.templates.of(more)), 0)
         found = answer(rule, cycle, trial, [0])
         world.engine.assume(more, cycle.table.names[row])
-        cycle = world.engine.flow.begin(pod)
+        cycle = world.engine.begin(pod)
         assert found == answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0])
 
     @sequences(4)
@@ -129,7 +129,7 @@ class TestEachRule:
             world.take(step)
         by_key: dict[object, object] = {}
         for form in range(40):
-            cycle = world.engine.flow.begin(pod_form("any" if form % 3 else subject, form * 7 + seed % 7))
+            cycle = world.engine.begin(pod_form("any" if form % 3 else subject, form * 7 + seed % 7))
             rows = judged(cycle)
             found = answer(rule, cycle, Batch(cycle.table), rows)
             if not cycle.has_metadata or any(isinstance(item, str) for item in found):
@@ -233,8 +233,8 @@ class TestWhatNoRowShows:
         rule = RULES["ServiceAffinity"]
         made = engine(node("a", labels={REGION: "r1"}), node("b"), pod("1", on="b", labels={"app": "x"}), SERVICE, release=release)
         incoming = pod("new", labels={"app": "x"})
-        before = remembered(rule, made.flow.begin(incoming), [0, 1])
+        before = remembered(rule, made.begin(incoming), [0, 1])
         Feed(made).put(pod("2", on="absent", labels={"app": "x"}))
-        cycle = made.flow.begin(incoming)
+        cycle = made.begin(incoming)
         if cycle.has_metadata:
             assert remembered(rule, cycle, [0, 1]) == ('node "absent" not found',) * 2 != before

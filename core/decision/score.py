@@ -43,9 +43,10 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
         return ranking
     nodes = Batch(cycle.table, feasible)
     errors: list[str] = []
-    for priority, weight in algorithm.priorities:
+    priorities = [priority for priority, _ in algorithm.priorities]
+    for (priority, weight), raw in zip(algorithm.priorities, cycle.raw_scores(priorities, nodes), strict=True):
         try:
-            totals += _score(cycle, priority, nodes, ranking) * weight
+            totals += _reduced(cycle, priority, nodes, raw, ranking) * weight
         except RuleError as error:
             # Upstream: a map function is asked node by node, and each node's error is kept.
             errors += [str(error)] * (1 if priority.whole_list or error.once else nodes.n)
@@ -64,8 +65,9 @@ def _add_extender_scores(cycle: Cycle, extender: Extender, nodes: Batch, totals:
         totals += np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)
 
 
-def _score(cycle: Cycle, priority: Priority, nodes: Batch, ranking: Ranking) -> Scores:
-    raw = cycle.raw_scores(priority, nodes)
+def _reduced(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores | RuleError, ranking: Ranking) -> Scores:
+    if isinstance(raw, RuleError):
+        raise raw
     reduced = raw if priority.reduce is None else priority.reduce(cycle.template, raw, nodes, cycle)
     ranking.raw[priority.name], ranking.by_priority[priority.name] = raw, reduced
     return reduced

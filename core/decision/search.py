@@ -22,7 +22,7 @@ from .verdict import EquivalenceView, Judgement, Verdict, judge
 def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all: bool, view: EquivalenceView | None = None) -> Verdict:
     """Judge *nodes* as they are and, where pods of equal or higher priority are nominated to one, with those put there too."""
     plain = judge(cycle, nodes, check_all, view)
-    waiting = _nominated(cycle, nodes, nominations) if nominations else {}
+    waiting = _nominated(cycle, nodes, nominations) if nominations.by_node else {}
     if not waiting:
         return Verdict(plain, plain.fits)
     indexes = np.array(sorted(waiting), np.intp)
@@ -31,10 +31,10 @@ def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all:
     for i, entries in waiting.items():
         for entry in entries:
             trial.add(entry, place[i])
-    crowded = judge(cycle, trial, check_all)
+    with_nominated = judge(cycle, trial, check_all)
     fits = plain.fits.copy()
-    fits[indexes] &= crowded.fits
-    return Verdict(plain, fits, crowded, place)
+    fits[indexes] &= with_nominated.fits
+    return Verdict(plain, fits, with_nominated, place)
 
 
 def _nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> dict[int, list[Entry]]:
@@ -108,11 +108,11 @@ def run_effects(cycle: Cycle, verdict: Verdict, visited: Rows) -> None:
     effective = [predicate for predicate in cycle.algorithm.predicates_for(cycle.template) if predicate.effect is not None]
     if not effective:
         return
-    crowded, place = verdict.with_nominated, verdict.place
-    if crowded is not None:
+    with_nominated, place = verdict.with_nominated, verdict.place
+    if with_nominated is not None:
         first = [place[i] for i in visited.tolist() if i in place]
-        _effects(cycle, effective, crowded, np.array(first, np.intp))
-        visited = np.array([i for i in visited.tolist() if i not in place or crowded.fits[place[i]]], np.intp)
+        _effects(cycle, effective, with_nominated, np.array(first, np.intp))
+        visited = np.array([i for i in visited.tolist() if i not in place or with_nominated.fits[place[i]]], np.intp)
     _effects(cycle, effective, verdict.plain, visited)
 
 

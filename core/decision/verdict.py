@@ -94,14 +94,11 @@ class Judgement:
 
 def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | None = None) -> Judgement:
     """Ask every predicate about every node of *nodes*; with a *view* the equivalence cache comes first."""
-    findings: list[tuple[Predicate, Failures]] = []
-    for predicate in cycle.algorithm.predicates_for(cycle.template):
-        failures = cycle.ask(predicate, nodes)
-        if view is not None:
-            failures = view.over(predicate, failures)
-        if failures is not None:
-            findings.append((predicate, failures))
-    order = tuple(predicate.name for predicate in cycle.algorithm.predicates_for(cycle.template))
+    predicates = cycle.predicates
+    found = cycle.ask(predicates, nodes)
+    if view is not None:
+        found = [view.over(predicate, failures) for predicate, failures in zip(predicates, found, strict=True)]
+    findings = [(predicate, failures) for predicate, failures in zip(predicates, found, strict=True) if failures is not None]
     alive = np.ones(nodes.n, np.bool_)
     passed = alive.copy()
     errors: Codes | None = None
@@ -114,6 +111,7 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
             texts.extend(failures.texts)
         alive &= (failures.errors_or_zero == 0) if check_all else failures.passed
         passed &= failures.passed
+    order = tuple([predicate.name for predicate in predicates])
     return Judgement(nodes, findings, check_all, passed, errors, texts, order, {} if view is None else view.hits)
 
 
@@ -129,6 +127,12 @@ class Verdict:
     with_nominated: Judgement | None = None
     place: dict[int, int] = attrs.field(factory=dict)
     """Node of the batch -> its place in ``with_nominated``."""
+    has_errors: bool = attrs.field(init=False)
+    """Whether any node may have an error."""
+
+    def __attrs_post_init__(self) -> None:
+        trial = self.with_nominated
+        self.has_errors = self.plain.errors is not None or (trial is not None and trial.errors is not None)
 
     def _of(self, i: int) -> tuple[Judgement, int]:
         place = self.place.get(i)
@@ -150,11 +154,6 @@ class Verdict:
         """The predicates that turned node *i* down."""
         judgement, at = self._of(i)
         return judgement.rejecting_predicates(at)
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether any node may have an error."""
-        return self.plain.errors is not None or (self.with_nominated is not None and self.with_nominated.errors is not None)
 
     def unresolvable(self) -> Mask:
         """Where preemption cannot help: bool[n]."""

@@ -46,7 +46,7 @@ class Simulation:
     >>> from kubeclassic.algorithmprovider import RELEASES, resolve
     >>> from kubeclassic.api.objects import Map, Node, NodeStatus, ObjectMeta, Pod
     >>> from kubeclassic.api.objects.quantity import Quantity
-    >>> from kubeclassic.core.engine import Engine
+    >>> from kubeclassic.core.classic import classic_engine
     >>> from kubeclassic.simulation.replay.inputs.inputs import Inputs
     >>> from kubeclassic.simulation.replay.inputs.traces import ADD, Event
     >>> room = NodeStatus(allocatable=Map(pods=Quantity.of(1)))
@@ -99,7 +99,7 @@ class Simulation:
     def _decide_on_volumes(self, pod: Pod, node: str) -> None:
         """Have the scheduler find volumes for the pod on *node*, as it does in a cycle of its own."""
         engine = self.replay.engine
-        cycle = engine.flow.begin(pod)
+        cycle = engine.begin(pod)
         claims = cycle.template.claims
         if claims and engine.binder.enabled:
             engine.binder.remember(pod, claims, Batch(engine.table, np.array([engine.table.row_of[node]], np.intp)))

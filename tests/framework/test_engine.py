@@ -10,6 +10,7 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.run import Run
+from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.search import NOBODY_LEFT
 from kubeclassic.framework.status import Status, error, unschedulable
@@ -156,7 +157,7 @@ class TestProfiles:
     def test_by_scheduler_name(self) -> None:
         """Each pod goes through the profile that it names, with its own percentage and plugins."""
         plain = {"schedulerName": "plain", "plugins": {"filter": disabled("NodeResourcesFit")}}
-        engine = type(scheduler()).of(configuration({"schedulerName": "default-scheduler"}, plain))
+        engine = framework_engine(configuration({"schedulerName": "default-scheduler"}, plain))
         Feed(engine).put(node("a", cpu="1"))
         assert decided(engine, pod("p", requests={"cpu": "2"})).host is None
         assert decided(engine, pod("p", requests={"cpu": "2"}, schedulerName="plain")).host == "a"

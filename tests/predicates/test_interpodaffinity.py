@@ -211,17 +211,17 @@ class TestGhosts:
     def test_a_deleted_nodes_pods_still_decide_from_1_14(self) -> None:
         """The snapshot keeps a deleted node while pods remain on it, with its zone."""
         made = engine(A, B, fellow(on="a"), release="1.14")
-        made.flow.begin(PLAIN)
+        made.begin(PLAIN)
         made.cache.remove_node(A)
-        cycle = made.flow.begin(refuses(term()))
+        cycle = made.begin(refuses(term()))
         assert named(answers(match_inter_pod_affinity, cycle, Batch(cycle.table)))["b"] == "anti-affinity"
 
     def test_without_metadata_its_pods_refuse_nothing(self) -> None:
         """The slow path looks the node of a holder up by name, does not find it and passes it over."""
         made = engine(A, B, fellow(on="a", affinity=affinity(refuse=[term("b")])), release="1.15")
-        made.flow.begin(PLAIN)
+        made.begin(PLAIN)
         made.cache.remove_node(A)
-        cycle = made.flow.begin(refuses(BAD))
+        cycle = made.begin(refuses(BAD))
         assert named(answers(match_inter_pod_affinity, cycle, Batch(cycle.table)))["b"] == "anti-affinity"
 
 

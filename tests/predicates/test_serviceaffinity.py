@@ -75,13 +75,13 @@ class TestLabels:
         """The list of fellows is the cache's: a pod that was deleted after its node is not in it, though the snapshot still has it."""
         gone, stays = fellow("1", "a"), pod("other", on="a")
         made = engine(A, B, SERVICE, gone, stays)
-        made.flow.begin(newcomer())
+        made.begin(newcomer())
         feed = Feed(made)
         feed.delete(A)
-        cycle = made.flow.begin(newcomer())
+        cycle = made.begin(newcomer())
         assert answers(RULE, cycle, Batch(cycle.table))["b"] == 'node "a" not found'
         feed.delete(gone)
-        cycle = made.flow.begin(newcomer())
+        cycle = made.begin(newcomer())
         assert answers(RULE, cycle, Batch(cycle.table))["b"] == []
 
 

@@ -109,9 +109,9 @@ class TestDomains:
     def test_a_deleted_node_whose_pods_remain_still_makes_a_domain(self) -> None:
         """A node that is gone keeps its domain as long as its pods remain, empty ones included."""
         made = engine(A, B, fellow("f", "a"), pod("other", on="b"), gates=GATES)
-        made.flow.begin(incoming(constraint()))
+        made.begin(incoming(constraint()))
         Feed(made).delete(B)
-        cycle = made.flow.begin(incoming(constraint()))
+        cycle = made.begin(incoming(constraint()))
         assert answers(even_pods_spread, cycle, Batch(cycle.table))["a"] == MISFIT
 
 

@@ -83,9 +83,9 @@ class TestWeights:
     def test_pods_on_a_deleted_node_are_passed_over(self) -> None:
         """Their node is looked up by name and not found, though the snapshot still has it."""
         made = engine(A, B, fellow(on="a"), release="1.15")
-        made.flow.begin(PLAIN)
+        made.begin(PLAIN)
         made.cache.remove_node(A)
-        cycle = made.flow.begin(incoming(like=[prefers()]))
+        cycle = made.begin(incoming(like=[prefers()]))
         assert inter_pod_affinity.score(cycle.template, Batch(cycle.table, np.array([cycle.table.row_of["b"]])), cycle).tolist() == [0]
 
 

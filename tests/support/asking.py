@@ -27,7 +27,7 @@ def cycle_of(new: Pod, *objects: KubeObject) -> FrameworkCycle:
     feed = Feed(engine)
     for item in objects:
         feed.put(item)
-    return engine.flow.begin(new)
+    return engine.begin(new)
 
 
 def found_by(plugin: Any, cycle: FrameworkCycle, nodes: Batch) -> dict[str, str | None]:

@@ -69,7 +69,7 @@ def looked_at(name: str, declared: Reads, count: int) -> Iterator[str]:
     """What the rule called *name* looks at besides *declared* in *count* clusters."""
     for world, rng in worlds(name, count):
         for _ in range(3):
-            cycle = world.engine.flow.begin(incoming(name, rng))
+            cycle = world.engine.begin(incoming(name, rng))
             if cycle.has_metadata:  # without, nothing is remembered
                 yield from undeclared(RULES[name], cycle, declared)
 
@@ -87,7 +87,7 @@ def is_remembered_wrongly(name: str, declared: Reads, count: int) -> bool:
         form = rng.randrange(64)
         for step in drawn(rng, verbs_of(name), 10):
             world.take(step)
-            cycle = world.engine.flow.begin(pod_form(subject_of(name), form))
+            cycle = world.engine.begin(pod_form(subject_of(name), form))
             if cycle.has_metadata and AnswerCache.keeps(rule, cycle):
                 cycle.answers, rows = memory, judged(cycle)
                 if remembered(rule, cycle, rows) != answer(rule, attrs.evolve(cycle, memo={}), Batch(cycle.table), rows):

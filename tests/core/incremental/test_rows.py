@@ -29,7 +29,7 @@ def large_cluster(release: str = "1.16") -> Engine:
 
 def part_of(made: Engine, incoming: Pod) -> RowScores:
     """The part of the standing of *incoming*, as its last cycle left it."""
-    return made.standings.of(made.flow.begin(incoming, details=False)).part
+    return made.flow.quick_path.scoreboards.of(made.begin(incoming, details=False)).part
 
 
 def place(made: Engine, incoming: Pod) -> str:
@@ -43,7 +43,7 @@ def place(made: Engine, incoming: Pod) -> str:
 def afresh(made: Engine, part: RowScores, incoming: Pod) -> RowScores:
     """*part* worked out anew."""
     other = RowScores(part.table, part.questions, part.preferences)
-    assert other.refresh(made.flow.begin(incoming, details=False))
+    assert other.refresh(made.begin(incoming, details=False))
     return other
 
 
@@ -84,8 +84,8 @@ class TestForesight:
                 Feed(made).put(incoming.bound_to(host))
                 Feed(made).delete(incoming.bound_to(host))
         for size in SIZES:
-            cycle = made.flow.begin(small("next", size), details=False)
-            part = made.standings.of(cycle).part
+            cycle = made.begin(small("next", size), details=False)
+            part = made.flow.quick_path.scoreboards.of(cycle).part
             assert part.refresh(cycle)
             fresh = afresh(made, part, small("next", size))
             assert np.array_equal(part.fits, fresh.fits)

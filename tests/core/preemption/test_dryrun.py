@@ -47,7 +47,7 @@ def budget(app: str, allowed: int) -> KubeObject:
 
 def begun(made: Engine, incoming: Pod) -> Cycle:
     """A cycle for *incoming*."""
-    return made.flow.begin(incoming)
+    return made.begin(incoming)
 
 
 def both_ways(made: Engine, incoming: Pod) -> tuple[dict[str, Victims], dict[str, Victims], str | None, str | None]:

@@ -199,10 +199,10 @@ def test_a_node_that_left_takes_its_domain_along() -> None:
     feed = Feed(engine)
     for item in (A, B, fellow("f", "a"), pod("other", on="b")):
         feed.put(item)
-    cycle = engine.flow.begin(incoming(constraint()))
+    cycle = engine.begin(incoming(constraint()))
     assert named(found_by(plugin(), cycle, Batch(cycle.table)))["a"] == "skew"
     feed.delete(B)
-    cycle = engine.flow.begin(incoming(constraint()))
+    cycle = engine.begin(incoming(constraint()))
     assert named(found_by(plugin(), cycle, Batch(cycle.table))) == {"a": None}
 
 
