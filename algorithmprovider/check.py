@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 
-from ..api.reading.fields import entries
 from ..core.release import Gates, Release
 from ..exceptions import PolicyError
 from .catalogue import CATALOGUE, Catalogue
@@ -108,7 +107,7 @@ def _hints(refused: str, release: Release, gates: Gates) -> Iterator[str]:
 def _warnings(
     document: Mapping[str, Any], policy: Policy, chosen: Selection, running: list[str], never: tuple[str, ...], before: frozenset[str]
 ) -> Iterator[str]:
-    yield from (f"{path}: unknown key, passed over" for path in unknown_keys(entries(document)))
+    yield from (f"{path}: unknown key, passed over" for path in unknown_keys(document))
     if not (policy.kind and policy.api_version):
         yield "kind and apiVersion: one is absent, wanted kind Policy and apiVersion v1; upstream may read the whole Policy as empty"
     yield from (_never(name, policy) for name in never)

@@ -13,8 +13,10 @@ from typing import IO, Any
 
 import attrs
 
+from ..api.objects.integers import Int32
+from ..api.reading.derive import UNREAD, Field, Schema
 from ..api.reading.documents import Document, PathLike, read_documents
-from ..api.reading.fields import Mismatch, Reader, Table, entries, flag, member, record, shown, text, whole
+from ..api.reading.fields import Mismatch, entries, flag, shown, text
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..exceptions import KubeclassicError, ManifestError, PolicyError
@@ -117,8 +119,8 @@ class KubeSchedulerConfiguration:
     api_version: str = API_VERSIONS[0]
     scheduler_name: str = "default-scheduler"
     source: AlgorithmSource = AlgorithmSource()
-    hard_pod_affinity_weight: int = 0
-    percentage: int = 0
+    hard_pod_affinity_weight: Int32 = 0
+    percentage: Int32 = 0
     disable_preemption: bool = False
     bind_timeout: int = 600
     """Seconds."""
@@ -219,24 +221,20 @@ def _or_default(value: Any) -> str:
     return text(value) or "kube-system"
 
 
-_MAP: Table = {"namespace": ("namespace", _or_default), "name": ("name", text)}
-_POLICY: Table = {
-    "file": ("file", member("path", text, "")),
-    "configMap": ("config_map", record(ConfigMapSource, _MAP)),
-}
-_SOURCE: Table = {"provider": ("provider", text), "policy": ("policy", record(PolicySource, _POLICY))}
-_CONFIG: Table = {
-    "kind": ("kind", text),
-    "apiVersion": ("api_version", text),
-    "schedulerName": ("scheduler_name", text),
-    "algorithmSource": ("source", record(AlgorithmSource, _SOURCE)),
-    "hardPodAffinitySymmetricWeight": ("hard_pod_affinity_weight", whole),
-    "percentageOfNodesToScore": ("percentage", whole),
-    "disablePreemption": ("disable_preemption", flag),
-    "bindTimeoutSeconds": ("bind_timeout", whole),
-    "featureGates": ("gates", _switches),
-}
-_READ: Reader[KubeSchedulerConfiguration] = record(KubeSchedulerConfiguration, _CONFIG)
+CONFIGURATION_SCHEMA = Schema(
+    {
+        ConfigMapSource: {"namespace": _or_default},
+        PolicySource: {"file": Field("path", inside="file", absent="")},
+        KubeSchedulerConfiguration: {
+            "source": Field("algorithmSource"),
+            "hard_pod_affinity_weight": Field("hardPodAffinitySymmetricWeight"),
+            "percentage": Field("percentageOfNodesToScore"),
+            "bind_timeout": Field("bindTimeoutSeconds"),
+            "gates": Field("featureGates", read=_switches),
+            "folder": UNREAD,
+        },
+    }
+)
 
 
 def read_configuration(document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()) -> KubeSchedulerConfiguration:
@@ -245,7 +243,7 @@ def read_configuration(document: Mapping[str, Any], where: str = "configuration"
     Raises :class:`~kubeclassic.exceptions.PolicyError` with *where* and the path to what is not as wanted.
     """
     try:
-        config = _READ(entries(document))
+        config = CONFIGURATION_SCHEMA.reader(KubeSchedulerConfiguration)(document)
     except Mismatch as mismatch:
         raise PolicyError(f"{where}: {mismatch}") from None
     if config.kind != KIND:

@@ -5,15 +5,14 @@ Upstream: ExtenderConfig in pkg/scheduler/api/v1/types.go.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
 
 from ..api.meaning.label_syntax import is_valid_label_key
-from ..api.reading.fields import Mismatch, Reader, Table, V, entries, flag, list_of, record, text, whole
+from ..api.reading.derive import Field, Form, Schema
+from ..api.reading.fields import V, entries, whole
 from ..core.pods.requests import is_extended_resource
 
 NANOSECONDS = 10**9
@@ -73,59 +72,22 @@ def _seconds(value: Any) -> float:
     return whole(value) / NANOSECONDS or DEFAULT_TIMEOUT
 
 
-def _bytes(value: Any) -> bytes:
-    try:
-        return base64.b64decode(text(value), validate=True)
-    except binascii.Error:
-        raise Mismatch(value, "bytes in base64") from None
-
-
-def _any_case(read: Reader[V], table: Table) -> Reader[V]:
-    """*read*, for an object whose keys may be written in any case."""
+def _any_case(form: Form[V]) -> Form[V]:
+    """*form*, for an object whose keys may be written in any case."""
     # Upstream: objects of extenders alone are read so, as old Policies have BindVerb and the capitalised fields of TLSConfig.
-    spelled = {name.lower(): name for name in table}
+    spelled = {name.lower(): name for name in form.shape.fields or ()}
+    known = frozenset(spelled.values())
 
     def read_any_case(value: Any) -> V:
-        exact = {key: item for key, item in entries(value).items() if key in table}
-        return read({spelled.get(str(key).lower(), key): item for key, item in entries(value).items()} | exact)
+        exact = {key: item for key, item in entries(value).items() if key in known}
+        return form.read({spelled.get(str(key).lower(), key): item for key, item in entries(value).items()} | exact)
 
-    return read_any_case
+    return Form(read_any_case)
 
 
-RESOURCE: Table = {"name": ("name", text), "ignoredByScheduler": ("ignored_by_scheduler", flag)}
-TLS_FILES: Table = {
-    "insecure": ("insecure", flag),
-    "serverName": ("server_name", text),
-    "certFile": ("cert_file", text),
-    "keyFile": ("key_file", text),
-    "caFile": ("ca_file", text),
-}
-_TLS: Table = {
-    **TLS_FILES,
-    "certData": ("cert_data", _bytes),
-    "keyData": ("key_data", _bytes),
-    "caData": ("ca_data", _bytes),
-}
-CALLS: Table = {
-    "urlPrefix": ("url_prefix", text),
-    "filterVerb": ("filter_verb", text),
-    "preemptVerb": ("preempt_verb", text),
-    "prioritizeVerb": ("prioritize_verb", text),
-    "weight": ("weight", whole),
-    "bindVerb": ("bind_verb", text),
-    "nodeCacheCapable": ("node_cache_capable", flag),
-    "ignorable": ("ignorable", flag),
-}
-"""What is written alike in every file that configures extenders."""
-_EXTENDER: Table = {
-    **CALLS,
-    "enableHttps": ("enable_https", flag),
-    "tlsConfig": ("tls", _any_case(record(TlsConfig, _TLS), _TLS)),
-    "httpTimeout": ("timeout", _seconds),
-    "managedResources": ("managed_resources", list_of(_any_case(record(ManagedResource, RESOURCE), RESOURCE), ManagedResource())),
-}
-extender_config: Reader[ExtenderConfig] = _any_case(record(ExtenderConfig, _EXTENDER), _EXTENDER)
-"""Reads an object of a Policy's ``extenders``."""
+_EXTENDER = {"enable_https": Field("enableHttps"), "tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=_seconds)}
+SCHEMA = Schema({ExtenderConfig: _EXTENDER}, wrappers=dict.fromkeys((ExtenderConfig, TlsConfig, ManagedResource), _any_case))
+"""The objects of a Policy's ``extenders``."""
 
 
 # --- what is wrong with them ----------------------------------------------------------------------------------------

@@ -10,11 +10,13 @@ from typing import Any
 
 import attrs
 
-from ..api.reading.fields import Mismatch, Reader, Table, entries, flag, list_of, record, text, text_list, whole
+from ..api.reading.derive import Field
+from ..api.reading.fields import Mismatch
+from ..api.reading.shapes import named, unknown_fields
 from ..core.release import Release
 from ..exceptions import PolicyError
 from ..priorities.rule import MAX_PRIORITY
-from .extenders import ExtenderConfig, extender_config, faults
+from .extenders import SCHEMA, ExtenderConfig, faults
 
 MAX_INT = 2**63 - 1
 MAX_WEIGHT = MAX_INT // MAX_PRIORITY
@@ -132,41 +134,16 @@ class Policy:
     always_check_all: bool = False
 
 
-def _fields(kind: type[Any], **table: tuple[str, Reader[Any]]) -> Reader[Any]:
-    return record(kind, table)
-
-
-_LABELS = ("labels", text_list)
-_PREDICATE_ARGUMENT = _fields(
-    PredicateArgument,
-    serviceAffinity=("service_affinity", _fields(ServiceAffinity, labels=_LABELS)),
-    labelsPresence=("labels_presence", _fields(LabelsPresence, labels=_LABELS, presence=("presence", flag))),
+POLICY_SCHEMA = SCHEMA.extended(
+    {
+        PriorityArgument: {"ratio": Field("requestedToCapacityRatioArguments")},
+        Policy: {
+            "hard_pod_affinity_weight": Field("hardPodAffinitySymmetricWeight"),
+            "always_check_all": Field("alwaysCheckAllPredicates"),
+        },
+    },
+    known={Policy: named("metadata")},
 )
-_PREDICATE = _fields(PredicateEntry, name=("name", text), argument=("argument", _PREDICATE_ARGUMENT))
-_POINT = _fields(ShapePoint, utilization=("utilization", whole), score=("score", whole))
-_RESOURCE = _fields(ResourceWeight, name=("name", text), weight=("weight", whole))
-_RATIO = _fields(
-    RatioArguments,
-    shape=("shape", list_of(_POINT, ShapePoint())),
-    resources=("resources", list_of(_RESOURCE, ResourceWeight())),
-)
-_PRIORITY_ARGUMENT = _fields(
-    PriorityArgument,
-    serviceAntiAffinity=("service_anti_affinity", _fields(ServiceAntiAffinity, label=("label", text))),
-    labelPreference=("label_preference", _fields(LabelPreference, label=("label", text), presence=("presence", flag))),
-    requestedToCapacityRatioArguments=("ratio", _RATIO),
-)
-_PRIORITY = _fields(PriorityEntry, name=("name", text), weight=("weight", whole), argument=("argument", _PRIORITY_ARGUMENT))
-_POLICY: Table = {
-    "kind": ("kind", text),
-    "apiVersion": ("api_version", text),
-    "predicates": ("predicates", list_of(_PREDICATE, PredicateEntry())),
-    "priorities": ("priorities", list_of(_PRIORITY, PriorityEntry())),
-    "extenders": ("extenders", list_of(extender_config, ExtenderConfig())),
-    "hardPodAffinitySymmetricWeight": ("hard_pod_affinity_weight", whole),
-    "alwaysCheckAllPredicates": ("always_check_all", flag),
-}
-_READ: Reader[Policy] = record(Policy, _POLICY)
 
 
 def read_policy(document: Mapping[str, Any]) -> Policy:
@@ -175,7 +152,7 @@ def read_policy(document: Mapping[str, Any]) -> Policy:
     Raises :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to what is not as wanted.
     """
     try:
-        policy = _READ(entries(document))
+        policy = POLICY_SCHEMA.reader(Policy)(document)
     except Mismatch as mismatch:
         raise PolicyError(f"invalid policy: {mismatch}") from None
     kind, version = policy.kind or "Policy", policy.api_version or "v1"
@@ -197,43 +174,6 @@ def _faults_of_weights(policy: Policy) -> Iterator[str]:
             yield f"Priority {entry.name} should have a positive weight applied to it or it has overflown"
 
 
-# --- keys that nobody reads -----------------------------------------------------------------------------------------
-
-Known = Mapping[str, Any]
-"""Known keys, each with those of the objects below it; None: whatever is below."""
-_LEAF: Known = {}
-_KNOWN: Known = {
-    **dict.fromkeys(("kind", "apiVersion", "hardPodAffinitySymmetricWeight", "alwaysCheckAllPredicates"), _LEAF),
-    "metadata": None,
-    "extenders": None,
-    "predicates": {
-        "name": _LEAF,
-        "argument": {"serviceAffinity": {"labels": _LEAF}, "labelsPresence": {"labels": _LEAF, "presence": _LEAF}},
-    },
-    "priorities": {
-        "name": _LEAF,
-        "weight": _LEAF,
-        "argument": {
-            "serviceAntiAffinity": {"label": _LEAF},
-            "labelPreference": {"label": _LEAF, "presence": _LEAF},
-            "requestedToCapacityRatioArguments": {
-                "shape": {"utilization": _LEAF, "score": _LEAF},
-                "resources": {"name": _LEAF, "weight": _LEAF},
-            },
-        },
-    },
-}
-
-
-def unknown_keys(value: Any, known: Known | None = _KNOWN, path: str = "") -> Iterator[str]:
+def unknown_keys(document: Mapping[str, Any]) -> Iterator[str]:
     """The paths of the keys of a Policy's JSON form that nobody reads, misspelled or in the wrong case."""
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from unknown_keys(item, known, f"{path}[{index}]")
-    elif isinstance(value, Mapping) and known is not None:
-        for key, item in value.items():
-            inner = f"{path}.{key}" if path else str(key)
-            if key in known:
-                yield from unknown_keys(item, known[key], inner)
-            else:
-                yield inner
+    return unknown_fields(document, POLICY_SCHEMA.shape(Policy))

@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import attrs
 
 from ...exceptions import ManifestError
 from ..objects import KubeObject, LabelSelector, ObjectMeta, OwnerReference, Pod, Requirement
 from ..reading.decode import decode_kind, describe
-from ..reading.fields import Mismatch, Reader, Table, entries, flag, list_of, one_of, record, text, whole, within
-from ..reading.schema import METADATA
-from ..reading.schema_selectors import label_selector
+from ..reading.derive import UNREAD, Field, Form
+from ..reading.fields import Mismatch, one_of, whole
+from ..reading.schema import schema
+from ..reading.shapes import Shape
 from .defaults import with_defaults
+
+COUNTS = range(2**31)
+Count: TypeAlias = Annotated[int, COUNTS]
 
 _NAMELESS = ObjectMeta()
 _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -28,16 +32,16 @@ class Workload:
     kind: str = ""
     api_version: str = ""
     metadata: ObjectMeta = _NAMELESS
-    replicas: int = 1
+    replicas: Count = 1
     selector: LabelSelector | None = None
     template: Mapping[str, Any] | None = None
     claims: tuple[Mapping[str, Any], ...] = ()
-    first_ordinal: int = 0
-    parallelism: int | None = None
-    completions: int | None = None
+    first_ordinal: Count = 0
+    parallelism: Count | None = None
+    completions: Count | None = None
     suspend: bool = False
     job: Mapping[str, Any] | None = None
-    succeeded: int = 0
+    succeeded: Count = 0
     conditions: tuple[Requirement, ...] = ()
 
     @property
@@ -99,15 +103,11 @@ class Workload:
 def read_workload(document: Mapping[str, Any]) -> Workload:
     """The workload in a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     kind = str(document.get("kind", ""))
-    reader = _READERS["pairs" if kind == "ReplicationController" else "selector"]
+    forms = _WITH_PAIRS if kind == "ReplicationController" else SCHEMA
     try:
-        return attrs.evolve(reader(document), kind=kind)
+        return attrs.evolve(forms.reader(Workload)(document), kind=kind)
     except Mismatch as mismatch:
         raise ManifestError(f"{describe(document)}: {mismatch}") from None
-
-
-def _lenient(*allowed: str, optional: bool = True) -> Reader[str]:
-    return text
 
 
 def _count(value: Any) -> int:
@@ -117,30 +117,21 @@ def _count(value: Any) -> int:
     return number
 
 
-_CONDITION: Table = {"type": ("key", text), "status": ("operator", one_of("True", "False", "Unknown"))}
-_SPEC: Table = {
-    "replicas": ("replicas", _count),
-    "template": ("template", entries),
-    "volumeClaimTemplates": ("claims", list_of(entries)),
-    "ordinals": within({"start": ("first_ordinal", _count)}),
-    "parallelism": ("parallelism", _count),
-    "completions": ("completions", _count),
-    "suspend": ("suspend", flag),
-    "jobTemplate": ("job", entries),
-}
-_STATUS: Table = {"succeeded": ("succeeded", _count), "conditions": ("conditions", list_of(record(Requirement, _CONDITION)))}
-
-
-def _reader(**selector: tuple[str, Reader[Any]]) -> Reader[Workload]:
-    return record(
-        Workload,
-        {
-            "apiVersion": ("api_version", text),
-            "metadata": ("metadata", METADATA),
-            "spec": within({**_SPEC, **selector}),
-            "status": within(_STATUS),
-        },
-    )
-
-
-_READERS: Mapping[str, Reader[Workload]] = {"selector": _reader(selector=("selector", label_selector(_lenient))), "pairs": _reader()}
+_IN_SPEC, _IN_STATUS = Field(inside="spec"), Field(inside="status")
+_CONDITION = {"key": Field("type"), "operator": Field("status", read=one_of("True", "False", "Unknown")), "values": UNREAD}
+SCHEMA = schema(strict=False).extended(
+    {
+        Workload: {
+            "kind": UNREAD,
+            **dict.fromkeys(("replicas", "selector", "template", "parallelism", "completions", "suspend"), _IN_SPEC),
+            "claims": Field("volumeClaimTemplates", inside="spec"),
+            "job": Field("jobTemplate", inside="spec"),
+            "first_ordinal": Field("start", inside="spec.ordinals"),
+            "succeeded": _IN_STATUS,
+            "conditions": Field(inside="status", fields=_CONDITION),
+        }
+    },
+    leaves={Count: Form(_count, Shape(limits=COUNTS))},
+)
+_WITH_PAIRS = SCHEMA.extended({Workload: {"selector": Field(inside="spec", read=lambda value: None)}})
+"""For a ReplicationController: its selector is no LabelSelector, and its template's labels say the same."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import attrs
 
+from .integers import Int32
 from .metadata import KubeObject, Map
 from .selectors import LabelSelector
 
@@ -47,7 +48,7 @@ class PodDisruptionBudget(KubeObject):
     kind: ClassVar[str] = "PodDisruptionBudget"
 
     selector: LabelSelector | None = None
-    disruptions_allowed: int = 0
+    disruptions_allowed: Int32 = 0
     disrupted_pods: tuple[str, ...] = ()
 
 
@@ -58,7 +59,7 @@ class PriorityClass(KubeObject):
     kind: ClassVar[str] = "PriorityClass"
     namespaced: ClassVar[bool] = False
 
-    value: int = 0
+    value: Int32 = 0
     global_default: bool = False
     preemption_policy: str | None = None
 

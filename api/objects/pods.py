@@ -7,6 +7,7 @@ from typing import ClassVar, TypeVar
 
 import attrs
 
+from .integers import Int32
 from .metadata import NO_QUANTITIES, Condition, KubeObject, Map
 from .quantity import Quantity
 from .selectors import Affinity, LabelSelector
@@ -30,11 +31,11 @@ class Toleration:
 class TopologySpreadConstraint:
     """How evenly pods are to be spread over the domains of *topology_key*."""
 
-    max_skew: int = 0
+    max_skew: Int32 = 0
     topology_key: str = ""
     when_unsatisfiable: str = ""
     label_selector: LabelSelector | None = None
-    min_domains: int | None = None
+    min_domains: Int32 | None = None
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
     match_label_keys: tuple[str, ...] = ()
@@ -44,8 +45,8 @@ class TopologySpreadConstraint:
 class ContainerPort:
     """A port of a container; only those with a *host_port* matter here."""
 
-    container_port: int = 0
-    host_port: int = 0
+    container_port: Int32 = 0
+    host_port: Int32 = 0
     host_ip: str = ""
     protocol: str = ""
     name: str = ""
@@ -78,7 +79,7 @@ class PodSpec:
 
     node_name: str = ""
     scheduler_name: str = ""
-    priority: int | None = None
+    priority: Int32 | None = None
     priority_class_name: str = ""
     preemption_policy: str | None = None
     node_selector: Map[str] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from .integers import Int32
 from .metadata import NO_STRINGS, Map
 
 
@@ -47,7 +48,7 @@ class NodeSelector:
 class PreferredSchedulingTerm:
     """A node selector term with the weight that a matching node gains."""
 
-    weight: int = 0
+    weight: Int32 = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
@@ -73,7 +74,7 @@ class PodAffinityTerm:
 class WeightedPodAffinityTerm:
     """A preferred pod affinity term and its weight."""
 
-    weight: int = 0
+    weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 

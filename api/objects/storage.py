@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import attrs
 
+from .integers import Int32
 from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
 from .quantity import Quantity
 from .selectors import LabelSelector, NodeSelector, Requirement
@@ -29,7 +30,7 @@ class AWSElasticBlockStore:
 class ISCSI:
     iqn: str = ""
     target_portal: str = ""
-    lun: int = 0
+    lun: Int32 = 0
     read_only: bool = False
 
 
@@ -164,7 +165,7 @@ class CSINodeDriver:
     name: str = ""
     node_id: str = ""
     topology_keys: tuple[str, ...] = ()
-    count: int | None = None
+    count: Int32 | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -1,4 +1,4 @@
-"""From the API's JSON form to the values of :mod:`..objects` (the tables are in :mod:`.schema`).
+"""From the API's JSON form to the values of :mod:`..objects` (how is said in :mod:`.schema`).
 
 A null is an absent field; unknown fields are passed over; nothing is defaulted (see :mod:`..controlplane.defaults`).
 Strict decoding also refuses the enumerations' unknown values as the API server would; lenient decoding keeps them.
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...exceptions import ManifestError
-from ..objects import KubeObject
+from ..objects import KINDS, KubeObject
 from .fields import Mismatch, shown
-from .schema import readers
+from .schema import schema
 
 __all__ = ["decode", "decode_kind", "describe"]
 
@@ -31,11 +31,11 @@ def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True)
 
 def decode_kind(kind: str, document: Mapping[str, Any], where: str = "", *, strict: bool = True) -> KubeObject | None:
     """Like :func:`decode` for a document of a known *kind*, such as an item of a list, which need not name it."""
-    read = readers(strict).get(kind)
-    if read is None:
+    known = KINDS.get(kind)
+    if known is None:
         return None
     try:
-        return read(document)
+        return schema(strict).reader(known)(document)
     except Mismatch as mismatch:
         raise ManifestError(f"{where or describe(document, kind)}: {mismatch}") from None
 

@@ -6,6 +6,8 @@ nested values each level adds its part of the path, so that nothing is spent on 
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import marshal
 from collections.abc import Callable, Hashable, Mapping
@@ -83,6 +85,13 @@ def quantity(value: Any) -> Quantity:
         return Quantity.parse(value)
     except QuantityError:
         raise Mismatch(value, "a quantity such as 500m, 2 or 1.5Gi") from None
+
+
+def content(value: Any) -> bytes:
+    try:
+        return base64.b64decode(text(value), validate=True)
+    except binascii.Error:
+        raise Mismatch(value, "bytes in base64") from None
 
 
 def one_of(*allowed: str, optional: bool = True) -> Reader[str]:
@@ -226,9 +235,9 @@ def record(kind: Callable[..., V], table: Table, **from_itself: Reader[Any]) -> 
     return read_both if from_itself else read_record
 
 
-def within(table: Table) -> tuple[str, Reader[dict[str, Any]]]:
-    """An entry of a table: an inner object whose fields are attributes of the outer one."""
-    return "", lambda value: _gather(table, value)
+def within(table: Table) -> Reader[dict[str, Any]]:
+    """A reader for an inner object whose fields are attributes of the outer one."""
+    return lambda value: _gather(table, value)
 
 
 def member(name: str, read: Reader[V], absent: V) -> Reader[V]:

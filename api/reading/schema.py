@@ -1,212 +1,123 @@
-"""The API's JSON form of each kind, as tables: a field's name, the attribute that it becomes, and how to read it.
-
-The tables that hold an enumeration are made twice: strict ones refuse unknown words as the API server would, lenient ones
-keep them. ``word(...)`` is the reader of an enumeration in both.
-"""
+"""How Kubernetes objects stand in JSON, where that does not follow from the classes of :mod:`..objects`; see :mod:`.derive`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
+from typing import Any
 
 from .. import objects as o
-from .fields import (
-    Reader,
-    Table,
-    entries,
-    flag,
-    list_of,
-    member,
-    one_of,
-    quantities,
-    record,
-    remembered,
-    shared,
-    text,
-    text_list,
-    texts,
-    texts_unshared,
-    whole,
-    within,
-)
-from .schema_selectors import Word, affinity, label_selector
-from .schema_volumes import volume, volume_tables
+from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
+from .fields import Reader, entries, list_of, member, one_of, remembered, shared, text, texts_unshared
+from .shapes import Shape, named
+
+TYPE_META = named("kind apiVersion")
+"""Fields of every object that no attribute is read from: *kind* picks the class."""
+
+
+@cache
+def schema(strict: bool) -> Schema:
+    """The schema of all kinds: a *strict* one refuses unknown words in enumerations as the API server would, the other keeps them."""
+    known = dict.fromkeys(o.KINDS.values(), TYPE_META)
+    return Schema(_PLACES, known=known, wrappers=_WRAPPERS, never_null=_NEVER_NULL).extended(_enumerations(strict))
+
+
+# --- names and places -----------------------------------------------------------------------------------------------
+
+_IN_SPEC, _IN_STATUS, _IN_METADATA, _IN_RESOURCES = (Field(inside=outer) for outer in ("spec", "status", "metadata", "resources"))
+_AFFINITY = {
+    "required": Field("requiredDuringSchedulingIgnoredDuringExecution"),
+    "preferred": Field("preferredDuringSchedulingIgnoredDuringExecution"),
+}
+_GATES = Field(read=list_of(member("name", text, "")), shape=Shape(named("name")))
+
+_PLACES: Overrides = {
+    o.ObjectMeta: {"annotations": texts_unshared},
+    o.Container: {"requests": _IN_RESOURCES, "limits": _IN_RESOURCES},
+    o.PodSpec: {"scheduling_gates": _GATES},
+    o.NodeAffinity: _AFFINITY,
+    o.PodAffinity: _AFFINITY,
+    o.Volume: {
+        "persistent_volume_claim": Field("claimName", inside="persistentVolumeClaim", absent=""),
+        "ephemeral": Field("volumeClaimTemplate", inside="ephemeral", absent=o.ClaimTemplate()),
+    },
+    o.ClaimTemplate: {"labels": _IN_METADATA, "annotations": _IN_METADATA},
+    o.PersistentVolume: {"phase": _IN_STATUS},
+    o.PersistentVolumeSpec: {"source": INLINE, "node_affinity": Field("required", inside="nodeAffinity")},
+    o.PersistentVolumeClaim: {"phase": _IN_STATUS},
+    o.PersistentVolumeClaimSpec: {"requests": _IN_RESOURCES},
+    o.CSINode: {"drivers": _IN_SPEC},
+    o.CSINodeDriver: {"count": Field(inside="allocatable")},
+    o.CSIDriver: {"storage_capacity": _IN_SPEC},
+    o.Service: {"selector": _IN_SPEC},
+    o.ReplicationController: {"selector": _IN_SPEC},
+    o.ReplicaSet: {"selector": _IN_SPEC},
+    o.StatefulSet: {"selector": _IN_SPEC},
+    o.PodDisruptionBudget: {
+        "selector": _IN_SPEC,
+        "disruptions_allowed": _IN_STATUS,
+        "disrupted_pods": Field(inside="status", read=lambda value: tuple(entries(value))),
+    },
+}
+
+
+# --- enumerations ---------------------------------------------------------------------------------------------------
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
+_LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
-@lru_cache(maxsize=2)
-def readers(strict: bool) -> Mapping[str, Reader[o.KubeObject]]:
-    """A reader for each kind that scheduling reads."""
-
+def _enumerations(strict: bool) -> Overrides:
     def word(*allowed: str, optional: bool = True) -> Reader[str]:
         return one_of(*allowed, optional=optional) if strict else text
 
-    tables = {"Pod": _pod(word), "Node": _node(word), **volume_tables(word), **_owner_tables(word)}
-    return {kind: record(o.KINDS[kind], {"metadata": ("metadata", METADATA), **table}) for kind, table in tables.items()}
-
-
-# --- metadata -------------------------------------------------------------------------------------------------------
-
-_OWNER: Table = {
-    "kind": ("kind", text),
-    "name": ("name", text),
-    "uid": ("uid", text),
-    "apiVersion": ("api_version", text),
-    "controller": ("controller", flag),
-}
-METADATA = record(
-    o.ObjectMeta,
-    {
-        "name": ("name", text),
-        "namespace": ("namespace", text),
-        "uid": ("uid", text),
-        "resourceVersion": ("resource_version", text),
-        "generation": ("generation", whole),
-        "creationTimestamp": ("creation_timestamp", text),
-        "deletionTimestamp": ("deletion_timestamp", text),
-        "labels": ("labels", texts),
-        "annotations": ("annotations", texts_unshared),
-        "ownerReferences": ("owner_references", remembered(list_of(record(o.OwnerReference, _OWNER)))),
-    },
-)
-
-
-# --- pods -----------------------------------------------------------------------------------------------------------
-
-
-def _pod(word: Word) -> Table:
-    containers = list_of(_container(word))
-    spec: Table = {
-        "nodeName": ("node_name", text),
-        "schedulerName": ("scheduler_name", text),
-        "priority": ("priority", whole),
-        "priorityClassName": ("priority_class_name", text),
-        "preemptionPolicy": ("preemption_policy", word(*_PREEMPTION_POLICIES)),
-        "nodeSelector": ("node_selector", texts),
-        "affinity": ("affinity", affinity(word)),
-        "tolerations": ("tolerations", _tolerations(word)),
-        "containers": ("containers", containers),
-        "initContainers": ("init_containers", containers),
-        "overhead": ("overhead", quantities),
-        "volumes": ("volumes", list_of(volume(word))),
-        "topologySpreadConstraints": ("topology_spread_constraints", spread_constraints(word)),
-        "schedulingGates": ("scheduling_gates", list_of(member("name", text, ""))),
-        "hostNetwork": ("host_network", flag),
-    }
-    return {"spec": ("spec", record(o.PodSpec, spec)), "status": ("status", record(o.PodStatus, _POD_STATUS))}
-
-
-def _tolerations(word: Word) -> Reader[tuple[o.Toleration, ...]]:
-    table: Table = {
-        "key": ("key", text),
-        "operator": ("operator", word("Equal", "Exists")),
-        "value": ("value", text),
-        "effect": ("effect", word(*_EFFECTS)),
-        "tolerationSeconds": ("toleration_seconds", whole),
-    }
-    return remembered(list_of(record(o.Toleration, table), o.Toleration()))
-
-
-def _container(word: Word) -> Reader[o.Container]:
-    port: Table = {
-        "containerPort": ("container_port", whole),
-        "hostPort": ("host_port", whole),
-        "hostIP": ("host_ip", text),
-        "protocol": ("protocol", word("TCP", "UDP", "SCTP")),
-        "name": ("name", text),
-    }
-    table: Table = {
-        "name": ("name", text),
-        "image": ("image", text),
-        "resources": within({"requests": ("requests", quantities), "limits": ("limits", quantities)}),
-        "ports": ("ports", remembered(list_of(record(o.ContainerPort, port), o.ContainerPort()))),
-    }
-    # Maps of quantities are shared themselves, so that two are alike down to how they are written only where they are one.
-    return shared(record(o.Container, table), lambda made: (made, id(made.requests), id(made.limits)))
-
-
-def spread_constraints(word: Word) -> Reader[tuple[o.TopologySpreadConstraint, ...]]:
-    """The reader of topology spread constraints."""
-    table: Table = {
-        "maxSkew": ("max_skew", whole),
-        "topologyKey": ("topology_key", text),
-        "whenUnsatisfiable": ("when_unsatisfiable", word("DoNotSchedule", "ScheduleAnyway", optional=False)),
-        "labelSelector": ("label_selector", label_selector(word)),
-        "minDomains": ("min_domains", whole),
-        "nodeAffinityPolicy": ("node_affinity_policy", word("Honor", "Ignore")),
-        "nodeTaintsPolicy": ("node_taints_policy", word("Honor", "Ignore")),
-        "matchLabelKeys": ("match_label_keys", text_list),
-    }
-    return remembered(list_of(record(o.TopologySpreadConstraint, table), o.TopologySpreadConstraint()))
-
-
-_CONDITIONS: Reader[tuple[o.Condition, ...]] = list_of(
-    record(
-        o.Condition,
-        {
-            "type": ("type", text),
-            "status": ("status", text),
-            "reason": ("reason", text),
-            "message": ("message", text),
-            "lastProbeTime": ("last_probe_time", text),
-            "lastTransitionTime": ("last_transition_time", text),
-        },
-    ),
-    o.Condition(),
-)
-_POD_STATUS: Table = {
-    "phase": ("phase", text),
-    "nominatedNodeName": ("nominated_node_name", text),
-    "startTime": ("start_time", text),
-    "conditions": ("conditions", _CONDITIONS),
-}
-
-
-# --- nodes ----------------------------------------------------------------------------------------------------------
-
-
-def _node(word: Word) -> Table:
-    taint: Table = {"key": ("key", text), "value": ("value", text), "effect": ("effect", word(*_EFFECTS, optional=False))}
-    spec: Table = {
-        "unschedulable": ("unschedulable", flag),
-        "taints": ("taints", remembered(list_of(record(o.Taint, taint), o.Taint()))),
-        "providerID": ("provider_id", text),
-    }
-    image: Table = {"names": ("names", text_list), "sizeBytes": ("size_bytes", whole)}
-    status: Table = {
-        "allocatable": ("allocatable", quantities),
-        "capacity": ("capacity", quantities),
-        "conditions": ("conditions", _CONDITIONS),
-        "images": ("images", list_of(shared(record(o.ContainerImage, image)), o.ContainerImage())),
-    }
-    return {"spec": ("spec", record(o.NodeSpec, spec)), "status": ("status", record(o.NodeStatus, status))}
-
-
-# --- what pods belong to --------------------------------------------------------------------------------------------
-
-
-def _owner_tables(word: Word) -> Mapping[str, Table]:
-    by_pairs: Table = {"spec": within({"selector": ("selector", texts)})}
-    by_selector: Table = {"spec": within({"selector": ("selector", label_selector(word))})}
-    budget = within(
-        {
-            "disruptionsAllowed": ("disruptions_allowed", whole),
-            "disruptedPods": ("disrupted_pods", lambda value: tuple(entries(value))),
-        }
-    )
-    priority_class: Table = {
-        "value": ("value", whole),
-        "globalDefault": ("global_default", flag),
-        "preemptionPolicy": ("preemption_policy", word(*_PREEMPTION_POLICIES)),
-    }
+    preemption = {"preemption_policy": word("PreemptLowerPriority", "Never")}
+    volume_mode, access_mode = word("Filesystem", "Block"), word("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
+    volumes = {"volume_mode": volume_mode, "access_modes": list_of(access_mode, "")}
+    nodes = Field(fields={"operator": word(*_LABEL_OPERATORS, "Gt", "Lt", optional=False)})
+    policy = word("Honor", "Ignore")
     return {
-        "Service": by_pairs,
-        "ReplicationController": by_pairs,
-        "ReplicaSet": by_selector,
-        "StatefulSet": by_selector,
-        "PodDisruptionBudget": {**by_selector, "status": budget},
-        "PriorityClass": priority_class,
-        "Namespace": {},
+        o.Requirement: {"operator": word(*_LABEL_OPERATORS, optional=False)},
+        o.NodeSelectorTerm: {"match_expressions": nodes, "match_fields": nodes},
+        o.TopologySelectorTerm: {"match_label_expressions": Field(fields={"operator": UNREAD})},
+        o.Toleration: {"operator": word("Equal", "Exists"), "effect": word(*_EFFECTS)},
+        o.Taint: {"effect": word(*_EFFECTS, optional=False)},
+        o.ContainerPort: {"protocol": word("TCP", "UDP", "SCTP")},
+        o.TopologySpreadConstraint: {
+            "when_unsatisfiable": word("DoNotSchedule", "ScheduleAnyway", optional=False),
+            "node_affinity_policy": policy,
+            "node_taints_policy": policy,
+        },
+        o.PodSpec: preemption,
+        o.PriorityClass: preemption,
+        o.PersistentVolumeSpec: volumes,
+        o.PersistentVolumeClaimSpec: volumes,
+        o.StorageClass: {"volume_binding_mode": word("Immediate", "WaitForFirstConsumer")},
     }
+
+
+# --- what is shared, and what may not be null -----------------------------------------------------------------------
+
+
+def _container(read: Reader[o.Container]) -> Reader[o.Container]:
+    # Maps of quantities are shared themselves, so that two are alike down to how they are written only where they are one.
+    return shared(read, lambda made: (made, id(made.requests), id(made.limits)))
+
+
+_REMEMBERED: tuple[Any, ...] = (
+    o.LabelSelector,
+    o.NodeSelector,
+    o.Affinity,
+    tuple[o.OwnerReference, ...],
+    tuple[o.Toleration, ...],
+    tuple[o.TopologySpreadConstraint, ...],
+    tuple[o.ContainerPort, ...],
+    tuple[o.Taint, ...],
+)
+_WRAPPERS: Mapping[Any, Wrapper] = {
+    **dict.fromkeys(_REMEMBERED, over(remembered)),
+    o.ContainerImage: over(shared),
+    o.Container: over(_container),
+}
+_NEVER_NULL = (o.Container, o.Volume, o.Requirement, o.OwnerReference, o.CSINodeDriver)
+"""Items that the API server refuses where they are empty, so a null among them is one that nobody meant."""

@@ -5,15 +5,16 @@ Upstream: pkg/scheduler/apis/config/types_pluginargs.go, v1/defaults.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from ...api.objects import NodeAffinity, TopologySpreadConstraint
-from ...api.reading.fields import Reader, Table, flag, list_of, member, record, text, text_list, whole
-from ...api.reading.schema import spread_constraints
-from ...api.reading.schema_selectors import node_affinity
+from ...api.objects.integers import Int32
+from ...api.reading.derive import Field
+from ...api.reading.schema import TYPE_META, schema
+from ...api.reading.shapes import unknown_fields
 
 
 @attrs.frozen
@@ -28,8 +29,8 @@ class ResourceSpec:
 class ShapePoint:
     """At this utilization, 0 to 100, the score is this, 0 to 10."""
 
-    utilization: int = 0
-    score: int = 0
+    utilization: Int32 = 0
+    score: Int32 = 0
 
 
 CPU_AND_MEMORY = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
@@ -76,7 +77,7 @@ class NodeResourcesBalancedAllocationArgs:
 class InterPodAffinityArgs:
     """How much required affinity of pods that are there counts in the score."""
 
-    hard_pod_affinity_weight: int = 1
+    hard_pod_affinity_weight: Int32 = 1
     ignore_preferred_terms_of_existing_pods: bool = False
 
 
@@ -113,8 +114,8 @@ class VolumeBindingArgs:
 class DefaultPreemptionArgs:
     """How many nodes are looked at before one is chosen."""
 
-    min_candidate_nodes_percentage: int = 10
-    min_candidate_nodes_absolute: int = 100
+    min_candidate_nodes_percentage: Int32 = 10
+    min_candidate_nodes_absolute: Int32 = 100
 
 
 def _weighted(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
@@ -126,54 +127,31 @@ def _weighted(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def _any_word(*allowed: str, optional: bool = True) -> Reader[str]:
-    return text
+_PLUGIN_ARGS: Mapping[str, type[Any]] = {
+    kind.__name__.removesuffix("Args"): kind
+    for kind in (
+        DefaultPreemptionArgs, InterPodAffinityArgs, NodeAffinityArgs, NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs,
+        PodTopologySpreadArgs, VolumeBindingArgs,
+    )
+}  # fmt: skip
+SCHEMA = schema(strict=False).extended(
+    {ScoringStrategy: {"shape": Field(inside="requestedToCapacityRatio", absent=())}},
+    known=dict.fromkeys(_PLUGIN_ARGS.values(), TYPE_META),
+)
 
 
-_RESOURCES = list_of(record(ResourceSpec, {"name": ("name", text), "weight": ("weight", whole)}), ResourceSpec())
-_SHAPE = list_of(record(ShapePoint, {"utilization": ("utilization", whole), "score": ("score", whole)}), ShapePoint())
-_STRATEGY: Table = {
-    "type": ("type", text),
-    "resources": ("resources", _RESOURCES),
-    "requestedToCapacityRatio": ("shape", member("shape", _SHAPE, ())),
-}
-
-READERS: Mapping[str, Reader[Any]] = {
-    "DefaultPreemption": record(
-        DefaultPreemptionArgs,
-        {
-            "minCandidateNodesPercentage": ("min_candidate_nodes_percentage", whole),
-            "minCandidateNodesAbsolute": ("min_candidate_nodes_absolute", whole),
-        },
-    ),
-    "InterPodAffinity": record(
-        InterPodAffinityArgs,
-        {
-            "hardPodAffinityWeight": ("hard_pod_affinity_weight", whole),
-            "ignorePreferredTermsOfExistingPods": ("ignore_preferred_terms_of_existing_pods", flag),
-        },
-    ),
-    "NodeAffinity": record(NodeAffinityArgs, {"addedAffinity": ("added_affinity", node_affinity(_any_word))}),
-    "NodeResourcesBalancedAllocation": record(NodeResourcesBalancedAllocationArgs, {"resources": ("resources", _RESOURCES)}),
-    "NodeResourcesFit": record(
-        NodeResourcesFitArgs,
-        {
-            "ignoredResources": ("ignored_resources", text_list),
-            "ignoredResourceGroups": ("ignored_resource_groups", text_list),
-            "scoringStrategy": ("scoring_strategy", record(ScoringStrategy, _STRATEGY)),
-        },
-    ),
-    "PodTopologySpread": record(
-        PodTopologySpreadArgs,
-        {"defaultConstraints": ("default_constraints", spread_constraints(_any_word)), "defaultingType": ("defaulting_type", text)},
-    ),
-    "VolumeBinding": record(VolumeBindingArgs, {"bindTimeoutSeconds": ("bind_timeout_seconds", whole), "shape": ("shape", _SHAPE)}),
-}
-"""Plugin -> the reader of its arguments; a plugin that is not here takes none, or is a user's."""
+def takes_args(plugin: str) -> bool:
+    """Whether *plugin* is a default one that takes arguments; those of a user's plugin are plain data."""
+    return plugin in _PLUGIN_ARGS
 
 
 def read_args(plugin: str, value: Mapping[str, Any], capacity_priority: bool = False) -> Any:
     """The arguments of *plugin* with their defaults; raises :class:`~kubeclassic.api.reading.fields.Mismatch`."""
-    found = READERS[plugin](value)
+    found = SCHEMA.reader(_PLUGIN_ARGS[plugin])(value)
     fill = getattr(found, "with_defaults", None)
     return found if fill is None else fill(capacity_priority)
+
+
+def unknown_args(plugin: str, value: Mapping[str, Any]) -> Iterator[str]:
+    """The paths of what *value* has and the arguments of *plugin* do not."""
+    return unknown_fields(value, SCHEMA.shape(_PLUGIN_ARGS[plugin]))

@@ -6,6 +6,7 @@ Upstream: pkg/scheduler/apis/config (v1, v1beta3, v1beta2: defaults.go), apis/co
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,17 +14,21 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.extenders import ExtenderConfig
+from ...api.objects.integers import Int32
+from ...api.reading.derive import UNREAD, Field, Override, Schema
 from ...api.reading.documents import PathLike, read_documents
-from ...api.reading.fields import Mismatch, Reader, Table, entries, list_of, record, text, whole
+from ...api.reading.fields import Mismatch, entries, record
+from ...api.reading.schema import TYPE_META
+from ...api.reading.shapes import Shape, named, unknown_fields
 from ...core.release import Gates
 from ...exceptions import KubeclassicError, PolicyError
+from ..extensionpoints import POINTS
 from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults
-from .args import READERS, read_args
-from .defaults import DEFAULTS, GROUP, Named, Plugins, PluginSet, merged
-from .extenders import extender_config, extender_faults
-from .fielderrors import aggregated, duplicate, invalid, required
+from .args import SCHEMA, read_args, takes_args, unknown_args
+from .defaults import DEFAULTS, GROUP, Plugins, PluginSet, merged
+from .extenders import EXTENDER, extender_faults
+from .fielderrors import aggregated, duplicate, invalid, required, unknown
 from .gates import resolved_gates
-from .strict import ARGS, CONFIGURATION, POINT_NAMES, strict_error
 
 KIND = "KubeSchedulerConfiguration"
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -43,7 +48,7 @@ class ProfileConfig:
     """One profile, with the defaults laid under it."""
 
     scheduler_name: str | None = None
-    percentage: int | None = None
+    percentage: Int32 | None = None
     plugins: Plugins = attrs.field(factory=dict)
     plugin_config: tuple[PluginArgs, ...] = ()
 
@@ -52,7 +57,7 @@ class ProfileConfig:
         for entry in self.plugin_config:
             if entry.name == plugin:
                 return entry.args
-        return read_args(plugin, {}, capacity_priority) if plugin in READERS else None
+        return read_args(plugin, {}, capacity_priority) if takes_args(plugin) else None
 
 
 @attrs.frozen(kw_only=True)
@@ -61,8 +66,8 @@ class KubeSchedulerConfiguration:
 
     api_version: str = f"{GROUP}/v1"
     gates: Gates = attrs.field(factory=resolved_gates)
-    parallelism: int = 16
-    percentage: int = 0
+    parallelism: Int32 = 16
+    percentage: Int32 = 0
     initial_backoff: int = 1
     """Seconds."""
     max_backoff: int = 10
@@ -116,7 +121,7 @@ def _faults_of_profile(profile: ProfileConfig, path: str, version: str, capacity
     if not profile.scheduler_name:
         yield required(f"{path}.schedulerName")
     yield from _percentage_faults(profile.percentage, f"{path}.percentageOfNodesToScore")
-    for point in POINT_NAMES[:-1]:
+    for point in POINTS:
         for i, plugin in enumerate(profile.plugins.get(point, PluginSet()).enabled):
             yield from _removed(plugin.name, f"{path}.plugins.{point}.enabled[{i}]", version)
     seen: set[str] = set()
@@ -138,29 +143,36 @@ def _removed(plugin: str, path: str, version: str) -> Iterator[str]:
 
 # --- reading --------------------------------------------------------------------------------------------------------
 
-_NAMED = list_of(record(Named, {"name": ("name", text), "weight": ("weight", whole)}), Named())
-_SET: Reader[PluginSet] = record(PluginSet, {"enabled": ("enabled", _NAMED), "disabled": ("disabled", _NAMED)})
+_PASSED_OVER = named(
+    "enableProfiling enableContentionProfiling healthzBindAddress metricsBindAddress delayCacheUntilActive",
+    leaderElection=Shape(named("leaderElect leaseDuration renewDeadline retryPeriod resourceLock resourceName resourceNamespace")),
+    clientConnection=Shape(named("kubeconfig acceptContentTypes contentType qps burst")),
+)
+"""What a configuration may say that scheduling does not depend on."""
+_PERCENTAGE_OF_NODES = Field("percentageOfNodesToScore")
 
 
-def _plugin_sets(value: Any) -> dict[str, PluginSet]:
-    return {point: _SET(found) for point, found in entries(value).items() if found is not None}
-
-
-_ENTRY = record(PluginArgs, {"name": ("name", text), "args": ("args", entries)})
-_PROFILE: Table = {
-    "schedulerName": ("scheduler_name", text),
-    "percentageOfNodesToScore": ("percentage", whole),
-    "plugins": ("plugins", _plugin_sets),
-    "pluginConfig": ("plugin_config", list_of(_ENTRY, PluginArgs())),
-}
-_CONFIG: Table = {
-    "parallelism": ("parallelism", whole),
-    "percentageOfNodesToScore": ("percentage", whole),
-    "podInitialBackoffSeconds": ("initial_backoff", whole),
-    "podMaxBackoffSeconds": ("max_backoff", whole),
-    "profiles": ("profiles", list_of(record(ProfileConfig, _PROFILE), ProfileConfig())),
-    "extenders": ("extenders", list_of(extender_config, ExtenderConfig())),
-}
+@cache
+def configuration_schema() -> Schema:
+    read, shape = SCHEMA.reader(PluginSet), SCHEMA.shape(PluginSet)
+    points = (*POINTS, "multiPoint")
+    plugins = Field(read=record(dict, {point: (point, read) for point in points}), shape=Shape(dict.fromkeys(points, shape)))
+    config: dict[str, Override] = {
+        "api_version": UNREAD,
+        "gates": UNREAD,
+        "percentage": _PERCENTAGE_OF_NODES,
+        "initial_backoff": Field("podInitialBackoffSeconds"),
+        "max_backoff": Field("podMaxBackoffSeconds"),
+    }
+    return SCHEMA.extended(
+        {
+            KubeSchedulerConfiguration: config,
+            ProfileConfig: {"percentage": _PERCENTAGE_OF_NODES, "plugins": plugins},
+            PluginArgs: {"args": entries},
+            ExtenderConfig: EXTENDER,
+        },
+        known={KubeSchedulerConfiguration: TYPE_META | _PASSED_OVER},
+    )
 
 
 def read_configuration(
@@ -174,11 +186,12 @@ def read_configuration(
     document = {"apiVersion": f"{GROUP}/v1", "kind": KIND} if document is None else document
     version = _version(document)
     try:
-        raw = record(KubeSchedulerConfiguration, _CONFIG)(document)
+        raw = configuration_schema().reader(KubeSchedulerConfiguration)(document)
     except Mismatch as mismatch:
         raise PolicyError(str(mismatch)) from None
     profiles, strict = _decoded(raw.profiles, known["VolumeCapacityPriority"])
-    if found := ", ".join(filter(None, [strict_error(document, CONFIGURATION), *strict])):
+    own = unknown(unknown_fields(document, configuration_schema().shape(KubeSchedulerConfiguration)))
+    if found := ", ".join(filter(None, [own, *strict])):
         raise PolicyError(f"strict decoding error: {found}")
     defaults = DEFAULTS[version](known)
     profiles = tuple(attrs.evolve(profile, plugins=merged(defaults, profile.plugins)) for profile in profiles or (ProfileConfig(),))
@@ -208,14 +221,14 @@ def _decoded(profiles: tuple[ProfileConfig, ...], capacity_priority: bool) -> tu
         for j, entry in enumerate(profile.plugin_config):
             where = f"decoding .profiles[{i}].pluginConfig[{j}]"
             made.append(attrs.evolve(entry, args=_args(entry, where, capacity_priority)))
-            if entry.name in ARGS and (unknown := strict_error(entry.args or {}, ARGS[entry.name])):
-                strict.append(f"{where}: strict decoding error: decoding args for plugin {entry.name}: strict decoding error: {unknown}")
+            if takes_args(entry.name) and (words := unknown(unknown_args(entry.name, entry.args or {}))):
+                strict.append(f"{where}: strict decoding error: decoding args for plugin {entry.name}: strict decoding error: {words}")
         found.append(attrs.evolve(profile, plugin_config=tuple(made)))
     return tuple(found), strict
 
 
 def _args(entry: PluginArgs, where: str, capacity_priority: bool) -> Any:
-    if entry.name not in READERS:
+    if not takes_args(entry.name):
         return MappingProxyType(entry.args or {})
     raw = entry.args or {}
     kind = raw.get("kind", f"{entry.name}Args")

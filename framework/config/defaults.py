@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from ...api.objects.integers import Int32
 from ...core.release import Gates
 
 GROUP = "kubescheduler.config.k8s.io"
@@ -19,7 +20,7 @@ class Named:
     """A plugin as a configuration lists it; weight 0: none given."""
 
     name: str = ""
-    weight: int = 0
+    weight: Int32 = 0
 
 
 @attrs.frozen

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...algorithmprovider.extenders import CALLS, DEFAULT_TIMEOUT, RESOURCE, TLS_FILES, ExtenderConfig, ManagedResource, TlsConfig
+from ...algorithmprovider.extenders import DEFAULT_TIMEOUT, ExtenderConfig
+from ...api.meaning.durations import parse_duration
 from ...api.meaning.label_syntax import is_valid_label_key
-from ...api.reading.fields import Mismatch, Reader, flag, list_of, record, text
+from ...api.reading.derive import Field
+from ...api.reading.fields import Mismatch, text
 from ...core.pods.requests import is_extended_resource
 from .fielderrors import invalid
 
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_DURATION = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|ms|s|m|h)")
 
-
-def duration(value: Any) -> float:
-    """A duration such as ``1m30s`` in seconds; 0 stands for five."""
-    written = text(value)
-    found = _DURATION.findall(written)
-    if written != "0" and "".join(f"{number}{unit}" for number, unit in found) != written:
+def _timeout(value: Any) -> float:
+    seconds = parse_duration(text(value))
+    if seconds is None:
         raise Mismatch(value, "a duration such as 5s or 1m30s")
-    return sum(float(number) * _UNITS[unit] for number, unit in found) or DEFAULT_TIMEOUT
+    return seconds or DEFAULT_TIMEOUT
 
 
-extender_config: Reader[ExtenderConfig] = record(
-    ExtenderConfig,
-    {
-        **CALLS,
-        "enableHTTPS": ("enable_https", flag),
-        "tlsConfig": ("tls", record(TlsConfig, TLS_FILES)),
-        "httpTimeout": ("timeout", duration),
-        "managedResources": ("managed_resources", list_of(record(ManagedResource, RESOURCE), ManagedResource())),
-    },
-)
-"""Reads one item of ``extenders``."""
+EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=_timeout)}
+"""How an item of ``extenders`` differs from :class:`~kubeclassic.algorithmprovider.extenders.ExtenderConfig`."""
 
 
 def extender_faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:

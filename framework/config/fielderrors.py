@@ -46,3 +46,8 @@ def aggregated(texts: Iterable[str]) -> str:
     """Several errors as one text, equal ones once; empty where there is none."""
     found = list(dict.fromkeys(texts))
     return f"[{', '.join(found)}]" if len(found) > 1 else "".join(found)
+
+
+def unknown(paths: Iterable[str]) -> str:
+    """Strict decoding's words for fields that nobody knows; empty where there is none."""
+    return ", ".join(f'unknown field "{path}"' for path in paths)

@@ -1,0 +1,218 @@
+"""Derives readers from attrs classes: a field's JSON name is its attribute's in camelCase, its reader follows from the annotation.
+
+>>> @attrs.frozen
+... class Port:
+...     host_ip: str = ""
+...     number: Int32 | None = None
+>>> Schema().reader(Port)({"hostIP": "10.0.0.1", "number": 80, "unknown": True})
+Port(host_ip='10.0.0.1', number=80)
+
+Where the API differs from the class, a :class:`Field` says how. An attribute without a reader is an error, unless it is :data:`UNREAD`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from types import MappingProxyType, UnionType
+from typing import Any, Generic, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+import attrs
+
+from ..objects import Map
+from ..objects.integers import INT32, INT64, Int32
+from ..objects.quantity import Quantity
+from .fields import Reader, V, content, entries, flag, list_of, member, quantities, quantity, record, text, texts, whole, within
+from .shapes import ANYTHING, Shape
+
+_SPELLED = {"cidr": "CIDR", "cidrs": "CIDRs", "https": "HTTPS", "id": "ID", "ip": "IP", "ips": "IPs", "uri": "URI", "uuid": "UUID"}
+
+
+def json_name(attribute: str) -> str:
+    """What the API calls *attribute*: camelCase, with initialisms in capitals where they do not come first.
+
+    >>> json_name("node_name"), json_name("host_ip"), json_name("csi")
+    ('nodeName', 'hostIP', 'csi')
+    """
+    first, *rest = attribute.split("_")
+    return first + "".join(_SPELLED.get(word, word.capitalize()) for word in rest)
+
+
+@attrs.frozen
+class Form(Generic[V]):
+    """How JSON has a value: its reader, and what is known of the fields in it."""
+
+    read: Reader[V]
+    shape: Shape = ANYTHING
+
+
+@attrs.frozen
+class Field:
+    """How the API has an attribute, where that does not follow from the class; what is not given is derived."""
+
+    name: str = ""
+    inside: str = attrs.field(default="", kw_only=True)
+    """The object that has the field in it; ``outer.inner`` for one in another. It may hold several attributes."""
+    absent: Any = attrs.field(default=None, kw_only=True)
+    """The value where that object is there without the field; None: the default of the class, as without the object."""
+    read: Reader[Any] | None = attrs.field(default=None, kw_only=True)
+    shape: Shape = attrs.field(default=ANYTHING, kw_only=True)
+    """What is known of the fields in what *read* reads."""
+    fields: Mapping[str, Override] = attrs.field(factory=dict, kw_only=True)
+    """How the class of the value, or of the items, differs for this attribute alone."""
+
+
+Override: TypeAlias = "Field | Reader[Any]"
+"""A reader stands for a :class:`Field` that has nothing else."""
+Overrides: TypeAlias = Mapping[type[Any], Mapping[str, Override]]
+"""Class -> attribute -> how the API has it."""
+Wrapper: TypeAlias = Callable[[Form[Any]], Form[Any]]
+
+UNREAD = Field()
+"""An attribute that does not come from JSON."""
+INLINE = Field()
+"""An attribute whose fields are among those of the object itself."""
+_DERIVED = Field()
+
+LEAVES: Mapping[Any, Form[Any]] = {
+    str: Form(text),
+    bool: Form(flag),
+    int: Form(whole, Shape(limits=INT64)),
+    Int32: Form(whole, Shape(limits=INT32)),
+    bytes: Form(content),
+    Quantity: Form(quantity),
+    Map[str]: Form(texts),
+    Map[Quantity]: Form(quantities),
+    Mapping[str, Any]: Form(entries),
+}
+"""Annotation -> how JSON has it."""
+
+
+def over(wrap: Callable[[Reader[V]], Reader[V]]) -> Callable[[Form[V]], Form[V]]:
+    """*wrap* for forms: the reader changes, the shape stays."""
+    return lambda form: Form(wrap(form.read), form.shape)
+
+
+@attrs.frozen
+class Schema:
+    """How JSON has the values of attrs classes. A class is derived once, when it is first asked for."""
+
+    overrides: Overrides = attrs.field(factory=dict)
+    known: Mapping[type[Any], Mapping[str, Shape]] = attrs.field(factory=dict, kw_only=True)
+    """Class -> the fields that the API has, but nothing here reads."""
+    wrappers: Mapping[Any, Wrapper] = attrs.field(factory=dict, kw_only=True)
+    """Annotation -> what is done with its form, such as to share equal values."""
+    leaves: Mapping[Any, Form[Any]] = attrs.field(default=LEAVES, kw_only=True)
+    never_null: Collection[type[Any]] = attrs.field(default=(), kw_only=True)
+    """Classes that a list has no null items of; for a null item of another class its defaults stand."""
+    _forms: dict[Any, Form[Any]] = attrs.field(factory=dict, init=False)
+
+    def extended(
+        self,
+        overrides: Overrides,
+        *,
+        known: Mapping[type[Any], Mapping[str, Shape]] = MappingProxyType({}),
+        leaves: Mapping[Any, Form[Any]] = MappingProxyType({}),
+    ) -> Schema:
+        """The schema with more: *overrides* of other classes or of other attributes, and so on."""
+        merged = {kind: {**self.overrides.get(kind, {}), **more} for kind, more in overrides.items()}
+        all_overrides = {**self.overrides, **merged}
+        return attrs.evolve(self, overrides=all_overrides, known={**self.known, **known}, leaves={**self.leaves, **leaves})
+
+    def reader(self, kind: type[V]) -> Reader[V]:
+        """The reader of objects of class *kind*."""
+        return self._form(kind).read
+
+    def shape(self, kind: type[Any]) -> Shape:
+        """The fields that JSON has for objects of class *kind*."""
+        return self._form(kind).shape
+
+    # --- deriving ---------------------------------------------------------------------------------------------------
+
+    def _form(self, annotation: Any) -> Form[Any]:
+        found = self._forms.get(annotation)
+        if found is None:
+            wrap = self.wrappers.get(annotation, _unchanged)
+            found = self._forms[annotation] = wrap(self._derived(annotation, {}))
+        return found
+
+    def _derived(self, annotation: Any, changes: Mapping[str, Override]) -> Form[Any]:
+        """The form of an annotation; *changes* are more overrides of the class in it."""
+        if annotation in self.leaves:
+            return self.leaves[annotation]
+        if attrs.has(annotation):
+            return self._record(annotation, changes)
+        origin, inner = get_origin(annotation), [part for part in get_args(annotation) if part not in (type(None), ...)]
+        if len(inner) != 1 or origin not in (Union, UnionType, tuple):
+            raise TypeError(f"got the annotation {annotation}, which has no reader")
+        form = self._derived(inner[0], changes) if changes else self._form(inner[0])
+        return Form(list_of(form.read, self._null(inner[0])), form.shape) if origin is tuple else form
+
+    def _null(self, item: Any) -> Any:
+        """What stands for a null item of a list; None: it is refused."""
+        if item is str:
+            return ""
+        return item() if attrs.has(item) and item not in self.never_null else None
+
+    def _record(self, kind: Any, changes: Mapping[str, Override]) -> Form[Any]:
+        overrides, hints, parts = {**self.overrides.get(kind, {}), **changes}, _hints(kind), _Parts()
+        for attribute in attrs.fields(kind):
+            override = overrides.pop(attribute.name, _DERIVED)
+            field = override if isinstance(override, Field) else Field(read=override)
+            if field is not UNREAD:
+                parts.add(attribute.name, field, self._field(hints[attribute.name], field))
+        if overrides:
+            raise TypeError(f"got overrides of {', '.join(overrides)}, which {kind.__name__} does not have")
+        shape = Shape({**self.known.get(kind, {}), **parts.shapes})
+        return Form(record(kind, parts.table, **parts.inline), shape)
+
+    def _field(self, annotation: Any, field: Field) -> Form[Any]:
+        if field.read is not None:
+            return Form(field.read, field.shape)
+        return self._derived(annotation, field.fields) if field.fields else self._form(annotation)
+
+
+def _unchanged(form: Form[V]) -> Form[V]:
+    return form
+
+
+@cache
+def _hints(kind: Any) -> Mapping[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+@attrs.define
+class _Parts:
+    """The fields of one object, while they are gathered."""
+
+    table: dict[str, tuple[str, Reader[Any]]] = attrs.field(factory=dict)
+    shapes: dict[str, Shape] = attrs.field(factory=dict)
+    inline: dict[str, Reader[Any]] = attrs.field(factory=dict)
+    inner: dict[str, _Parts] = attrs.field(factory=dict)
+
+    def add(self, attribute: str, field: Field, form: Form[Any]) -> None:
+        """One more attribute."""
+        name = field.name or json_name(attribute)
+        if field is INLINE:
+            self.inline[attribute] = form.read
+            self.shapes.update(form.shape.fields or {})
+        elif not field.inside:
+            self._put(name, attribute, form)
+        elif field.absent is None:
+            self._at(field.inside)._put(name, attribute, form)
+        else:
+            self._put(field.inside, attribute, Form(member(name, form.read, field.absent), Shape({name: form.shape})))
+
+    def _at(self, path: str) -> _Parts:
+        """The fields of an inner object."""
+        name, _, rest = path.partition(".")
+        if name not in self.inner:
+            parts = self.inner[name] = _Parts()
+            self._put(name, "", Form(within(parts.table), Shape(parts.shapes)))
+        return self.inner[name]._at(rest) if rest else self.inner[name]
+
+    def _put(self, name: str, attribute: str, form: Form[Any]) -> None:
+        if name in self.shapes:
+            raise TypeError(f"got the field {name} twice, wanted it for one attribute")
+        self.table[name] = (attribute, form.read)
+        self.shapes[name] = form.shape

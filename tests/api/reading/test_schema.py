@@ -1,0 +1,121 @@
+"""The fields that objects have in JSON: none is forgotten, none is misspelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.api import objects as o
+from kubeclassic.api.controlplane import pod_templates
+from kubeclassic.api.objects.integers import INT32, INT64
+from kubeclassic.api.reading.schema import TYPE_META, schema
+from kubeclassic.api.reading.shapes import Shape
+from tests.support.fieldwalk import attributes_in, changes
+
+KINDS = [pytest.param(kind, id=kind.kind) for kind in o.KINDS.values()]
+AFFINITY = {"requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"}
+
+
+def names(kind: type[Any]) -> set[str]:
+    """The JSON names of the fields of a class."""
+    return set(schema(strict=True).shape(kind).fields or ())
+
+
+def at(kind: type[Any], path: str) -> Shape:
+    """What is known of a field."""
+    found = schema(strict=True).shape(kind)
+    for name in path.split("."):
+        assert found.fields is not None
+        found = found.fields[name]
+    return found
+
+
+class TestEveryAttribute:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_has_one_reader(self, kind: type[Any]) -> None:
+        """Each field of a kind changes one attribute; every attribute of every class in it has such a field, and not two."""
+        found = {path: chains for path, chains in changes(schema(strict=False), kind).items() if path[0] not in TYPE_META}
+        assert {path: chains for path, chains in found.items() if len(chains) != 1} == {}
+        chains = [chain for changed in found.values() for chain in changed]
+        assert len(chains) == len(set(chains))
+        unread = attributes_in(kind) - {link for chain in chains for link in chain}
+        assert unread == ({(o.Requirement, "operator")} if kind is o.StorageClass else set())
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_is_read_strictly_too(self, kind: type[Any]) -> None:
+        """Strict and lenient reading know the same fields."""
+        assert schema(strict=True).shape(kind) == schema(strict=False).shape(kind)
+
+    def test_of_workloads(self) -> None:
+        """Each field of a workload changes one attribute, and every attribute but the kind has one."""
+        found = changes(pod_templates.SCHEMA, pod_templates.Workload)
+        assert {len(chains) for chains in found.values()} == {1}
+        unread = attributes_in(pod_templates.Workload) - {link for chains in found.values() for chain in chains for link in chain}
+        assert unread == {(pod_templates.Workload, "kind")}
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("kind", "wanted"),
+        [
+            (o.ObjectMeta, {"uid", "resourceVersion", "ownerReferences", "deletionTimestamp"}),
+            (o.OwnerReference, {"apiVersion", "uid"}),
+            (o.NodeSpec, {"providerID"}),
+            (o.ContainerPort, {"hostIP", "hostPort", "containerPort"}),
+            (o.Container, {"resources"}),
+            (o.VolumeSource, {"gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd", "azureDisk", "cinder", "csi"}),
+            (o.Volume, {"name", "csi", "persistentVolumeClaim", "ephemeral"}),
+            (o.GCEPersistentDisk, {"pdName", "readOnly"}),
+            (o.AWSElasticBlockStore, {"volumeID", "readOnly"}),
+            (o.Cinder, {"volumeID"}),
+            (o.AzureDisk, {"diskName", "diskURI"}),
+            (o.CSI, {"driver", "volumeHandle"}),
+            (o.CSINodeDriver, {"nodeID", "topologyKeys", "allocatable"}),
+            (o.PersistentVolumeSpec, {"csi", "claimRef", "nodeAffinity", "accessModes"}),
+            (o.PersistentVolume, {"spec", "status", "metadata", "kind", "apiVersion"}),
+            (o.NodeAffinity, AFFINITY),
+            (o.PodAffinity, AFFINITY),
+            (o.ClaimTemplate, {"metadata", "spec"}),
+            (o.CSIStorageCapacity, {"storageClassName", "nodeTopology", "maximumVolumeSize"}),
+        ],
+        ids=lambda value: value.__name__ if isinstance(value, type) else "",
+    )
+    def test_are_the_apis(self, kind: type[Any], wanted: set[str]) -> None:
+        """Fields are called what the API calls them, initialisms and inner objects included."""
+        assert wanted - names(kind) == set()
+
+    @pytest.mark.parametrize(
+        ("kind", "path"),
+        [
+            (o.Volume, "persistentVolumeClaim.claimName"),
+            (o.Volume, "ephemeral.volumeClaimTemplate.spec.resources.requests"),
+            (o.PersistentVolume, "spec.nodeAffinity.required.nodeSelectorTerms.matchFields.operator"),
+            (o.Pod, "spec.schedulingGates.name"),
+            (o.Container, "resources.limits"),
+            (o.CSINode, "spec.drivers.allocatable.count"),
+            (o.PodDisruptionBudget, "status.disruptedPods"),
+        ],
+    )
+    def test_of_inner_objects(self, kind: type[Any], path: str) -> None:
+        """What a class holds flat is found where the API has it."""
+        assert at(kind, path).fields is None
+
+
+class TestLimits:
+    @pytest.mark.parametrize(
+        ("kind", "path", "limits"),
+        [
+            (o.Pod, "spec.priority", INT32),
+            (o.Pod, "spec.tolerations.tolerationSeconds", INT64),
+            (o.Pod, "spec.topologySpreadConstraints.minDomains", INT32),
+            (o.Pod, "metadata.generation", INT64),
+            (o.Node, "status.images.sizeBytes", INT64),
+            (o.PriorityClass, "value", INT32),
+            (o.CSINode, "spec.drivers.allocatable.count", INT32),
+            (o.Pod, "spec.nodeName", None),
+        ],
+    )
+    def test_of_integers(self, kind: type[Any], path: str, limits: range | None) -> None:
+        """An integer has the width of the API's; what is no integer has no limits."""
+        assert at(kind, path).limits == limits

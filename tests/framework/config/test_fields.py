@@ -1,0 +1,94 @@
+"""The fields of a KubeSchedulerConfiguration in JSON: none is forgotten, none is misspelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource, TlsConfig
+from kubeclassic.api.reading.schema import TYPE_META
+from kubeclassic.exceptions import PolicyError
+from kubeclassic.framework.config import args as a
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, ProfileConfig, configuration_schema, read_configuration
+from kubeclassic.framework.config.defaults import Named
+from kubeclassic.framework.extensionpoints import POINTS
+from tests.support.fieldwalk import attributes_in, changes
+from tests.support.frameworkbuild import document
+
+EXTENDER = (
+    "urlPrefix filterVerb preemptVerb prioritizeVerb weight bindVerb enableHTTPS tlsConfig httpTimeout nodeCacheCapable managedResources"
+    " ignorable"
+)
+FIELDS = [
+    (
+        KubeSchedulerConfiguration,
+        "kind apiVersion parallelism leaderElection clientConnection healthzBindAddress metricsBindAddress enableProfiling"
+        " enableContentionProfiling percentageOfNodesToScore podInitialBackoffSeconds podMaxBackoffSeconds profiles extenders"
+        " delayCacheUntilActive",
+    ),
+    (ProfileConfig, "schedulerName percentageOfNodesToScore plugins pluginConfig"),
+    (Named, "name weight"),
+    (ExtenderConfig, EXTENDER),
+    (TlsConfig, "insecure serverName certFile keyFile caFile certData keyData caData"),
+    (ManagedResource, "name ignoredByScheduler"),
+    (a.DefaultPreemptionArgs, "kind apiVersion minCandidateNodesPercentage minCandidateNodesAbsolute"),
+    (a.InterPodAffinityArgs, "kind apiVersion hardPodAffinityWeight ignorePreferredTermsOfExistingPods"),
+    (a.NodeAffinityArgs, "kind apiVersion addedAffinity"),
+    (a.NodeResourcesBalancedAllocationArgs, "kind apiVersion resources"),
+    (a.NodeResourcesFitArgs, "kind apiVersion ignoredResources ignoredResourceGroups scoringStrategy"),
+    (a.PodTopologySpreadArgs, "kind apiVersion defaultConstraints defaultingType"),
+    (a.VolumeBindingArgs, "kind apiVersion bindTimeoutSeconds shape"),
+    (a.ScoringStrategy, "type resources requestedToCapacityRatio"),
+    (a.ResourceSpec, "name weight"),
+    (a.ShapePoint, "utilization score"),
+]
+ARGS = [kind for kind, fields in FIELDS if "apiVersion" in fields][1:]
+
+
+def refusal(**more: Any) -> str:
+    """The text with which a configuration that has *more* is refused."""
+    with pytest.raises(PolicyError) as caught:
+        read_configuration(document(**more))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(("kind", "fields"), FIELDS, ids=lambda value: value.__name__ if isinstance(value, type) else "")
+def test_names(kind: type[Any], fields: str) -> None:
+    """A class has just the fields that upstream's has."""
+    assert set(configuration_schema().shape(kind).fields or ()) == set(fields.split())
+
+
+def test_extension_points() -> None:
+    """A profile's plugins are listed by extension point, and under multiPoint."""
+    plugins = (configuration_schema().shape(ProfileConfig).fields or {})["plugins"]
+    assert set(plugins.fields or ()) == {*POINTS, "multiPoint"}
+
+
+@pytest.mark.parametrize("kind", [*ARGS, ExtenderConfig])
+def test_every_attribute_has_one_reader(kind: type[Any]) -> None:
+    """Each field changes one attribute, and every attribute of every class has such a field."""
+    found = {path: chains for path, chains in changes(configuration_schema(), kind).items() if path[0] not in TYPE_META}
+    assert {path: chains for path, chains in found.items() if len(chains) != 1} == {}
+    assert attributes_in(kind) == {link for chains in found.values() for chain in chains for link in chain}
+
+
+def test_certificates_of_extenders() -> None:
+    """The certificates of an extender may stand in the file itself, in base64."""
+    tls = read_configuration(document(extenders=[{"tlsConfig": {"certData": "eHk="}}])).extenders[0].tls
+    assert tls == TlsConfig(cert_data=b"xy")
+    assert refusal(extenders=[{"tlsConfig": {"caData": "?"}}]) == 'extenders[0].tlsConfig.caData: got "?", wanted bytes in base64'
+
+
+def test_timeouts_of_extenders() -> None:
+    """A timeout is a duration; 0 stands for five seconds, and an empty text for none that could be read."""
+    times = [read_configuration(document(extenders=[{"httpTimeout": written}])).extenders[0].timeout for written in ("1m30s", "0s", "0")]
+    assert times == [90.0, 5.0, 5.0]
+    assert refusal(extenders=[{"httpTimeout": ""}]) == 'extenders[0].httpTimeout: got "", wanted a duration such as 5s or 1m30s'
+
+
+def test_errors_name_the_extension_point() -> None:
+    """What is wrong with a plugin is told with its extension point."""
+    wrong = document({"plugins": {"score": {"enabled": [{"weight": "1"}]}}})
+    with pytest.raises(PolicyError, match=r'^profiles\[0\]\.plugins\.score\.enabled\[0\]\.weight: got "1", wanted a whole number$'):
+        read_configuration(wrong)
