@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..api.meaning.labels import SelectorError
+from ..core.arrays.arithmetic import rounded
 
 Ints = NDArray[np.int64]
 
@@ -61,9 +62,7 @@ def truncated_mean(scores: Ints, weights: Ints) -> Ints:
 def rounded_mean(scores: Ints, weights: Ints) -> Ints:
     """The mean of *scores*, int64[R, n], by *weights*, int64[R, n], halves rounded away from 0; 0 where no weight is above 0."""
     total, weight = (scores * weights).sum(axis=0), weights.sum(axis=0)
-    mean = total / np.where(weight == 0, 1, weight)
-    rounded = np.trunc(mean) + np.where(np.abs(mean - np.trunc(mean)) >= 0.5, np.sign(mean), 0)
-    return np.where(weight == 0, 0, rounded).astype(np.int64)
+    return np.where(weight == 0, 0, rounded(total / np.where(weight == 0, 1, weight)))
 
 
 def rounded_mean_of_positive(scores: Ints, weights: Ints) -> Ints:

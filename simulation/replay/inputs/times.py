@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from datetime import UTC, datetime
 
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ms|[smhd])")
+from ....api.meaning import durations
+
+_UNITS = {**durations.UNITS, "d": 86400.0}
 _FIRST_DATE = 1e8
 """Numbers from here on are taken for seconds since 1970, which is a date."""
 _LAST_SECOND = 253402300799
@@ -18,14 +18,14 @@ TIME = "seconds, or a time such as 2023-04-01T12:00:00Z"
 
 
 def parse_duration(written: object) -> float | None:
-    """Seconds, 0 or more; None for what is no duration.
+    """Seconds, 0 or more; None for what is no duration. Unlike in the API, days and plain numbers of seconds are allowed.
 
     >>> parse_duration("2m30s"), parse_duration(12), parse_duration("0.25"), parse_duration("soon"), parse_duration("-1s")
     (150.0, 12.0, 0.25, None, None)
     """
-    if isinstance(written, str) and (parts := _PART.findall(written)) and "".join(map("".join, parts)) == written:
-        return float(sum(float(number) * _UNITS[unit] for number, unit in parts))
-    seconds = _number(written)
+    seconds = durations.parse_duration(written, _UNITS) if isinstance(written, str) else None
+    if seconds is None:
+        seconds = _number(written)
     return None if seconds is None or seconds < 0 else seconds
 
 
