@@ -1,4 +1,4 @@
-"""A cluster as its objects: nodes, pods and whatever else manifests say; who follows it is told of every change."""
+"""A cluster as its objects: nodes, pods and everything else in the manifests. Followers are told of every change."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Given: TypeAlias = "KubeObject | Mapping[str, Any]"
 
 
 class Follower(Protocol):
-    """Who wants to know what happens to the objects of a cluster."""
+    """Is told what happens to the objects of a cluster."""
 
     def put(self, item: KubeObject) -> None:
-        """An object appears or changes."""
+        """An object was added or changed."""
 
     def delete(self, item: KubeObject) -> None:
-        """An object goes."""
+        """An object was deleted."""
 
 
 class Cluster:
-    """The objects of a cluster, in the order in which they came; schedulers that were made for it follow its changes.
+    """The objects of a cluster, in the order in which they were added. Schedulers made for it follow its changes.
 
     Objects are values of :mod:`kubeclassic.api.objects` or manifests in JSON form. With *defaults* they are completed and admitted as
-    the API server would; Deployments and other workloads stand for the pods that their controllers would still make.
+    the API server would do it. From Deployments and other workloads come the pods that their controllers would still make.
 
     >>> cluster = Cluster([{"kind": "Node", "metadata": {"name": "a"}}, {"kind": "Pod", "metadata": {"name": "web"}}])
     >>> [node.name for node in cluster.nodes], [pod.key for pod in cluster.pending]
@@ -42,12 +42,12 @@ class Cluster:
     def __init__(self, objects: Iterable[Given] = (), *, defaults: bool = True) -> None:
         self.defaults = defaults
         self.warnings: tuple[str, ...] = ()
-        """What files said that is odd, and what was not admitted."""
+        """What is odd in the files, and what was not admitted."""
         self.passed_over: Mapping[str, int] = {}
-        """What in files takes no part -> how many times."""
+        """What in the files is not used -> how many times."""
         self._objects: dict[tuple[str, str], KubeObject] = {}
         self._classes: dict[tuple[str, str], KubeObject] = {}
-        """Those of the objects that admission reads."""
+        """The objects that admission reads."""
         self._followers: WeakSet[Follower] = WeakSet()
         self.add(*objects)
 
@@ -55,8 +55,8 @@ class Cluster:
     def load(cls, *paths: PathLike, defaults: bool = True, stdin: IO[Any] | None = None) -> Cluster:
         """The cluster that files, directories and ``-`` (*stdin*, else standard input) describe, as YAML, JSON or JSON Lines.
 
-        What the API server would refuse is left out and stands among ``warnings``. Raises
-        :class:`~kubeclassic.exceptions.ManifestError`, which says where.
+        What the API server would refuse is left out; ``warnings`` say so. Raises
+        :class:`~kubeclassic.exceptions.ManifestError` with the place.
         """
         made = cls(defaults=defaults)
         inventory = read_inventory(paths, defaults=defaults, stdin=stdin)
@@ -68,11 +68,11 @@ class Cluster:
     def __repr__(self) -> str:
         return f"<Cluster: {len(self.nodes)} nodes, {len(self.pods)} pods, {len(self.pending)} of them waiting>"
 
-    # --- what is there ----------------------------------------------------------------------------------------------
+    # --- objects ----------------------------------------------------------------------------------------------------
 
     @property
     def objects(self) -> tuple[KubeObject, ...]:
-        """Everything that is there."""
+        """All objects."""
         return tuple(self._objects.values())
 
     @property
@@ -87,7 +87,7 @@ class Cluster:
 
     @property
     def pending(self) -> tuple[Pod, ...]:
-        """The pods that wait for a node, whichever scheduler they ask for."""
+        """The pods that wait for a node, for any scheduler."""
         return tuple(pod for pod in self.of(Pod) if why_not_waiting(pod) is None)
 
     def of(self, kind: type[K]) -> tuple[K, ...]:
@@ -95,9 +95,9 @@ class Cluster:
         return tuple(item for item in self._objects.values() if type(item) is kind)
 
     def find(self, kind: type[K], name: str) -> K:
-        """The object of a class by its key: ``namespace/name``, or ``name`` for kinds without a namespace and in ``default``.
+        """The object of a class by its key: ``namespace/name``. ``name`` is enough for kinds without a namespace and in ``default``.
 
-        Raises :class:`~kubeclassic.exceptions.UnknownNameError`, which suggests near names.
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError`, which suggests similar names.
         """
         key = name if "/" in name or not kind.namespaced else f"default/{name}"
         found = self._objects.get((kind.kind, key))
@@ -109,9 +109,9 @@ class Cluster:
     # --- changes ----------------------------------------------------------------------------------------------------
 
     def add(self, *items: Given) -> None:
-        """New objects appear: all of them, or none where one is refused.
+        """Add new objects: all of them, or none if one is refused.
 
-        Raises :class:`~kubeclassic.exceptions.ManifestError` for what cannot be read, is there already or would not be admitted.
+        Raises :class:`~kubeclassic.exceptions.ManifestError` for what cannot be read, exists already or would not be admitted.
         """
         found = self._taken_in(items)
         for item in found:
@@ -121,9 +121,9 @@ class Cluster:
             self._put(item)
 
     def update(self, *items: Given) -> None:
-        """Objects change to *items*, each in the place of the one of its kind and key; ``pod.bound_to(node)`` is a binding.
+        """Replace objects by *items* of the same kind and key; ``pod.bound_to(node)`` is a binding.
 
-        Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what is not there, and
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist, and
         :class:`~kubeclassic.exceptions.ManifestError` for a pod that would leave its node: pods do not move.
         """
         found = self._taken_in(items)
@@ -136,7 +136,7 @@ class Cluster:
             self._put(item)
 
     def delete(self, *items: KubeObject) -> None:
-        """Objects go; only kind and key count. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what is not there."""
+        """Delete objects; only kind and key count. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist."""
         found = [self.find(type(item), item.key) for item in items]
         for identity, item in {_identity(item): item for item in found}.items():
             del self._objects[identity]
@@ -145,7 +145,7 @@ class Cluster:
                 follower.delete(item)
 
     def follow(self, follower: Follower) -> None:
-        """Tell *follower* of everything that is there, and of every change from now on, for as long as someone holds it."""
+        """Tell *follower* of all objects and of every later change, as long as something refers to it."""
         for item in self.objects:
             follower.put(item)
         self._followers.add(follower)
@@ -160,7 +160,7 @@ class Cluster:
     # --- as the API server would ------------------------------------------------------------------------------------
 
     def waiting_pod(self, pod: Pod | Mapping[str, Any] | str) -> Pod:
-        """The pod that is meant: by name one that waits here, else *pod* itself, completed and admitted but not added.
+        """The waiting pod of that name; a pod or manifest is completed and admitted, but not added.
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` and :class:`~kubeclassic.exceptions.ManifestError`.
         """
@@ -175,7 +175,7 @@ class Cluster:
         return found[0]
 
     def _taken_in(self, items: Iterable[Given]) -> tuple[KubeObject, ...]:
-        """*items* as objects; what workloads stand for comes after them."""
+        """*items* as objects, then what their workloads would make."""
         parts = list(_read(items, self.defaults))
         known = self.objects if any(part.raw for part in parts) else tuple(self._classes.values())
         inventory = take_in(parts, known, defaults=self.defaults)
@@ -190,7 +190,7 @@ def _identity(item: KubeObject) -> tuple[str, str]:
 
 
 def _read(items: Iterable[Given], defaults: bool) -> Iterable[Loaded]:
-    """Each of *items* as if it were a file's."""
+    """Each of *items* as if loaded from a file."""
     for number, item in enumerate(items, 1):
         if isinstance(item, KubeObject):
             yield Loaded((with_defaults(item) if defaults else item,))
@@ -199,7 +199,7 @@ def _read(items: Iterable[Given], defaults: bool) -> Iterable[Loaded]:
 
 
 def _check_kinds(inventory: Inventory) -> None:
-    """Refuse manifests that say nothing to a scheduler; in files they are passed over."""
+    """Refuse manifests that scheduling does not use; in files they are skipped."""
     if inventory.passed_over:
         raise ManifestError(f"manifest: got an object {next(iter(inventory.passed_over))}, which scheduling does not read")
 

@@ -1,4 +1,4 @@
-"""What manifests say of a cluster, taken in as its API server and its controllers would."""
+"""The objects of a cluster as its API server and controllers would make them from manifests."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ON_A_NODE = "on a node"
 
 @attrs.frozen
 class Inventory:
-    """The objects of a cluster in the order in which they were given, and what became of the rest."""
+    """The objects of a cluster in the given order, and what happened to the rest."""
 
     objects: tuple[KubeObject, ...] = ()
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
-    """Why something takes no part -> how many times."""
+    """What is not used -> how many times."""
     warnings: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-    """What the API server would not admit, each with its reason; they stand among the warnings too."""
+    """What the API server would not admit, with the reasons; the warnings have them too."""
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     """Manifests of ConfigMaps, by namespace and name."""
 
@@ -36,7 +36,7 @@ class Inventory:
 def read_inventory(
     paths: PathLike | Iterable[PathLike], pods: Iterable[PathLike] = (), *, defaults: bool = True, stdin: IO[Any] | None = None
 ) -> Inventory:
-    """Read *paths* and, after them, *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    """Read *paths*, then *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     parts = [load(paths, stdin=stdin, defaults=defaults)]
     if pods := tuple(pods):
         parts.append(load(pods, stdin=stdin, defaults=defaults))
@@ -44,10 +44,10 @@ def read_inventory(
 
 
 def take_in(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaults: bool = True) -> Inventory:
-    """The objects of *parts* and those that the controllers of their workloads would still make.
+    """The objects of *parts*, and those that the controllers of their workloads would still make.
 
     *known* is what the cluster has already. Of two objects with one name the last counts, at the place of the first. With *defaults*
-    new objects are admitted as the API server would; what it would refuse is passed over.
+    new objects are admitted as the API server would do it; what it would refuse is skipped.
     """
     made = made_by_workloads(parts, known, defaults=defaults)
     given = tuple({(item.kind, item.key): item for item in (*(item for part in parts for item in part.objects), *made)}.values())
@@ -88,7 +88,7 @@ def _identity(manifest: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) -> str | None:
-    """Why *pod* does not wait for a node, None where it does: it may wait for one of *scheduler_names* only, where these are given."""
+    """Why *pod* does not wait for a node; None if it does. With *scheduler_names* it must ask for one of these."""
     if pod.is_terminal:
         return "finished"
     if pod.spec.node_name:
@@ -100,9 +100,9 @@ def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) ->
 
 
 def find_waiting(name: str, pods: Iterable[Pod]) -> Pod:
-    """The pod without a node called ``namespace/name``, or ``name`` where only one namespace has it.
+    """The pod without a node by ``namespace/name``; ``name`` is enough if only one namespace has it.
 
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` where there is none among *pods*, or more than one.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` if *pods* have none of that name, or several.
     """
     everyone = tuple(pods)
     is_key = "/" in name

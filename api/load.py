@@ -1,4 +1,4 @@
-"""Loads manifests and dumps of a cluster as objects, in the order in which they stand."""
+"""Loads manifests and dumps of a cluster as objects, in the order of the files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RAW_KINDS = ("ConfigMap", *WORKLOADS)
 
 @attrs.frozen
 class Loaded:
-    """What files held: *objects* in order, *raw* documents of the kinds asked for, and how many of other kinds were passed over."""
+    """The contents of files: *objects* in order, *raw* documents of the requested kinds, and how many of other kinds were skipped."""
 
     objects: tuple[KubeObject, ...] = ()
     raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.field(factory=dict)
@@ -48,10 +48,10 @@ def load(
     """Load files, directories and ``-`` (*stdin*, else standard input).
 
     YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json`` and
-    ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would
+    ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would do it
     (:func:`~.controlplane.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Of two objects with one name the
-    last counts, but a node may stand there once only. Documents of *raw_kinds* are kept undecoded too, workloads and ConfigMaps unless
-    told otherwise. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where.
+    last counts, but a node may be given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps, are also kept
+    in JSON form. Raises :class:`~kubeclassic.exceptions.ManifestError` with the place.
     """
     return load_documents(read_documents(paths, stdin), defaults=defaults, strict=strict, raw_kinds=raw_kinds)
 
@@ -59,7 +59,7 @@ def load(
 def load_documents(
     documents: Iterable[Document], *, defaults: bool = True, strict: bool = True, raw_kinds: Collection[str] = RAW_KINDS
 ) -> Loaded:
-    """As :func:`load`, for documents that were read already."""
+    """Like :func:`load`, for documents that have been read."""
     loading = _Loading(defaults, strict, frozenset(raw_kinds))
     with _without_garbage_collection():
         for document in documents:
@@ -69,7 +69,7 @@ def load_documents(
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Reading builds much and drops nothing in cycles: collecting meanwhile doubles the time."""
+    """Loading makes many objects and no cyclic garbage; garbage collection would double its time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -90,7 +90,7 @@ class _Loading:
     warnings: list[str] = attrs.field(factory=list)
 
     def take(self, document: Document) -> None:
-        """Take in a document, or each item of a list."""
+        """Add a document, or each item of a list."""
         kind = document.data.get("kind")
         if isinstance(kind, str) and kind:
             self._take(kind, document.data, document.where)
@@ -125,7 +125,7 @@ class _Loading:
             self._take(item_kind, item, place)
 
     def _named(self, decoded: KubeObject, data: Mapping[str, Any], place: str) -> KubeObject:
-        """The object, which must have a name or a ``generateName``, to which a running number is put."""
+        """The object with its name; one that has only a ``generateName`` gets the next free number."""
         if decoded.metadata.name:
             return decoded
         prefix = data.get("metadata", {}).get("generateName") if isinstance(data.get("metadata"), dict) else None
@@ -147,6 +147,6 @@ class _Loading:
         self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
 
     def result(self) -> Loaded:
-        """What was taken in."""
+        """All that was added."""
         raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
         return Loaded(tuple(self.objects.values()), raw, dict(self.passed_over), tuple(self.warnings))

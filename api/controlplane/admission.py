@@ -1,6 +1,6 @@
 """What the API server's admission plugins do to new pods and claims: priorities by class, and the default storage class.
 
-Objects that were created already (those with a ``creationTimestamp``) have been through this and stay as they are.
+Objects with a ``creationTimestamp`` have been admitted already and stay as they are.
 Upstream: plugin/pkg/admission/priority, plugin/pkg/admission/storage/storageclass/setdefault
 """
 
@@ -22,7 +22,7 @@ _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 @attrs.frozen
 class Admitted:
-    """The objects after admission, in order, and those that the API server would refuse, each with its reason."""
+    """The objects after admission, in order, and the refused ones with their reasons."""
 
     objects: tuple[KubeObject, ...]
     refused: tuple[tuple[KubeObject, str], ...] = ()
@@ -35,7 +35,7 @@ class _Refusal(Exception):
 def admit(objects: Iterable[KubeObject], known: Iterable[KubeObject] = ()) -> Admitted:
     """Give new pods their priority and new claims the default storage class.
 
-    The classes are found among *objects* and *known* (the objects of a cluster that is already there).
+    Priority classes and storage classes come from *objects* and *known*, the objects of an existing cluster.
     """
     given = tuple(objects)
     everything = (*known, *given)
@@ -64,19 +64,19 @@ def _admit(found: KubeObject, classes: Mapping[str, PriorityClass], storage: lis
 
 
 def priority_classes(classes: Iterable[PriorityClass]) -> dict[str, PriorityClass]:
-    """The classes by name, with the two that every cluster has."""
+    """The priority classes by name, with the two that every cluster has."""
     built_in = (SYSTEM_CLUSTER_CRITICAL, SYSTEM_NODE_CRITICAL)
     return {found.name: found for found in (*built_in, *classes)}
 
 
 def default_priority_class(classes: Mapping[str, PriorityClass]) -> PriorityClass | None:
-    """The class for pods that name none: of those marked ``globalDefault`` the one with the lowest value."""
+    """The class for pods that name none: the one marked ``globalDefault``; of several the one with the lowest value."""
     marked = [found for found in classes.values() if found.global_default]
     return min(marked, key=lambda found: found.value, default=None)
 
 
 def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod:
-    """The pod with its class's priority; a priority that is given without a class stays."""
+    """The pod with its class's priority; a priority without a class stays."""
     name = pod.spec.priority_class_name
     if not name and pod.spec.priority is not None:
         return pod
@@ -116,7 +116,7 @@ def _default_storage_classes(classes: Iterable[StorageClass]) -> list[StorageCla
 
 
 def _with_storage_class(claim: PersistentVolumeClaim, defaults: list[StorageClass]) -> PersistentVolumeClaim:
-    """The claim with the default class, if it names none (an empty text is a name) and there is one."""
+    """The claim with the default class, if there is one and the claim names none; an empty text is a name."""
     if claim.spec.storage_class_name is not None or _BETA_CLASS in claim.annotations or not defaults:
         return claim
     if len(defaults) > 1:

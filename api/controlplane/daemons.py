@@ -1,4 +1,4 @@
-"""What is special about a DaemonSet's pods: the nodes they are for, their tolerations, the affinity that ties each to its node.
+"""The pods of a DaemonSet: which nodes get one, their tolerations, and the affinity to the one node.
 
 Upstream: pkg/controller/daemon/util/daemonset_util.go, pkg/controller/daemon/daemon_controller.go
 """
@@ -40,7 +40,7 @@ _ON_HOST_NETWORK = (_exists("network-unavailable", "NoSchedule"),)
 
 
 def runs_on(spec: PodSpec, node: Node) -> bool:
-    """Whether a DaemonSet makes a pod of *spec* for *node*: name, selector, required affinity and taints allow it."""
+    """Whether a DaemonSet makes a pod of *spec* for *node*: name, selector, required affinity and taints must allow it."""
     if spec.node_name and spec.node_name != node.name:
         return False
     if not set_selector(spec.node_selector)(node.labels):
@@ -53,7 +53,7 @@ def runs_on(spec: PodSpec, node: Node) -> bool:
 
 
 def daemon_tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
-    """The tolerations of *spec* and those that every daemon gets; an added one takes the place of one like it."""
+    """The tolerations of *spec* and those that every daemon gets; an added one replaces an equal one."""
     added = _ALWAYS + _ON_HOST_NETWORK if spec.host_network else _ALWAYS
     return _merged(spec.tolerations, added)
 
@@ -65,7 +65,7 @@ def _merged(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tup
 
 
 def daemon_spec(spec: PodSpec, node_name: str) -> PodSpec:
-    """The specification of the daemon for one node: its required node affinity names that node and nothing else."""
+    """The specification of the daemon for one node: its required node affinity names only that node."""
     return attrs.evolve(spec, tolerations=daemon_tolerations(spec), affinity=_tied(spec.affinity, node_name))
 
 
@@ -77,7 +77,7 @@ def _tied(affinity: Affinity | None, node_name: str) -> Affinity:
 
 
 def target_node(pod: Pod) -> str | None:
-    """The node that a daemon is on or tied to, None where there is none."""
+    """The node that a daemon runs on or is made for; None without one."""
     if pod.spec.node_name:
         return pod.spec.node_name
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity

@@ -1,4 +1,4 @@
-"""What the API server fills in before it stores an object, as far as scheduling reads it.
+"""The defaults that the API server fills in before it stores an object, as far as scheduling reads them.
 
 Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/storage/v1/defaults.go, pkg/apis/apps/v1beta1/defaults.go
 """
@@ -38,14 +38,14 @@ _CACHED = 1 << 15
 
 
 def with_defaults(decoded: K) -> K:
-    """*decoded* with the API's defaults; the very same object where there is nothing to fill in."""
+    """*decoded* with the API's defaults; the same object if there is nothing to fill in."""
     complete = _COMPLETE.get(type(decoded))
     completed: K = decoded if complete is None else complete(decoded)
     return completed
 
 
 def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
-    """A controller without selector, of a kind and API version where one is then taken from its template's labels.
+    """A controller with a selector from its template's labels, if it has none and its kind and API version have that default.
 
     *document* is the controller in JSON form: decoded objects do not hold the template.
     """
@@ -60,7 +60,7 @@ def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
 
 
 def _template_labels(document: Mapping[str, Any]) -> Map[str]:
-    """The labels in ``spec.template.metadata``, none where anything on the way is not as it should be."""
+    """The labels in ``spec.template.metadata``; none if anything on the way has another type."""
     found: Any = document
     for part in ("spec", "template", "metadata", "labels"):
         found = found.get(part) if isinstance(found, Mapping) else None
@@ -72,7 +72,7 @@ def _template_labels(document: Mapping[str, Any]) -> Map[str]:
 
 @lru_cache(maxsize=_CACHED)
 def _rounded(amounts: Map[Quantity]) -> Map[Quantity]:
-    """Resource lists are stored in thousandths."""
+    """The API server stores resource lists in thousandths."""
     rounded = {name: amount.rounded_to_milli() for name, amount in amounts.items()}
     return amounts if rounded == amounts else Map(rounded)
 
@@ -86,7 +86,7 @@ def _pod(pod: Pod) -> Pod:
 
 
 def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
-    """A pod's specification with limits for absent requests, protocols, host ports of the host's network and so on."""
+    """A pod's specification with its defaults: requests from limits, protocols, host ports of pods in the host's network and so on."""
     changes: dict[str, Any] = {
         "scheduler_name": spec.scheduler_name or "default-scheduler",
         "containers": _containers(spec.containers, spec.host_network),
@@ -99,7 +99,7 @@ def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
 
 
 def _each(complete: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """*complete* for each value; the same tuple where it changes none."""
+    """*complete* for each value; the same tuple if nothing changes."""
     completed = tuple([complete(value) for value in values])
     return values if all(map(_is_same, completed, values)) else completed
 
@@ -148,7 +148,7 @@ def _node(node: Node) -> Node:
 
 
 def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
-    """The API says Pending for a new volume, but its controller at once makes that Available, or Bound with a claim."""
+    """The API server says Pending for a new volume, but the controller at once makes it Available, or Bound if it has a claim."""
     spec = attrs.evolve(
         volume.spec,
         source=_volume(volume.spec.source),

@@ -1,4 +1,4 @@
-"""Workload manifests as values: how many pods of which template, owned by whom."""
+"""Workload manifests as values: how many pods, their template, their owner."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 @attrs.frozen(kw_only=True)
 class Workload:
-    """What a controller reads of its object; *template*, *claims* and *job* are kept in JSON form."""
+    """What a controller reads from its object; *template*, *claims* and *job* stay in JSON form."""
 
     kind: str = ""
     api_version: str = ""
@@ -58,12 +58,12 @@ class Workload:
         return any(condition.key in ("Complete", "Failed") and condition.operator == "True" for condition in self.conditions)
 
     def as_owner(self) -> OwnerReference:
-        """The reference to this workload in what its controller makes."""
+        """The owner reference that its controller puts into what it makes."""
         uid = self.metadata.uid or f"{self.namespace}/{self.name}"
         return OwnerReference(kind=self.kind, name=self.name, uid=uid, api_version=self.api_version, controller=True)
 
     def controls(self, metadata: ObjectMeta) -> bool:
-        """Whether an object with this *metadata* belongs to the workload: by UID where both are known, else by kind and name."""
+        """Whether an object with this *metadata* belongs to the workload: by UID if both are known, else by kind and name."""
         owner = metadata.controller
         if owner is None or (metadata.namespace or "default") != self.namespace or owner.kind != self.kind:
             return False
@@ -72,7 +72,7 @@ class Workload:
         return owner.name == self.name
 
     def pod(self, strict: bool = True) -> Pod:
-        """The pod of the template, in the workload's namespace and owned by it, still without a name."""
+        """The pod of the template: in the workload's namespace, owned by it, without a name."""
         decoded = self._decoded("Pod", self.template, "spec.template", strict)
         if not isinstance(decoded, Pod):
             raise ManifestError(f"{self.kind} {self.name}: spec.template: got nothing, wanted a pod template")
@@ -80,7 +80,7 @@ class Workload:
         return with_defaults(attrs.evolve(decoded, metadata=metadata))
 
     def claim_templates(self, strict: bool = True) -> list[KubeObject]:
-        """A StatefulSet's claims, still named as in the templates."""
+        """A StatefulSet's claims, with the names of the templates."""
         where = "spec.volumeClaimTemplates"
         found = [self._decoded("PersistentVolumeClaim", claim, f"{where}[{i}]", strict) for i, claim in enumerate(self.claims)]
         return [with_defaults(claim) for claim in found if claim is not None]
@@ -91,7 +91,7 @@ class Workload:
         return decode_kind(kind, document, f"{self.kind} {self.name}: {path}", strict=strict)
 
     def template_hash(self) -> str:
-        """Ten letters that stand for the template, the same for the same template."""
+        """Ten letters and digits, the same for equal templates."""
         written = json.dumps(self.template, sort_keys=True, default=str)
         number = int.from_bytes(hashlib.sha256(written.encode()).digest()[:8], "big")
         return "".join(_HASH_LETTERS[number // 27**place % 27] for place in range(10))
@@ -134,4 +134,4 @@ SCHEMA = schema(strict=False).extended(
     leaves={Count: Form(_count, Shape(limits=COUNTS))},
 )
 _WITH_PAIRS = SCHEMA.extended({Workload: {"selector": Field(inside="spec", read=lambda value: None)}})
-"""For a ReplicationController: its selector is no LabelSelector, and its template's labels say the same."""
+"""For a ReplicationController, whose selector is a map; it is not needed, as pods get the labels of the template."""

@@ -1,6 +1,6 @@
 """From workloads (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, ReplicationController) to their pods.
 
-What a workload's controller would make is made, less what is there already; names are not random but counted.
+Makes what a workload's controller would still make. Names are counted up instead of random.
 Upstream: pkg/controller/{deployment,replicaset,statefulset,daemon,job,cronjob}
 """
 
@@ -30,10 +30,10 @@ def expand(
     *,
     strict: bool = True,
 ) -> list[KubeObject]:
-    """What the controllers of *workloads* (manifests in JSON form) would add to a cluster of *nodes*, *pods* and *claims*.
+    """What the controllers of *workloads*, manifests in JSON form, would add to a cluster of *nodes*, *pods* and *claims*.
 
-    Pods with owner references; the ReplicaSets that Deployments stand for; the claims of StatefulSets. The names are
-    deterministic. Pods that a workload controls already count, unless they have finished or are being deleted.
+    These are pods with owner references, the ReplicaSets of Deployments and the claims of StatefulSets. The names are deterministic.
+    Existing pods of a workload count, unless they have finished or are being deleted.
     Raises :class:`~kubeclassic.exceptions.ManifestError` for a workload that cannot be read.
     """
     read = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
@@ -55,7 +55,7 @@ class _Expansion:
     by_owner: dict[tuple[str, str], list[Pod]] = attrs.field(factory=dict)
 
     def take_in(self, pods: Iterable[Pod], claims: Iterable[PersistentVolumeClaim]) -> None:
-        """Note what is there already."""
+        """Remember existing pods and claims."""
         self.claims.update(claim.key for claim in claims)
         for pod in pods:
             self.taken.add(pod.key)
@@ -64,28 +64,28 @@ class _Expansion:
                 self.by_owner.setdefault((pod.namespace, owner.kind), []).append(pod)
 
     def present(self, workload: Workload) -> list[Pod]:
-        """The workload's pods that run or are to run."""
+        """The workload's pods that run or will run."""
         found = self.by_owner.get((workload.namespace, workload.kind), ())
         return [pod for pod in found if workload.controls(pod.metadata)]
 
     def owned(self, kind: str, owner: Workload) -> list[Workload]:
-        """The workloads of a kind that another one controls."""
+        """The workloads of one kind that *owner* controls."""
         return [workload for workload in self.workloads if workload.kind == kind and owner.controls(workload.metadata)]
 
     def free_names(self, workload: Workload) -> Iterator[str]:
-        """``name-0``, ``name-1`` and so on, without those in use."""
+        """``name-0``, ``name-1`` and so on, without names in use."""
         numbered = (f"{workload.name}-{number}" for number in count())
         return (name for name in numbered if f"{workload.namespace}/{name}" not in self.taken)
 
     def add_pod(self, template: Pod, name: str, **changes: Any) -> None:
-        """Make a pod of *template*; *changes* are to its ``spec``."""
+        """Make a pod of *template* with *changes* in its ``spec``."""
         spec = attrs.evolve(template.spec, **changes) if changes else template.spec
         pod = attrs.evolve(template, metadata=attrs.evolve(template.metadata, name=name), spec=spec)
         self.taken.add(pod.key)
         self.made.append(pod)
 
     def add_pods(self, workload: Workload, wanted: int, labels: Mapping[str, str] | None = None) -> None:
-        """Make pods until the workload has *wanted* of them."""
+        """Make pods until the workload has *wanted*."""
         missing = wanted - len(self.present(workload))
         if missing <= 0:
             return
@@ -106,14 +106,14 @@ def _labelled(pod: Pod, labels: Mapping[str, str]) -> Pod:
 
 
 def _replicas(expansion: _Expansion, workload: Workload) -> None:
-    """A ReplicaSet or ReplicationController; a ReplicaSet of a Deployment that is also given is left to that."""
+    """The pods of a ReplicaSet or ReplicationController; a Deployment among the workloads handles its own ReplicaSets."""
     deployments = (other for other in expansion.workloads if other.kind == "Deployment")
     if not any(deployment.controls(workload.metadata) for deployment in deployments):
         expansion.add_pods(workload, workload.replicas)
 
 
 def _deployment(expansion: _Expansion, deployment: Workload) -> None:
-    """The newest ReplicaSet makes up for what the others lack; without any the one is made that the controller would make."""
+    """The newest ReplicaSet gets the pods that the others lack; without any, one is made as the controller would do it."""
     replica_sets = sorted(expansion.owned("ReplicaSet", deployment), key=_revision)
     if not replica_sets:
         _implied_replica_set(expansion, deployment)
@@ -164,7 +164,7 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
 
 
 def _with_claims(volumes: tuple[Volume, ...], claims: list[PersistentVolumeClaim], pod_name: str) -> tuple[Volume, ...]:
-    """The claims as volumes, before the template's own; a claim takes the place of a volume of its name."""
+    """The claims as volumes, before the template's own; a claim replaces a volume of the same name."""
     claimed = {claim.name for claim in claims}
     of_claims = (Volume(name=claim.name, persistent_volume_claim=f"{claim.name}-{pod_name}") for claim in claims)
     return (*of_claims, *(volume for volume in volumes if volume.name not in claimed))
@@ -183,7 +183,7 @@ def _add_claim(expansion: _Expansion, workload: Workload, claim: PersistentVolum
 
 
 def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
-    """One pod for each node on which it may run."""
+    """One pod for each node that allows it."""
     template = workload.pod(expansion.strict)
     covered = {target_node(pod) for pod in expansion.present(workload)}
     for node in expansion.nodes:
@@ -197,7 +197,7 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
 
 
 def _job(expansion: _Expansion, workload: Workload) -> None:
-    """As many pods as may run side by side, not more than are still to complete."""
+    """As many pods as may run in parallel, but not more than still have to complete."""
     if workload.suspend or workload.is_finished:
         return
     parallelism = 1 if workload.parallelism is None else workload.parallelism
@@ -209,7 +209,7 @@ def _job(expansion: _Expansion, workload: Workload) -> None:
 
 
 def _cron_job(expansion: _Expansion, workload: Workload) -> None:
-    """One job, unless it is suspended or one is there."""
+    """One job, unless it is suspended or a job exists."""
     if workload.suspend or expansion.owned("Job", workload):
         return
     metadata = {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace}

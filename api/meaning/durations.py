@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 
 UNITS: Mapping[str, float] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-"""Unit -> its seconds; micro is written with either of its two signs."""
+"""Unit -> its seconds. There are two characters for micro."""
 _PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([^0-9.]+)")
 
 
 def parse_duration(written: str, units: Mapping[str, float] = UNITS) -> float | None:
-    """A duration in seconds; None for what is none, or is below 0.
+    """The seconds of a duration; None for any other text, and for one below 0.
 
     >>> parse_duration("1m30s"), parse_duration("1.5h"), parse_duration("0"), parse_duration("90"), parse_duration("-1s")
     (90.0, 5400.0, 0.0, None, None)

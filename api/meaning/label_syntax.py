@@ -1,4 +1,4 @@
-"""What a label's key and value may look like, and what a selector may ask: the original's checks, with its texts.
+"""Which label keys, label values and selectors are valid: the original's checks, with its texts.
 
 Upstream: k8s.io/apimachinery pkg/util/validation IsQualifiedName, IsValidLabelValue; pkg/labels NewRequirement
 """
@@ -34,7 +34,7 @@ _ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t
 class SelectorError(KubeclassicError, ValueError):
     """A label or node selector is not valid; the text is upstream's.
 
-    *without_key* is the text of the releases that do not name the key of a bad value; everywhere else it is the same text.
+    *without_key* is the text of the releases that do not name the key of an invalid value; for other faults the two are equal.
     """
 
     def __init__(self, text: str, without_key: str | None = None) -> None:
@@ -96,7 +96,7 @@ def _length(text: str) -> int:
 
 
 def int64_or_none(text: str) -> int | None:
-    """The whole number that *text* writes in base 10, None where it writes none or one beyond 64 bits."""
+    """The integer in *text*, base 10; None if it is no integer or does not fit into 64 bits."""
     if not re.fullmatch(r"[-+]?[0-9]+", text):
         return None
     number = int(text)

@@ -1,7 +1,7 @@
-"""Which labels and nodes a selector matches; every distinct selector is compiled once.
+"""Which labels and nodes a selector matches. Equal selectors are compiled once.
 
-A compiled selector is a function of the labels. :func:`everything` and :func:`nothing` are returned themselves, so that a
-caller may ask ``matcher is everything``.
+A compiled selector is a function of the labels. It is :func:`everything` or :func:`nothing` itself where it can be, so that a
+caller may test ``matcher is everything``.
 Upstream: k8s.io/apimachinery pkg/labels; pkg/apis/core/v1/helper/helpers.go
 """
 
@@ -66,7 +66,7 @@ def nothing(labels: Mapping[str, str]) -> bool:
 
 
 def selector_matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Whether *selector* matches: None nothing, an empty one everything. Raises :class:`SelectorError` for an invalid one."""
+    """Whether *selector* matches; None matches nothing, an empty one everything. Raises :class:`SelectorError` for an invalid one."""
     return compile_selector(selector)(labels)
 
 
@@ -91,7 +91,7 @@ def compile_selector(selector: LabelSelector | None) -> Matcher:
 
 @lru_cache(maxsize=_CACHED)
 def set_selector(pairs: Map[str] | None) -> Matcher:
-    """The test for a plain map of labels; None, an empty map, and one with an invalid key or value match everything.
+    """The test for a map of labels; None, an empty map, and one with an invalid key or value match everything.
 
     Upstream: pkg/labels/selector.go SelectorFromSet (1.27 has dropped the check: :func:`pairs_match`)
     """
@@ -103,7 +103,7 @@ def set_selector(pairs: Map[str] | None) -> Matcher:
 
 
 def pairs_match(pairs: Mapping[str, str] | None, labels: Mapping[str, str]) -> bool:
-    """Whether *labels* hold all of *pairs*, whatever those look like."""
+    """Whether *labels* have all of *pairs*, valid or not."""
     return not pairs or pairs.items() <= labels.items()
 
 
@@ -146,7 +146,7 @@ def _comparison(key: str, operator: str, bound: int) -> Matcher:
 
 @lru_cache(maxsize=_CACHED)
 def match_expressions_selector(expressions: tuple[Requirement, ...]) -> Matcher:
-    """The test for a node selector's expressions; none at all match nothing. Raises :class:`SelectorError`.
+    """The test for a node selector's expressions; without any it matches nothing. Raises :class:`SelectorError`.
 
     Upstream: pkg/apis/core/v1/helper/helpers.go NodeSelectorRequirementsAsSelector
     """
@@ -160,9 +160,9 @@ def match_expressions_selector(expressions: tuple[Requirement, ...]) -> Matcher:
 
 
 def node_selector_matches(selector: NodeSelector, labels: Mapping[str, str], name: str | None) -> bool:
-    """Whether one of the terms matches a node; a term that is empty or invalid matches none.
+    """Whether one of the terms matches a node; an empty or invalid term matches nothing.
 
-    *name* is the node's, ``""`` where fields are empty, None where match_fields are to be passed over.
+    *name* is the node's name; ``""`` if fields count as empty, None to ignore match_fields.
     Upstream: pkg/apis/core/v1/helper/helpers.go MatchNodeSelectorTerms
     """
     return compile_node_selector(selector)(labels, name)

@@ -1,4 +1,4 @@
-"""Which taints a pod's tolerations put up with."""
+"""Which taints a pod's tolerations cover."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:
 
 
 def toleration_tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Whether *toleration* covers *taint*: an empty effect or key covers any; seconds are not looked at.
+    """Whether *toleration* covers *taint*: an empty effect or key covers any; seconds do not count.
 
     Upstream: k8s.io/api core/v1/toleration.go ToleratesTaint
     """

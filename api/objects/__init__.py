@@ -1,9 +1,8 @@
 """Kubernetes objects as frozen values: the fields that scheduling reads, named as in the API but in snake_case.
 
 Lists are tuples, maps are :class:`Map` (a hashable dict), quantities are :class:`~kubeclassic.api.objects.quantity.Quantity`.
-``None`` is kept only where the API tells *absent* from *empty* and a rule reads the difference.
-Nothing here knows about scheduling.
-The classes stand by subject in the files beside this one; here they all are under one name.
+``None`` occurs only where *absent* and *empty* differ in the API and for a rule.
+Nothing here knows about scheduling. The classes are defined in the files of this folder, by subject.
 """
 
 from __future__ import annotations

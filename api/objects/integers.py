@@ -1,4 +1,4 @@
-"""The integers of the API: a plain ``int`` in a class has 64 bits there, an :data:`Int32` has 32."""
+"""The widths of the API's integers: an ``int`` attribute has 64 bits there, an :data:`Int32` has 32."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What objects of every kind have: name, labels, owners, conditions; and the hashable dict that they are kept in."""
+"""What objects of every kind have: name, labels, owners, conditions. And :class:`Map`, the hashable dict for maps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 class Map(dict[str, V]):
-    """A dict of strings that is hashable, for use inside frozen values. Do not change it once built.
+    """A hashable dict with strings as keys, for frozen values. It cannot be changed.
 
     >>> Map(a="1") == Map(a="1"), hash(Map(a="1")) == hash(Map({"a": "1"}))
     (True, True)
@@ -43,14 +43,14 @@ NO_QUANTITIES: Map[Quantity] = Map()
 
 
 def strings(pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Map[str]:
-    """A :class:`Map` of strings, the shared empty one where there are none."""
+    """A :class:`Map` of strings; without any, the shared empty one."""
     made: Map[str] = Map(pairs)
     return made or NO_STRINGS
 
 
 @attrs.frozen(kw_only=True)
 class OwnerReference:
-    """Who made an object; *controller* marks the one owner that manages it."""
+    """An owner of an object; *controller* marks the one that manages it."""
 
     kind: str = ""
     name: str = ""
@@ -61,7 +61,7 @@ class OwnerReference:
 
 @attrs.frozen(kw_only=True)
 class ObjectMeta:
-    """Name, namespace, labels and the like. Timestamps are RFC 3339 texts, None when absent."""
+    """Name, namespace, labels and so on. Timestamps are texts in RFC 3339, None when absent."""
 
     name: str = ""
     namespace: str = ""
@@ -82,7 +82,7 @@ class ObjectMeta:
 
 @attrs.frozen(kw_only=True)
 class KubeObject:
-    """What every kind has: metadata, and shortcuts into it."""
+    """An object of any kind: its metadata, with shortcuts."""
 
     kind: ClassVar[str] = ""
     namespaced: ClassVar[bool] = True
@@ -95,17 +95,17 @@ class KubeObject:
 
     @property
     def namespace(self) -> str:
-        """The namespace, ``default`` where none is given, empty for kinds that have none."""
+        """The namespace; ``default`` if none is given, empty for kinds without namespaces."""
         return (self.metadata.namespace or "default") if self.namespaced else ""
 
     @property
     def key(self) -> str:
-        """``namespace/name``, or the name alone for kinds without a namespace."""
+        """``namespace/name``; only the name for kinds without namespaces."""
         return f"{self.namespace}/{self.metadata.name}" if self.namespaced else self.metadata.name
 
     @property
     def uid(self) -> str:
-        """The UID; where none is given the key stands for it."""
+        """The UID; the key if none is given."""
         return self.metadata.uid or self.key
 
     @property

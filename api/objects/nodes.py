@@ -1,4 +1,4 @@
-"""Nodes: what they have, and how they are."""
+"""Nodes: their resources, taints and conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pods belong to: services, controllers, disruption budgets, priority classes, namespaces."""
+"""What pods can belong to: services, controllers, disruption budgets, priority classes, namespaces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .selectors import LabelSelector
 
 @attrs.frozen(kw_only=True)
 class Service(KubeObject):
-    """A service; a selector of None selects nothing, an empty one everything."""
+    """A service; None as selector selects nothing, an empty one everything."""
 
     kind: ClassVar[str] = "Service"
 
@@ -54,7 +54,7 @@ class PodDisruptionBudget(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class PriorityClass(KubeObject):
-    """A named priority; *value* shadows nothing here, it is the API's own field name."""
+    """A named priority."""
 
     kind: ClassVar[str] = "PriorityClass"
     namespaced: ClassVar[bool] = False

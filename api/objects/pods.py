@@ -1,4 +1,4 @@
-"""Pods: what they ask for, and how they are."""
+"""Pods: what they request, and their status."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Toleration:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class TopologySpreadConstraint:
-    """How evenly pods are to be spread over the domains of *topology_key*."""
+    """How evenly pods must be spread over the domains of *topology_key*."""
 
     max_skew: Int32 = 0
     topology_key: str = ""
@@ -65,17 +65,17 @@ class Container:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class Volume(VolumeSource):
-    """A volume of a pod: a disk, a claim by name (None: no claim), or a generic ephemeral volume."""
+    """A volume of a pod: a disk, the name of a claim (None: no claim), or a generic ephemeral volume."""
 
     name: str = ""
     persistent_volume_claim: str | None = None
     ephemeral: ClaimTemplate | None = None
-    """Makes it a generic ephemeral volume, with a claim of the pod's own."""
+    """Template of the claim of a generic ephemeral volume."""
 
 
 @attrs.frozen(kw_only=True)
 class PodSpec:
-    """What a pod asks for."""
+    """What a pod requests."""
 
     node_name: str = ""
     scheduler_name: str = ""
@@ -113,7 +113,7 @@ class Pod(KubeObject):
 
     @property
     def priority(self) -> int:
-        """The pod's priority, 0 where none is given."""
+        """The pod's priority; 0 if none is given."""
         return self.spec.priority or 0
 
     @property
@@ -128,7 +128,7 @@ class Pod(KubeObject):
 
     def bound_to(self, node_name: str) -> Pod:
         """A copy of the pod on *node_name*."""
-        # attrs.evolve would do, at twenty times the cost; this runs once a pod placed.
+        # Runs once per placed pod; attrs.evolve would take twenty times as long.
         spec = _copied(self.spec, _SPEC_FIELDS)
         object.__setattr__(spec, "node_name", node_name)
         bound = _copied(self, _POD_FIELDS)

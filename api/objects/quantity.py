@@ -1,7 +1,7 @@
-"""Kubernetes quantities (``500m``, ``1.5Gi``, ``2e3``): exact values, with the rounding and the overflows of the Go original.
+"""Kubernetes quantities (``500m``, ``1.5Gi``, ``2e3``): exact values that round and overflow as in Go.
 
-Upstream: k8s.io/apimachinery pkg/api/resource. A short quantity is kept there as an int64 and a power of ten, a longer one as
-a big decimal. The two overflow differently, so :class:`Quantity` remembers which of them it would be.
+Upstream: k8s.io/apimachinery pkg/api/resource. There a short quantity is an int64 and a power of ten, a longer one is a big
+decimal. The two overflow differently, so :class:`Quantity` remembers which one it is in Go.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WANTED = "wanted a number with an optional suffix: n, u, m, k, M, G, T, P, E, K
 
 
 def wrap_int64(number: int) -> int:
-    """*number* as it comes out of 64 bits: the excess is cut off, as in Go."""
+    """*number* cut to 64 bits, as in Go."""
     return (number + 2**63) % 2**64 - 2**63
 
 
@@ -56,10 +56,10 @@ class Quantity:
 
     @classmethod
     def parse(cls, written: str | float | None) -> Quantity:
-        """The quantity that JSON or YAML holds: a text, a bare number, or None for zero.
+        """The quantity of a value in JSON or YAML: a text, a number, or None for zero.
 
-        Raises :class:`~kubeclassic.exceptions.QuantityError` for anything else. What lies between two multiples of 1e-9
-        is rounded away from zero; amounts with a binary suffix stop at 2^63-1.
+        Raises :class:`~kubeclassic.exceptions.QuantityError` for anything else. Rounds away from zero
+        to multiples of 1e-9; amounts with a binary suffix stop at 2^63-1.
         """
         if isinstance(written, str):
             return _parse(written)
@@ -71,14 +71,14 @@ class Quantity:
 
     @classmethod
     def of(cls, amount: int | str) -> Quantity:
-        """The quantity of a whole number that the program computed, or of a text as in a manifest."""
+        """The quantity of a computed whole number, or of a text as in a manifest."""
         if isinstance(amount, int) and -MAX_INT64 <= amount <= MAX_INT64:
             return _make(amount, 0, False, "decimal")
         return cls.parse(amount)
 
     @property
     def form(self) -> tuple[int, int, bool, str, str]:
-        """What Go compares and hashes of a quantity, down to how it was written: ``1000m`` is not alike ``1``."""
+        """What Go compares and hashes of a quantity, its notation included: ``1000m`` and ``1`` differ."""
         return (self._unscaled, self._scale, self._is_big, self._style, self._text)
 
     @property
@@ -102,7 +102,7 @@ class Quantity:
         return self._at_scale(-3)
 
     def rounded_to_milli(self) -> Quantity:
-        """The same, with anything finer than a thousandth rounded away from zero, as the API server stores resource lists."""
+        """The quantity rounded away from zero to thousandths, as the API server stores resource lists."""
         if self._scale >= -3:
             return self
         return _make(round_away(self._unscaled, int(10 ** (-3 - self._scale))), -3, self._is_big, self._style)
@@ -136,7 +136,7 @@ class Quantity:
         return f"Quantity.of({str(self)!r})"
 
     def __str__(self) -> str:
-        """The canonical text: nothing lost, no fraction, the largest suffix that allows that, of the kind it was written with."""
+        """The canonical text: exact, without fraction, with the largest suffix possible, binary or decimal as it was written."""
         if self._style == "binary" and abs(self.nanos) >= 1024 * 10**9 and self.nanos % 10**9 == 0:
             return _binary_text(self.nanos // 10**9)
         return _decimal_text(self.nanos, self._style)
@@ -161,13 +161,13 @@ def _fits_addition(one: Quantity, other: Quantity, scale: int, total: int) -> bo
 
 
 def _scaled_big(unscaled: int, up: int) -> int:
-    """A big decimal divided by ``10 ** up`` (multiplied where *up* is negative), with the original's odd edges."""
+    """A big decimal divided by ``10 ** up``, or multiplied if *up* is negative, with the original's odd cases."""
     if up <= 0:
         # Upstream: from 10^19 on, the float that holds the power becomes the smallest int64.
         power: int = 10**-up if up >= -_MAX_DIGITS else -(2**63)
         return wrap_int64(wrap_int64(unscaled) * power)
     if unscaled < MAX_INT64 and up <= _MAX_DIGITS:
-        # Upstream: a negative big decimal is cut towards zero and then still has 1 added, so -1.5 becomes 0.
+        # Upstream: a negative big decimal is truncated, then 1 is added, so -1.5 becomes 0.
         kept = wrap_int64(unscaled)
         quotient, rest = divmod(abs(kept), int(10**up))
         return (quotient if kept >= 0 else -quotient) + (1 if rest else 0)
@@ -189,7 +189,7 @@ def _parse(text: str) -> Quantity:
 
 
 def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suffix: str) -> Quantity:
-    """The quantity of digits and suffix: short if it has few digits and no part below 1e-9, big otherwise."""
+    """The quantity of digits and suffix: short with few digits and nothing below 1e-9, else big."""
     digits = sign * int(whole + fraction)
     if suffix in _BINARY:
         return _interpret_binary(text, digits, number, whole, fraction, _BINARY[suffix])
@@ -198,14 +198,14 @@ def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suf
     scale = exponent - len(fraction)
     if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= _NANO:
         made = _make(digits, scale, False, style)
-        # Upstream: a text in canonical form is kept, as the original sees it: 0.1 is not, 1.500 is.
+        # Upstream: the text is kept if it counts as canonical: 1.500 does, 0.1 does not.
         return _kept(made, text) if scale % 3 == 0 and not (whole + fraction).endswith("000") and not whole.startswith("0") else made
     _require_digit(text, number)
     return _make(_to_nanos(digits, scale), _NANO, True, style) if digits else _make(0, max(scale, _NANO), True, style)
 
 
 def _interpret_binary(text: str, digits: int, number: str, whole: str, fraction: str, bits: int) -> Quantity:
-    # Upstream: the original estimates the digits that a power of two takes.
+    # Upstream: the number of digits of a power of two is only estimated.
     if not fraction and len(whole) + bits * 3 // 10 <= 14:
         made = _make(digits << bits, 0, False, "binary")
         return _kept(made, text) if abs(digits) & 7 else made
@@ -240,7 +240,7 @@ def _decimal_exponent(text: str, suffix: str) -> int:
 
 
 def _require_digit(text: str, number: str) -> None:
-    """Upstream: a suffix without a number is zero where the fast path reads it, and refused elsewhere."""
+    """Upstream: a suffix without a number is zero on the fast path, and refused elsewhere."""
     if not any(map(str.isdigit, number)):
         raise QuantityError(f"got {text!r}, {_WANTED}")
 

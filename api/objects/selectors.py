@@ -1,4 +1,4 @@
-"""Selectors of labels and nodes, and the affinities that pods state with them."""
+"""Label selectors, node selectors, and the affinities of pods."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LabelSelector:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class NodeSelectorTerm:
-    """Expressions over a node's labels and fields, all of which must hold; none at all matches nothing."""
+    """Expressions over a node's labels and fields; all must hold, and without any it matches nothing."""
 
     match_expressions: tuple[Requirement, ...] = ()
     match_fields: tuple[Requirement, ...] = ()
@@ -39,14 +39,14 @@ class NodeSelectorTerm:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class NodeSelector:
-    """Terms of which at least one must match; no term at all matches nothing."""
+    """Terms; one of them must match, so without any it matches nothing."""
 
     node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class PreferredSchedulingTerm:
-    """A node selector term with the weight that a matching node gains."""
+    """A node selector term with the weight for matching nodes."""
 
     weight: Int32 = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
@@ -54,7 +54,7 @@ class PreferredSchedulingTerm:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class NodeAffinity:
-    """Node affinity; *required* and *preferred* stand for the API's ``...DuringSchedulingIgnoredDuringExecution``."""
+    """Node affinity; in the API *required* and *preferred* end in ``DuringSchedulingIgnoredDuringExecution``."""
 
     required: NodeSelector | None = None
     preferred: tuple[PreferredSchedulingTerm, ...] = ()
@@ -88,7 +88,7 @@ class PodAffinity:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class Affinity:
-    """A pod's affinities; None where the object is absent, which upstream tells from an empty one."""
+    """A pod's affinities; None if absent, which upstream treats unlike empty."""
 
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None

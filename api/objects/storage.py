@@ -1,4 +1,4 @@
-"""Disks, volumes, claims, storage classes, and what nodes and drivers say of CSI."""
+"""Disks, volumes, claims, storage classes, and the CSI objects of nodes and drivers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ISCSI:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class RBD:
-    """A Ceph block device; a PersistentVolume's and a pod's have the same fields here."""
+    """A Ceph block device, of a PersistentVolume or a pod."""
 
     monitors: tuple[str, ...] = ()
     pool: str = ""
@@ -59,7 +59,7 @@ class Cinder:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class CSI:
-    """A CSI volume: of a PersistentVolume (driver, volume_handle) or inline (driver alone)."""
+    """A CSI volume: of a PersistentVolume (driver, volume_handle) or inline (only driver)."""
 
     driver: str = ""
     volume_handle: str = ""
@@ -68,7 +68,7 @@ class CSI:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class VolumeSource:
-    """The disk types that a rule looks at; at most one is set, all None for every other type."""
+    """The disk types that rules look at. At most one is set; for other types all are None."""
 
     gce_persistent_disk: GCEPersistentDisk | None = None
     aws_elastic_block_store: AWSElasticBlockStore | None = None
@@ -134,7 +134,7 @@ class PersistentVolumeClaim(KubeObject):
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class ClaimTemplate:
-    """What the claim of a generic ephemeral volume is made from."""
+    """The template of the claim of a generic ephemeral volume."""
 
     labels: Map[str] = NO_STRINGS
     annotations: Map[str] = NO_STRINGS
@@ -160,7 +160,7 @@ class StorageClass(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class CSINodeDriver:
-    """A CSI driver on a node; *count* is ``allocatable.count``, None where there is no limit."""
+    """A CSI driver on a node; *count* is ``allocatable.count``, None without a limit."""
 
     name: str = ""
     node_id: str = ""
@@ -178,7 +178,7 @@ class CSINode(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class CSIDriver(KubeObject):
-    """A CSI driver; read by release 1.27 alone."""
+    """A CSI driver; only release 1.27 reads it."""
 
     kind: ClassVar[str] = "CSIDriver"
     namespaced: ClassVar[bool] = False
@@ -188,7 +188,7 @@ class CSIDriver(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class CSIStorageCapacity(KubeObject):
-    """How much storage of a class is left in a part of the cluster; read by release 1.27 alone."""
+    """How much storage of a class is left in a part of the cluster; only release 1.27 reads it."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
 

@@ -1,1 +1,1 @@
-"""From files to objects: documents, fields, the tables of each kind."""
+"""From files to objects: documents, fields, and how each kind is read."""

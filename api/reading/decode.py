@@ -1,7 +1,7 @@
-"""From the API's JSON form to the values of :mod:`..objects` (how is said in :mod:`.schema`).
+"""From the API's JSON form to the values of :mod:`..objects`, as :mod:`.schema` says.
 
-A null is an absent field; unknown fields are passed over; nothing is defaulted (see :mod:`..controlplane.defaults`).
-Strict decoding also refuses the enumerations' unknown values as the API server would; lenient decoding keeps them.
+A null counts as absent; unknown fields are ignored; no defaults are filled in (see :mod:`..controlplane.defaults`).
+Strict decoding refuses unknown words in enumerations as the API server would; lenient decoding keeps them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ __all__ = ["decode", "decode_kind", "describe"]
 
 
 def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True) -> KubeObject | None:
-    """The object that *document* describes, None for a kind that scheduling does not read.
+    """The object in *document*; None for a kind that scheduling does not read.
 
-    *kind* alone picks the class, whatever the API group. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where*
-    (file, document, kind and name; kind and name alone if empty) and the path to the field that is not as wanted.
+    *kind* alone picks the class; the API group does not count. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where*
+    (file, document, kind and name; if empty, kind and name) and the path to the wrong field.
     """
     kind = document.get("kind") if isinstance(document, Mapping) else None
     if not isinstance(kind, str):
@@ -30,7 +30,7 @@ def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True)
 
 
 def decode_kind(kind: str, document: Mapping[str, Any], where: str = "", *, strict: bool = True) -> KubeObject | None:
-    """Like :func:`decode` for a document of a known *kind*, such as an item of a list, which need not name it."""
+    """Like :func:`decode`, for a document of a known *kind*, such as an item of a list; it need not name its kind."""
     known = KINDS.get(kind)
     if known is None:
         return None
@@ -41,7 +41,7 @@ def decode_kind(kind: str, document: Mapping[str, Any], where: str = "", *, stri
 
 
 def describe(document: object, kind: str = "") -> str:
-    """``Node worker-7``: a document's kind and, where it has one, its name."""
+    """``Node worker-7``: a document's kind and, if it has one, its name."""
     if not isinstance(document, Mapping):
         return kind or "manifest"
     metadata = document.get("metadata")

@@ -1,4 +1,4 @@
-"""Derives readers from attrs classes: a field's JSON name is its attribute's in camelCase, its reader follows from the annotation.
+"""Derives readers from attrs classes: the JSON name is the attribute's name in camelCase, the reader follows from the annotation.
 
 >>> @attrs.frozen
 ... class Port:
@@ -7,7 +7,7 @@
 >>> Schema().reader(Port)({"hostIP": "10.0.0.1", "number": 80, "unknown": True})
 Port(host_ip='10.0.0.1', number=80)
 
-Where the API differs from the class, a :class:`Field` says how. An attribute without a reader is an error, unless it is :data:`UNREAD`.
+Where the API differs from the class, a :class:`Field` says how. An attribute without a reader is an error, if not :data:`UNREAD`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SPELLED = {"cidr": "CIDR", "cidrs": "CIDRs", "https": "HTTPS", "id": "ID", "ip"
 
 
 def json_name(attribute: str) -> str:
-    """What the API calls *attribute*: camelCase, with initialisms in capitals where they do not come first.
+    """The API's name of *attribute*: camelCase; initialisms after the first word are in capitals.
 
     >>> json_name("node_name"), json_name("host_ip"), json_name("csi")
     ('nodeName', 'hostIP', 'csi')
@@ -40,7 +40,7 @@ def json_name(attribute: str) -> str:
 
 @attrs.frozen
 class Form(Generic[V]):
-    """How JSON has a value: its reader, and what is known of the fields in it."""
+    """How a value looks in JSON: its reader, and the fields in it."""
 
     read: Reader[V]
     shape: Shape = ANYTHING
@@ -48,30 +48,31 @@ class Form(Generic[V]):
 
 @attrs.frozen
 class Field:
-    """How the API has an attribute, where that does not follow from the class; what is not given is derived."""
+    """How an attribute looks in JSON, if it does not follow from the class. What is not given is derived."""
 
     name: str = ""
     inside: str = attrs.field(default="", kw_only=True)
-    """The object that has the field in it; ``outer.inner`` for one in another. It may hold several attributes."""
+    """The inner object with the field; ``outer.inner`` if nested. Several attributes may share it."""
     absent: Any = attrs.field(default=None, kw_only=True)
-    """The value where that object is there without the field; None: the default of the class, as without the object."""
+    """The value if the inner object exists without the field; None: the default of the class."""
     read: Reader[Any] | None = attrs.field(default=None, kw_only=True)
     shape: Shape = attrs.field(default=ANYTHING, kw_only=True)
-    """What is known of the fields in what *read* reads."""
+    """The fields in the value, if *read* is given."""
     fields: Mapping[str, Override] = attrs.field(factory=dict, kw_only=True)
-    """How the class of the value, or of the items, differs for this attribute alone."""
+    """Overrides of the class of the value (or of the items) for this attribute only."""
 
 
 Override: TypeAlias = "Field | Reader[Any]"
-"""A reader stands for a :class:`Field` that has nothing else."""
+"""A reader is short for a :class:`Field` with nothing else."""
 Overrides: TypeAlias = Mapping[type[Any], Mapping[str, Override]]
-"""Class -> attribute -> how the API has it."""
+"""Class -> attribute -> how it looks in JSON."""
 Wrapper: TypeAlias = Callable[[Form[Any]], Form[Any]]
 
+# These three are equal: compare them with `is`.
 UNREAD = Field()
-"""An attribute that does not come from JSON."""
+"""An attribute that is not read from JSON."""
 INLINE = Field()
-"""An attribute whose fields are among those of the object itself."""
+"""An attribute whose fields are fields of the outer object."""
 _DERIVED = Field()
 
 LEAVES: Mapping[Any, Form[Any]] = {
@@ -85,26 +86,26 @@ LEAVES: Mapping[Any, Form[Any]] = {
     Map[Quantity]: Form(quantities),
     Mapping[str, Any]: Form(entries),
 }
-"""Annotation -> how JSON has it."""
+"""Annotation -> how its values look in JSON."""
 
 
 def over(wrap: Callable[[Reader[V]], Reader[V]]) -> Callable[[Form[V]], Form[V]]:
-    """*wrap* for forms: the reader changes, the shape stays."""
+    """A wrapper for forms that changes the reader and keeps the shape."""
     return lambda form: Form(wrap(form.read), form.shape)
 
 
 @attrs.frozen
 class Schema:
-    """How JSON has the values of attrs classes. A class is derived once, when it is first asked for."""
+    """How attrs classes look in JSON. Each class is derived once, on first use."""
 
     overrides: Overrides = attrs.field(factory=dict)
     known: Mapping[type[Any], Mapping[str, Shape]] = attrs.field(factory=dict, kw_only=True)
-    """Class -> the fields that the API has, but nothing here reads."""
+    """Class -> fields that the API has, but nothing here reads."""
     wrappers: Mapping[Any, Wrapper] = attrs.field(factory=dict, kw_only=True)
-    """Annotation -> what is done with its form, such as to share equal values."""
+    """Annotation -> change of its form, for example to share equal values."""
     leaves: Mapping[Any, Form[Any]] = attrs.field(default=LEAVES, kw_only=True)
     never_null: Collection[type[Any]] = attrs.field(default=(), kw_only=True)
-    """Classes that a list has no null items of; for a null item of another class its defaults stand."""
+    """Classes whose lists refuse null items; in other lists a null becomes an object with the defaults."""
     _forms: dict[Any, Form[Any]] = attrs.field(factory=dict, init=False)
 
     def extended(
@@ -114,7 +115,7 @@ class Schema:
         known: Mapping[type[Any], Mapping[str, Shape]] = MappingProxyType({}),
         leaves: Mapping[Any, Form[Any]] = MappingProxyType({}),
     ) -> Schema:
-        """The schema with more: *overrides* of other classes or of other attributes, and so on."""
+        """A schema with more *overrides*, *known* fields and *leaves*; the new ones win."""
         merged = {kind: {**self.overrides.get(kind, {}), **more} for kind, more in overrides.items()}
         all_overrides = {**self.overrides, **merged}
         return attrs.evolve(self, overrides=all_overrides, known={**self.known, **known}, leaves={**self.leaves, **leaves})
@@ -124,7 +125,7 @@ class Schema:
         return self._form(kind).read
 
     def shape(self, kind: type[Any]) -> Shape:
-        """The fields that JSON has for objects of class *kind*."""
+        """The JSON fields of objects of class *kind*."""
         return self._form(kind).shape
 
     # --- deriving ---------------------------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ class Schema:
         return found
 
     def _derived(self, annotation: Any, changes: Mapping[str, Override]) -> Form[Any]:
-        """The form of an annotation; *changes* are more overrides of the class in it."""
+        """The form of an annotation; *changes* are further overrides of its class."""
         if annotation in self.leaves:
             return self.leaves[annotation]
         if attrs.has(annotation):
@@ -149,7 +150,7 @@ class Schema:
         return Form(list_of(form.read, self._null(inner[0])), form.shape) if origin is tuple else form
 
     def _null(self, item: Any) -> Any:
-        """What stands for a null item of a list; None: it is refused."""
+        """The value for a null item of a list; None: it is refused."""
         if item is str:
             return ""
         return item() if attrs.has(item) and item not in self.never_null else None
@@ -183,7 +184,7 @@ def _hints(kind: Any) -> Mapping[str, Any]:
 
 @attrs.define
 class _Parts:
-    """The fields of one object, while they are gathered."""
+    """The fields of one object while they are collected."""
 
     table: dict[str, tuple[str, Reader[Any]]] = attrs.field(factory=dict)
     shapes: dict[str, Shape] = attrs.field(factory=dict)
@@ -191,7 +192,7 @@ class _Parts:
     inner: dict[str, _Parts] = attrs.field(factory=dict)
 
     def add(self, attribute: str, field: Field, form: Form[Any]) -> None:
-        """One more attribute."""
+        """Add an attribute."""
         name = field.name or json_name(attribute)
         if field is INLINE:
             self.inline[attribute] = form.read

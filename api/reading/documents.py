@@ -30,7 +30,7 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 
 @attrs.frozen
 class Document:
-    """One document of a file; *found* tells that its file was not named but found in a directory."""
+    """One document of a file; *found*: the file was found in a directory, not given by name."""
 
     data: Mapping[str, Any]
     where: str
@@ -40,7 +40,7 @@ class Document:
 def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[Document]:
     """The documents of files, directories and ``-`` (standard input), in order.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError` for what is missing, cannot be read or is broken (with line and column).
+    Raises :class:`~kubeclassic.exceptions.ManifestError` for missing, unreadable and broken files, with line and column.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         if os.fspath(path) == "-":
@@ -56,7 +56,7 @@ def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None =
 
 
 def _files_in(folder: Path) -> list[Path]:
-    """The manifests below *folder*, sorted; hidden files and folders are passed over."""
+    """The manifests below *folder*, sorted; hidden files and folders are skipped."""
     wanted = tuple(suffix + packed for suffix in SUFFIXES for packed in ("", ".gz"))
     files = [file for file in folder.rglob("*") if file.name.endswith(wanted) and file.is_file()]
     shown_files = sorted(file for file in files if not any(part.startswith(".") for part in file.relative_to(folder).parts))
@@ -97,7 +97,7 @@ def _as_text(content: bytes, where: str) -> str:
 
 
 def _documents(content: bytes, where: str, name: str, *, found: bool) -> Iterator[Document]:
-    """Each object of a file; an array of objects counts as that many documents."""
+    """Each object of a file; each object of an array is a document of its own."""
     number = 0
     for value in _values(_unpacked(content, where), where, name.removesuffix(".gz")):
         for data in value if isinstance(value, list) else [value]:
@@ -108,7 +108,7 @@ def _documents(content: bytes, where: str, name: str, *, found: bool) -> Iterato
 
 
 def _values(content: bytes, where: str, name: str) -> Iterable[Any]:
-    """The values of a file: JSON where it looks so, else YAML (of which JSON is a part, only slower to read)."""
+    """The values of a file: JSON if it looks like that, else YAML. YAML would include JSON, but is slower to read."""
     if content[:_HEAD].lstrip()[:1] not in (b"{", b"[") and not name.endswith((".json", ".jsonl")):
         return _yaml_values(_as_text(content, where), where)
     if not name.endswith((".yaml", ".yml")):
@@ -120,7 +120,7 @@ def _values(content: bytes, where: str, name: str) -> Iterable[Any]:
 
 
 def _fast_json() -> Callable[[bytes], Any] | None:
-    """A quicker JSON reader, where one is installed."""
+    """A faster JSON reader, if one is installed."""
     try:
         loads: Callable[[bytes], Any] = import_module("orjson").loads
     except ImportError:
@@ -129,20 +129,20 @@ def _fast_json() -> Callable[[bytes], Any] | None:
 
 
 def _json_values(content: bytes, where: str) -> Iterator[Any]:
-    """One JSON value or many, one after another; log blocks of ``kubectl cluster-info dump`` are passed over."""
+    """One or more JSON values; log blocks of ``kubectl cluster-info dump`` are skipped."""
     fast = _fast_json()
     if fast is not None:
         try:
             yield fast(content)
             return
         except ValueError:
-            pass  # several values, or broken: the standard library tells which, and where
+            pass  # several values, or broken: the standard library finds out
     text = _as_text(content, where)
     yield from _json_stream(_LOGS.sub(_blank_lines, text) if _START_OF_LOGS in text else text, where)
 
 
 def _blank_lines(logs: re.Match[str]) -> str:
-    """As many line ends as *logs* has, so that the numbers of later lines stay true."""
+    """The line ends of *logs*, so that later lines keep their numbers."""
     return "\n" * logs.group().count("\n")
 
 
@@ -175,7 +175,7 @@ _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _ManifestLoader(_Loader):  # type: ignore[misc]  # its base is chosen at run time
-    """YAML as the API reads it: dates and times of day stay texts, whole numbers have no base 60."""
+    """YAML as the API reads it: dates and times stay texts, and there are no numbers in base 60."""
 
 
 _DROPPED = {"tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:int", "tag:yaml.org,2002:float", "tag:yaml.org,2002:value"}

@@ -1,7 +1,7 @@
-"""Readers for JSON values: texts, numbers, lists, maps and records, which know the path to a value that is not as wanted.
+"""Readers for JSON values: texts, numbers, lists, maps and records. Their errors have the path to the wrong value.
 
-A reader takes a JSON value that is not null and returns the decoded one, or raises :class:`Mismatch`. On the way out of
-nested values each level adds its part of the path, so that nothing is spent on paths while all goes well.
+A reader takes a JSON value that is not null and returns the decoded one, or raises :class:`Mismatch`. As the exception leaves
+nested values, each level adds its part of the path; so paths cost nothing without an error.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from ..objects.quantity import Quantity
 
 V = TypeVar("V")
 Reader: TypeAlias = Callable[[Any], V]
-Table: TypeAlias = Mapping[str, tuple[str, Reader[Any]]]  # JSON name -> attribute and reader; "" as attribute: a dict of several
+Table: TypeAlias = Mapping[str, tuple[str, Reader[Any]]]
+"""JSON name -> attribute and reader. With an empty attribute the reader returns a dict of several attributes."""
 
 _REMEMBERED = 1 << 16
 _LONGEST_KEY = 1 << 12
 
 
 class Mismatch(Exception):
-    """A value is not as wanted; *path* is built from the inside outwards."""
+    """A value is not of the wanted type; *path* grows from the inside out."""
 
     def __init__(self, got: object, wanted: str) -> None:
         super().__init__(got, wanted)
@@ -35,7 +36,7 @@ class Mismatch(Exception):
         self.wanted = wanted
 
     def under(self, part: str) -> Mismatch:
-        """The same, one level further out: *part* is a field's name or ``[index]``."""
+        """The same, one level further out; *part* is a field name or ``[index]``."""
         glue = "." if self.path and not self.path.startswith("[") else ""
         self.path = f"{part}{glue}{self.path}"
         return self
@@ -45,7 +46,7 @@ class Mismatch(Exception):
 
 
 def shown(value: object) -> str:
-    """A JSON value in an error message: texts in quotes, big ones only named."""
+    """A JSON value in an error message: texts in quotes, long ones cut, objects and lists only named."""
     if isinstance(value, Mapping):
         return "an object" if value else "an empty object"
     if isinstance(value, (list, tuple)):
@@ -63,24 +64,28 @@ def choice(allowed: tuple[str, ...]) -> str:
 
 
 def text(value: Any) -> str:
+    """Reads a text."""
     if isinstance(value, str):
         return value
     raise Mismatch(value, "a string")
 
 
 def whole(value: Any) -> int:
+    """Reads a whole number."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise Mismatch(value, "a whole number")
 
 
 def flag(value: Any) -> bool:
+    """Reads true or false."""
     if isinstance(value, bool):
         return value
     raise Mismatch(value, "true or false")
 
 
 def quantity(value: Any) -> Quantity:
+    """Reads an amount of a resource, a text or a number."""
     try:
         return Quantity.parse(value)
     except QuantityError:
@@ -88,6 +93,7 @@ def quantity(value: Any) -> Quantity:
 
 
 def content(value: Any) -> bytes:
+    """Reads bytes, which JSON has in base64."""
     try:
         return base64.b64decode(text(value), validate=True)
     except binascii.Error:
@@ -95,7 +101,7 @@ def content(value: Any) -> bytes:
 
 
 def one_of(*allowed: str, optional: bool = True) -> Reader[str]:
-    """A reader for an enumeration; an empty text passes where it is *optional*."""
+    """A reader for an enumeration; if *optional*, an empty text is allowed."""
     wanted = choice(allowed)
 
     def read(value: Any) -> str:
@@ -110,14 +116,14 @@ def one_of(*allowed: str, optional: bool = True) -> Reader[str]:
 
 
 def entries(value: Any) -> Mapping[str, Any]:
-    """The value itself, which must be an object with texts for keys."""
+    """A reader for objects, which stay as they are."""
     if not isinstance(value, dict):
         raise Mismatch(value, "an object")
     return value
 
 
 def list_of(read: Reader[V], null: V | None = None) -> Reader[tuple[V, ...]]:
-    """A reader for lists; *null* stands for a null item, which is refused without it."""
+    """A reader for lists; *null* replaces null items, without it they are refused."""
 
     def read_item(index: int, item: Any) -> V:
         if item is None and null is not None:
@@ -132,7 +138,7 @@ def list_of(read: Reader[V], null: V | None = None) -> Reader[tuple[V, ...]]:
             raise Mismatch(value, "a list")
         try:
             return tuple(map(read, value))
-        except Mismatch:  # an item is null, or not as wanted: go slowly, to know which
+        except Mismatch:  # an item is null or wrong: go one by one to find it
             return tuple([read_item(index, item) for index, item in enumerate(value)])
 
     return read_list
@@ -154,13 +160,13 @@ def _map_of(read: Reader[V], null: V, empty: Map[V]) -> Reader[Map[V]]:
 
 
 def remembered(read: Reader[V]) -> Reader[V]:
-    """The same reader, giving one shared object for equal JSON values (those of moderate size)."""
+    """The same reader, but equal JSON values (if not too large) give one shared object."""
     known: dict[bytes, V] = {}
 
     def recall(value: Any) -> V:
         try:
             key = marshal.dumps(value, 0)
-        except ValueError:  # not a JSON value: the reader says so
+        except ValueError:  # no JSON value: the reader refuses it
             return read(value)
         if (found := known.get(key)) is not None:
             return found
@@ -175,7 +181,7 @@ def remembered(read: Reader[V]) -> Reader[V]:
 
 
 def shared(read: Reader[V], key: Callable[[V], Hashable] = lambda made: made) -> Reader[V]:
-    """The same reader, giving one shared object for results of equal *key*, whatever else the JSON values hold."""
+    """The same reader, but results with equal *key* are one shared object."""
     known: dict[Hashable, V] = {}
 
     def share(value: Any) -> V:
@@ -188,7 +194,7 @@ def shared(read: Reader[V], key: Callable[[V], Hashable] = lambda made: made) ->
 
 
 def _forms(amounts: Map[Quantity]) -> Hashable:
-    """Equal amounts are not alike where they are written differently."""
+    """Equal amounts with different notations count as different."""
     return frozenset((name, amount.form) for name, amount in amounts.items())
 
 
@@ -203,7 +209,7 @@ text_list: Reader[tuple[str, ...]] = list_of(text, "")
 
 
 def _gather(table: Table, value: Any) -> dict[str, Any]:
-    """The attributes that a JSON object gives; nulls and unknown fields are passed over."""
+    """The attributes in a JSON object; nulls and unknown fields are ignored."""
     made: dict[str, Any] = {}
     for name, item in (value if type(value) is dict else entries(value)).items():
         known = table.get(name)
@@ -221,7 +227,7 @@ def _gather(table: Table, value: Any) -> dict[str, Any]:
 
 
 def record(kind: Callable[..., V], table: Table, **from_itself: Reader[Any]) -> Reader[V]:
-    """A reader for an object of class *kind*; what is absent or null keeps the class's default.
+    """A reader for objects of class *kind*; absent and null fields keep the defaults of the class.
 
     The attributes *from_itself* are read from the same JSON object.
     """
@@ -241,7 +247,7 @@ def within(table: Table) -> Reader[dict[str, Any]]:
 
 
 def member(name: str, read: Reader[V], absent: V) -> Reader[V]:
-    """A reader for one field of an object, *absent* where it is not there."""
+    """A reader for one field of an object; *absent* if it is missing."""
 
     table: Table = {name: (name, read)}
 

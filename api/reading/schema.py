@@ -1,4 +1,4 @@
-"""How Kubernetes objects stand in JSON, where that does not follow from the classes of :mod:`..objects`; see :mod:`.derive`."""
+"""How Kubernetes objects look in JSON, if it does not follow from the classes of :mod:`..objects`; see :mod:`.derive`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .fields import Reader, entries, list_of, member, one_of, remembered, shared
 from .shapes import Shape, named
 
 TYPE_META = named("kind apiVersion")
-"""Fields of every object that no attribute is read from: *kind* picks the class."""
+"""Fields of every object that become no attribute: the kind picks the class."""
 
 
 @cache
 def schema(strict: bool) -> Schema:
-    """The schema of all kinds: a *strict* one refuses unknown words in enumerations as the API server would, the other keeps them."""
+    """The schema of all kinds. If *strict*, unknown words in enumerations are refused as the API server would, else they are kept."""
     known = dict.fromkeys(o.KINDS.values(), TYPE_META)
     return Schema(_PLACES, known=known, wrappers=_WRAPPERS, never_null=_NEVER_NULL).extended(_enumerations(strict))
 
@@ -100,7 +100,7 @@ def _enumerations(strict: bool) -> Overrides:
 
 
 def _container(read: Reader[o.Container]) -> Reader[o.Container]:
-    # Maps of quantities are shared themselves, so that two are alike down to how they are written only where they are one.
+    # Equal maps with different notations are different objects, as maps are shared by notation.
     return shared(read, lambda made: (made, id(made.requests), id(made.limits)))
 
 
@@ -120,4 +120,4 @@ _WRAPPERS: Mapping[Any, Wrapper] = {
     o.Container: over(_container),
 }
 _NEVER_NULL = (o.Container, o.Volume, o.Requirement, o.OwnerReference, o.CSINodeDriver)
-"""Items that the API server refuses where they are empty, so a null among them is one that nobody meant."""
+"""Items that the API server refuses if they are empty, so nobody writes null on purpose."""

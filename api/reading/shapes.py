@@ -1,4 +1,4 @@
-"""What the API knows of a JSON value: which fields an object has, and how large an integer may be."""
+"""What is known about JSON values: the fields of an object, the range of an integer."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import attrs
 
 @attrs.frozen
 class Shape:
-    """What is known of a value; by default nothing."""
+    """What is known about a value; by default nothing."""
 
     fields: Mapping[str, Shape] | None = None
-    """The fields of an object, or of each object in a list, by JSON name; None: no object, or one with keys of any name."""
+    """JSON name -> field of the object (of each object in the list); None: no object, or one with any keys."""
     limits: range | None = None
-    """The numbers that an integer may be."""
+    """The values that an integer may have."""
 
 
 ANYTHING = Shape()
-"""A single value, or an object that is not looked into."""
+"""A single value, or an object with any keys."""
 
 
 def named(names: str, **nested: Shape) -> dict[str, Shape]:
-    """Fields by name: *names*, separated by blanks, of any shape, and *nested* ones.
+    """Fields by name: *names*, separated by blanks, with any values, and *nested* ones.
 
     >>> list(named("name weight", tlsConfig=Shape(named("insecure"))))
     ['name', 'weight', 'tlsConfig']
@@ -32,7 +32,7 @@ def named(names: str, **nested: Shape) -> dict[str, Shape]:
 
 
 def unknown_fields(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
-    """The paths of the fields in *value*, a JSON value, that *shape* does not know.
+    """The paths of the fields in the JSON *value* that *shape* does not have.
 
     >>> list(unknown_fields({"items": [{"name": 1}, {"nam": 2}]}, Shape({"items": Shape(named("name"))})))
     ['items[1].nam']

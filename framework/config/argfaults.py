@@ -1,4 +1,4 @@
-"""What upstream's validation has against the arguments of the default plugins.
+"""Upstream's validation of the arguments of the default plugins.
 
 Upstream: pkg/scheduler/apis/config/validation/validation_pluginargs.go.
 """
@@ -77,7 +77,7 @@ def _strategy(strategy: a.ScoringStrategy, path: str) -> Faults:
     if strategy.shape is not None:
         yield from _shape(strategy.shape, f"{path}shape")
     elif strategy.type == "RequestedToCapacityRatio":
-        # Upstream: it crashes at start without the object; here that is an error.
+        # Upstream: without the object it crashes at start; here that is an error.
         yield required(f"{path}requestedToCapacityRatio", "must be given with type RequestedToCapacityRatio")
 
 
@@ -152,10 +152,10 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool], Faults]] = {
     "VolumeBinding": _volume_binding,
 }
 CHECKED_BY_PLUGIN_ALONE = frozenset({"NodeResourcesFit"})
-"""Upstream: the validation of a configuration looks these arguments up under a wrong name, so only the plugin's constructor checks them."""
+"""Upstream: the validation of a configuration uses a wrong name for these arguments, so only the plugin's constructor checks them."""
 
 
 def arg_faults(plugin: str, args: Any, path: str, capacity_priority: bool) -> list[str]:
-    """The faults of *plugin*'s arguments; *path* stands before the field, empty or ending in a dot."""
+    """The faults of *plugin*'s arguments; *path*, empty or ending in a dot, is put before the field."""
     check = _CHECKS.get(plugin)
     return [] if check is None or args is None else list(check(args, path, capacity_priority))

@@ -27,7 +27,7 @@ class ResourceSpec:
 
 @attrs.frozen
 class ShapePoint:
-    """At this utilization, 0 to 100, the score is this, 0 to 10."""
+    """A utilization, 0 to 100, and its score, 0 to 10."""
 
     utilization: Int32 = 0
     score: Int32 = 0
@@ -44,7 +44,7 @@ class ScoringStrategy:
     type: str = ""
     resources: tuple[ResourceSpec, ...] = ()
     shape: tuple[ShapePoint, ...] | None = None
-    """requestedToCapacityRatio.shape; None where there is no such object."""
+    """requestedToCapacityRatio.shape; None without that object."""
 
 
 LEAST_ALLOCATED = ScoringStrategy("LeastAllocated", CPU_AND_MEMORY)
@@ -52,7 +52,7 @@ LEAST_ALLOCATED = ScoringStrategy("LeastAllocated", CPU_AND_MEMORY)
 
 @attrs.frozen
 class NodeResourcesFitArgs:
-    """Which extended resources are not looked at, and how nodes are scored."""
+    """Which extended resources are ignored, and how nodes are scored."""
 
     ignored_resources: tuple[str, ...] = ()
     ignored_resource_groups: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class NodeResourcesFitArgs:
 
 @attrs.frozen
 class NodeResourcesBalancedAllocationArgs:
-    """Which resources should be used in equal shares."""
+    """Which resources should be used equally."""
 
     resources: tuple[ResourceSpec, ...] = ()
 
@@ -75,7 +75,7 @@ class NodeResourcesBalancedAllocationArgs:
 
 @attrs.frozen
 class InterPodAffinityArgs:
-    """How much required affinity of pods that are there counts in the score."""
+    """How much the required affinity of existing pods counts in the score."""
 
     hard_pod_affinity_weight: Int32 = 1
     ignore_preferred_terms_of_existing_pods: bool = False
@@ -83,14 +83,14 @@ class InterPodAffinityArgs:
 
 @attrs.frozen
 class NodeAffinityArgs:
-    """A node affinity that every pod of the profile has besides its own."""
+    """A node affinity for every pod of the profile, in addition to its own."""
 
     added_affinity: NodeAffinity | None = None
 
 
 @attrs.frozen
 class PodTopologySpreadArgs:
-    """The constraints of pods that bring none."""
+    """The constraints of pods that have none."""
 
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()
     defaulting_type: str = ""
@@ -112,7 +112,7 @@ class VolumeBindingArgs:
 
 @attrs.frozen
 class DefaultPreemptionArgs:
-    """How many nodes are looked at before one is chosen."""
+    """How many candidate nodes preemption looks for."""
 
     min_candidate_nodes_percentage: Int32 = 10
     min_candidate_nodes_absolute: Int32 = 100
@@ -141,7 +141,7 @@ SCHEMA = schema(strict=False).extended(
 
 
 def takes_args(plugin: str) -> bool:
-    """Whether *plugin* is a default one that takes arguments; those of a user's plugin are plain data."""
+    """Whether *plugin* is a default plugin with arguments; those of a user's plugin stay plain data."""
     return plugin in _PLUGIN_ARGS
 
 
@@ -153,5 +153,5 @@ def read_args(plugin: str, value: Mapping[str, Any], capacity_priority: bool = F
 
 
 def unknown_args(plugin: str, value: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of what *value* has and the arguments of *plugin* do not."""
+    """The paths of the fields in *value* that the arguments of *plugin* do not have."""
     return unknown_fields(value, SCHEMA.shape(_PLUGIN_ARGS[plugin]))

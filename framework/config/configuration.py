@@ -1,4 +1,4 @@
-"""A KubeSchedulerConfiguration: its profiles with the defaults laid under them, validated in upstream's words.
+"""A KubeSchedulerConfiguration: its profiles with their defaults, validated with upstream's texts.
 
 Upstream: pkg/scheduler/apis/config (v1, v1beta3, v1beta2: defaults.go), apis/config/validation/validation.go.
 """
@@ -37,7 +37,7 @@ _PERCENTAGE = "not in valid range [0-100]"
 
 @attrs.frozen
 class PluginArgs:
-    """One entry of ``pluginConfig``: the decoded arguments of a default plugin, plain data for others."""
+    """An entry of ``pluginConfig``: decoded arguments of a default plugin, plain data for other plugins."""
 
     name: str = ""
     args: Any = None
@@ -45,7 +45,7 @@ class PluginArgs:
 
 @attrs.frozen
 class ProfileConfig:
-    """One profile, with the defaults laid under it."""
+    """One profile, with its defaults."""
 
     scheduler_name: str | None = None
     percentage: Int32 | None = None
@@ -53,7 +53,7 @@ class ProfileConfig:
     plugin_config: tuple[PluginArgs, ...] = ()
 
     def args_of(self, plugin: str, capacity_priority: bool = False) -> Any:
-        """The arguments of *plugin*, its defaults where none are given, None where it takes none."""
+        """The arguments of *plugin*: the given ones, else its defaults; None if it takes none."""
         for entry in self.plugin_config:
             if entry.name == plugin:
                 return entry.args
@@ -62,7 +62,7 @@ class ProfileConfig:
 
 @attrs.frozen(kw_only=True)
 class KubeSchedulerConfiguration:
-    """What scheduling depends on of a component configuration, defaults filled in."""
+    """What scheduling reads from a component configuration, with defaults."""
 
     api_version: str = f"{GROUP}/v1"
     gates: Gates = attrs.field(factory=resolved_gates)
@@ -76,7 +76,7 @@ class KubeSchedulerConfiguration:
     extenders: tuple[ExtenderConfig, ...] = ()
 
     def validate(self) -> None:
-        """Raise :class:`~kubeclassic.exceptions.PolicyError` with everything that upstream's validation refuses, in one text."""
+        """Raise :class:`~kubeclassic.exceptions.PolicyError` with all faults that upstream's validation finds, in one text."""
         if found := aggregated(self._faults()):
             raise PolicyError(found)
 
@@ -136,19 +136,19 @@ def _faults_of_profile(profile: ProfileConfig, path: str, version: str, capacity
 
 
 def _removed(plugin: str, path: str, version: str) -> Iterator[str]:
-    # Upstream: multiPoint is not looked at, so the plugin works there.
+    # Upstream: multiPoint is not checked, so the plugin works there.
     if plugin == "SelectorSpread" and version == f"{GROUP}/v1":
         yield invalid(path, plugin, f'was invalid in version "{version}" (KubeSchedulerConfiguration is version "{version}")')
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
 
-_PASSED_OVER = named(
+_IGNORED = named(
     "enableProfiling enableContentionProfiling healthzBindAddress metricsBindAddress delayCacheUntilActive",
     leaderElection=Shape(named("leaderElect leaseDuration renewDeadline retryPeriod resourceLock resourceName resourceNamespace")),
     clientConnection=Shape(named("kubeconfig acceptContentTypes contentType qps burst")),
 )
-"""What a configuration may say that scheduling does not depend on."""
+"""Fields of a configuration that scheduling does not read."""
 _PERCENTAGE_OF_NODES = Field("percentageOfNodesToScore")
 
 
@@ -171,14 +171,14 @@ def configuration_schema() -> Schema:
             PluginArgs: {"args": entries},
             ExtenderConfig: EXTENDER,
         },
-        known={KubeSchedulerConfiguration: TYPE_META | _PASSED_OVER},
+        known={KubeSchedulerConfiguration: TYPE_META | _IGNORED},
     )
 
 
 def read_configuration(
     document: Mapping[str, Any] | None = None, gates: Mapping[str, bool] | str | None = None
 ) -> KubeSchedulerConfiguration:
-    """The configuration that *document* (its JSON form; None: the defaults) describes, validated.
+    """The validated configuration of *document*, its JSON form; None: the defaults.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
     """
@@ -213,7 +213,7 @@ def _version(document: Mapping[str, Any]) -> str:
 
 
 def _decoded(profiles: tuple[ProfileConfig, ...], capacity_priority: bool) -> tuple[tuple[ProfileConfig, ...], list[str]]:
-    """The profiles with their plugins' arguments decoded, and the unknown fields of those."""
+    """The profiles with decoded plugin arguments, and the errors about unknown fields of arguments."""
     found: list[ProfileConfig] = []
     strict: list[str] = []
     for i, profile in enumerate(profiles):
@@ -241,7 +241,7 @@ def _args(entry: PluginArgs, where: str, capacity_priority: bool) -> Any:
 
 
 def load_configuration(path: PathLike, gates: Mapping[str, bool] | str | None = None) -> KubeSchedulerConfiguration:
-    """The configuration in the file *path*, JSON or YAML; errors of its own name it."""
+    """The configuration in the file *path*, JSON or YAML; its errors name the file."""
     resolved_gates(gates)
     try:
         documents = list(read_documents(path))

@@ -1,4 +1,4 @@
-"""Which plugins a profile has before a user says anything, for each version of the configuration API.
+"""The default plugins of a profile, for each version of the configuration API.
 
 Upstream: pkg/scheduler/apis/config/v1/default_plugins.go, and those of v1beta3 and v1beta2.
 """
@@ -17,7 +17,7 @@ GROUP = "kubescheduler.config.k8s.io"
 
 @attrs.frozen
 class Named:
-    """A plugin as a configuration lists it; weight 0: none given."""
+    """A plugin in a list of a configuration; weight 0: none given."""
 
     name: str = ""
     weight: Int32 = 0
@@ -25,7 +25,7 @@ class Named:
 
 @attrs.frozen
 class PluginSet:
-    """What is enabled and disabled at one extension point."""
+    """The enabled and disabled plugins of one extension point."""
 
     enabled: tuple[Named, ...] = ()
     disabled: tuple[Named, ...] = ()
@@ -87,7 +87,7 @@ DEFAULTS = {"v1": _multi_point, "v1beta3": _multi_point, "v1beta2": _each_point}
 
 
 def merged(defaults: Plugins, custom: Plugins) -> dict[str, PluginSet]:
-    """A user's plugins laid over the defaults, point by point. Upstream: mergePlugins."""
+    """The defaults changed by a user's plugins, point by point. Upstream: mergePlugins."""
     points = dict.fromkeys([*defaults, *custom])
     return {point: _merged(defaults.get(point, PluginSet()), custom.get(point, PluginSet())) for point in points}
 
@@ -101,7 +101,7 @@ def _merged(default: PluginSet, custom: PluginSet) -> PluginSet:
         if plugin.name in disabled:
             continue
         if plugin.name in latest:
-            # Upstream: the user's entry takes the place with its weight, be that none.
+            # Upstream: the user's entry replaces the default, and its weight counts even if it has none.
             replaced.add(latest[plugin.name])
             plugin = custom.enabled[latest[plugin.name]]
         enabled.append(plugin)

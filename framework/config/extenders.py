@@ -26,7 +26,7 @@ EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=_tim
 
 
 def extender_faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
-    """What upstream's validation has against *extenders*, in its words and order."""
+    """The faults that upstream's validation finds in *extenders*, with its texts and in its order."""
     seen: set[str] = set()
     for i, extender in enumerate(extenders):
         if extender.prioritize_verb and extender.weight <= 0:

@@ -1,4 +1,4 @@
-"""Upstream's words for what is wrong with a field. Upstream: apimachinery pkg/util/validation/field."""
+"""Upstream's texts for invalid fields. Upstream: apimachinery pkg/util/validation/field."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def shown(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple | list):
         if not value:
-            return "[]string(nil)"  # Upstream: a list that is not there, printed as Go does.
+            return "[]string(nil)"  # Upstream: an empty list, as Go prints a nil slice.
         return f"[]string{{{', '.join(map(shown, value))}}}"
     return str(value)
 
@@ -43,11 +43,11 @@ def unsupported(path: str, value: str, allowed: Sequence[str] = ()) -> str:
 
 
 def aggregated(texts: Iterable[str]) -> str:
-    """Several errors as one text, equal ones once; empty where there is none."""
+    """Several errors as one text, without duplicates; empty without errors."""
     found = list(dict.fromkeys(texts))
     return f"[{', '.join(found)}]" if len(found) > 1 else "".join(found)
 
 
 def unknown(paths: Iterable[str]) -> str:
-    """Strict decoding's words for fields that nobody knows; empty where there is none."""
+    """The text of strict decoding about unknown fields; empty without any."""
     return ", ".join(f'unknown field "{path}"' for path in paths)

@@ -1,6 +1,6 @@
-"""The feature gates of the framework's release and what may be said of them.
+"""The feature gates of the framework's release, and how they may be set.
 
-Upstream: pkg/features/kube_features.go, with the gates of the API server and of component-base that it registers too.
+Upstream: pkg/features/kube_features.go, with the gates of the API server and of component-base, which are registered too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...core.release import Gate, Gates
 from ...exceptions import PolicyError
 
 ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
-"""The gates that stand for every gate of a stage that nothing else is said of."""
+"""Gates that set all gates of a stage, except those set by themselves."""
 
 _ALPHA = """
     AdmissionWebhookMatchConditions AllAlpha CPUManagerPolicyAlphaOptions CSIMigrationRBD CSIVolumeHealth
@@ -74,7 +74,7 @@ GATES: Mapping[str, Gate] = _known()
 
 
 def resolved_gates(wanted: Mapping[str, bool] | str | None = None) -> Gates:
-    """Every gate and whether it is on, given what differs from the defaults, as a mapping or as the flag is written.
+    """Every gate and whether it is on; *wanted* are the changes to the defaults, as a mapping or in the form of the flag.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text. Upstream: featuregate SetFromMap.
     """

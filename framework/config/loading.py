@@ -1,4 +1,4 @@
-"""A configuration as users give it: a file, its JSON form, or nothing but the plugins that are to be there too."""
+"""A configuration as users give it: a file, its JSON form, or only their own plugins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .configuration import KIND, KubeSchedulerConfiguration, load_configuration,
 from .defaults import GROUP
 
 GivenProfile: TypeAlias = "KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]"
-"""A KubeSchedulerConfiguration, its JSON form, or the file that holds it."""
+"""A KubeSchedulerConfiguration, its JSON form, or its file."""
 
 
 def given_configuration(
@@ -24,10 +24,10 @@ def given_configuration(
     percentage: int | None = None,
     plugins: Iterable[type[Plugin]] = (),
 ) -> KubeSchedulerConfiguration:
-    """The configuration that *profile* stands for; without one it is the default profile, with *plugins* at all of their points.
+    """The configuration in *profile*; without it the default profile, with *plugins* at all of their points.
 
-    *gates* are those that differ from the defaults, for a configuration that is still to be read; *percentage*, where it is given,
-    goes before what the profiles say. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
+    *gates* are the changes to the default gates, if *profile* has not been read yet. A *percentage* replaces that of the
+    profiles. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
     """
     found = _read(profile, gates, [plugin.name for plugin in plugins])
     if percentage is None:

@@ -1,4 +1,4 @@
-"""What is wrong with a node selector or a label selector, with the path to each fault.
+"""The faults of node selectors and label selectors, with their paths.
 
 Upstream: component-helpers scheduling/corev1/nodeaffinity NewNodeSelector, NewPreferredSchedulingTerms; apimachinery
 pkg/apis/meta/v1 LabelSelectorAsSelector, pkg/labels NewRequirement.
@@ -21,20 +21,20 @@ def node_selector_faults(selector: NodeSelector, path: str = "") -> list[str]:
 
 
 def preferred_faults(terms: Sequence[PreferredSchedulingTerm], path: str = "") -> list[str]:
-    """The faults of preferred terms; terms of weight 0 are passed over."""
+    """The faults of preferred terms; terms of weight 0 are skipped."""
     counted = ((i, term.preference) for i, term in enumerate(terms) if term.weight)
     return [fault for i, term in counted for fault in term_faults(term, f"{path}[{i}]")]
 
 
 def term_faults(term: NodeSelectorTerm, path: str) -> list[str]:
-    """The faults of one term, one text an expression."""
+    """The faults of one term, at most one text per expression."""
     found = [_expression(e, f"{_child(path, 'matchExpressions')}[{i}]") for i, e in enumerate(term.match_expressions)]
     found += [_field(e, f"{_child(path, 'matchFields')}[{i}]") for i, e in enumerate(term.match_fields)]
     return [fault for fault in found if fault]
 
 
 def label_selector_fault(selector: LabelSelector | None) -> str:
-    """The first fault of a label selector, pairs in order of their keys; empty where it has none."""
+    """The first fault of a label selector, pairs in order of their keys; empty without one."""
     if selector is None:
         return ""
     pairs = [Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(selector.match_labels.items())]
