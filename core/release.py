@@ -193,9 +193,10 @@ class Release:
     texts: Mapping[str, str]
     """Messages of refusal by what they are about: ``predicate``, ``priority``, ``overflow``, ``locked gate``..., to be formatted."""
     ignorable_extenders_last: bool
-    extender_unknown_node: str | None
-    """The text for a node that a filter made up, takes ``url`` and ``node``; None where the original crashes."""
-    bind_extender_must_be_interested: bool
+    extender_adds_nodes: bool
+    """An extender's filter may bring back any node of the snapshot; else only nodes that it was sent."""
+    extender_unknown_node: str
+    """The error for a node that a filter may not bring back; takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
     equivalence_cache: bool
     """Gate EnableEquivalenceClassCache exists."""
     # --- the table (reference C.7, D.4, F) ---
