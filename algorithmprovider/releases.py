@@ -160,13 +160,10 @@ V1_12 = Release(
     volumes=VolumeCells(
         migratable=MIGRATABLE,
         counts_unresolved_claims=True,
-        node_needed_for_counts=False,
         csi_reads_unbound_claims=False,
         csi_reads_migration=False,
-        has_cinder=False,
         unbound_claim_text="PersistentVolumeClaim is not bound: {}",
         zone_needs_scheduling_gate=True,
-        binding_needs_claims=False,
         binding_gate=True,
         selected_node_is_immediate=True,
         keeps_stale_decisions=True,
@@ -180,10 +177,7 @@ V1_12 = Release(
         never_policy=False,
         by_start_time=False,
         needs_priority_gate=True,
-        lists_nodes="lister",
-        victim_message="by {namespace}/{name} on node {node}",
         excludes_self=False,
-        second_pass_needs_added=False,
         nominates_before_api=False,
     ),
     queue=QueueCells(
@@ -240,9 +234,7 @@ V1_14 = attrs.evolve(
     spread_matches_any_selector=False,
     volumes=attrs.evolve(
         V1_13.volumes,
-        has_cinder=True,
         zone_needs_scheduling_gate=False,
-        binding_needs_claims=True,
         binding_gate=False,
         selected_node_is_immediate=False,
         keeps_stale_decisions=False,
@@ -303,17 +295,10 @@ V1_16 = attrs.evolve(
     volumes=attrs.evolve(
         V1_15.volumes,
         counts_unresolved_claims=False,
-        node_needed_for_counts=True,
         csi_reads_migration=True,
         matches_by_beta_class=True,
     ),
-    preemption=attrs.evolve(
-        V1_15.preemption,
-        needs_priority_gate=False,
-        lists_nodes="cache",
-        victim_message="Preempted by {namespace}/{name} on node {node}",
-        second_pass_needs_added=True,
-    ),
+    preemption=attrs.evolve(V1_15.preemption, needs_priority_gate=False),
     queue=attrs.evolve(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
 )
 

@@ -75,9 +75,6 @@ V1_27: Release = attrs.evolve(
         missing_volume_is_reason=True,
         checks_storage_capacity=True,
     ),
-    preemption=attrs.evolve(
-        _LAST.preemption, needs_priority_gate=False, excludes_self=True, victim_message="Preempted by a pod on node {node}"
-    ),
     queue=attrs.evolve(
         _LAST.queue, pop_removes_nomination=False, fifo_without_priority=False, nominations_by_uid=True,
         keeps_nomination_on_update=True, refuses_placed_nominations=True,
