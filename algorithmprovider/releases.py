@@ -151,7 +151,6 @@ V1_12 = Release(
             "affinity": "Cannot schedule pod {pod} onto node {node}, because of PodAffinity, err: {error}",
         }
     ),
-    nodeless_breaks_metadata=True,
     spread_matches_any_selector=True,
     ratio_mean=cells.truncated_mean,
     ratio_reads_resources=False,
@@ -289,7 +288,6 @@ V1_16 = attrs.evolve(
     footprint_nonzero=requests.nonzero_with_overhead,
     pick_host=cells.first_best,
     best_effort_sees_init_containers=True,
-    nodeless_breaks_metadata=False,
     ratio_mean=cells.rounded_mean_of_positive,
     ratio_reads_resources=True,
     volumes=attrs.evolve(

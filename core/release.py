@@ -231,8 +231,6 @@ class Release:
     best_effort_sees_init_containers: bool
     affinity_texts: Mapping[str, str]
     """Error texts of MatchInterPodAffinity without metadata: ``existing`` takes ``pod`` and ``error``, ``affinity`` also ``node``."""
-    nodeless_breaks_metadata: bool
-    """A row without node in the snapshot makes the metadata nil."""
     spread_matches_any_selector: bool
     """SelectorSpreadPriority counts pods that match any selector; else all."""
     ratio_mean: Callable[[Any, Any], Any]

@@ -15,9 +15,12 @@ REFUSED_BY = Unreadable(REQUIRED_ANTI_AFFINITY)
 
 
 def metadata_fails(cycle: Cycle) -> bool:
-    """Whether a row without a node, where the release minds, or an invalid selector keeps upstream from its metadata."""
+    """Whether a row without node or an invalid selector keeps upstream from its metadata.
+
+    Upstream: in 1.16 a row without node does no harm here, but from 1.14 on no snapshot has one.
+    """
     table, pod = cycle.table, cycle.template
-    if table.has_nodeless and cycle.release.nodeless_breaks_metadata:
+    if table.has_nodeless:
         return True
     return (_may_fail(pod) and _own_fail(pod, cycle)) or bool(table.census.counter(REFUSED_BY).total)
 
