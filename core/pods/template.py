@@ -115,9 +115,6 @@ class Templates:
     _known: dict[Hashable, Template] = attrs.field(factory=dict)
     _sizes: dict[Hashable, Hashable] = attrs.field(factory=dict)
 
-    def __len__(self) -> int:
-        return len(self._known)
-
     def of(self, pod: Pod) -> Template:
         """The template of *pod* as one that is to be scheduled."""
         return self._intern(pod, pod.spec.node_name)
