@@ -10,6 +10,7 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
 from tests.support.build import engine, node, pod
+from tests.support.volumebuild import claim
 from tests.support.volumecluster import ebs, using
 
 RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
@@ -78,3 +79,22 @@ class TestNominatedPodsThatDoNotCount:
         plain, waited_for = nominated(release, check_all=check_all), nominated(release, "a", "b", "full", check_all=check_all)
         assert told(waited_for.schedule(new)) == told(plain.schedule(new))
         assert waited_for.table.transient[:, :3].tolist() == plain.table.transient[:, :3].tolist() != [[0, 0, 0], [0, 0, 0]]
+
+
+class TestErrors:
+    """An error on any visited node ends the cycle."""
+
+    def test_equal_ones_are_counted(self) -> None:
+        """What several nodes err with is told once, with the number of nodes."""
+        made = engine(node("a"), node("b"), node("c"), claim("c", kind="missing"))
+        error = made.schedule(using("new", "c")).error
+        assert error is not None
+        assert error.endswith(" (repeated 3 times)")
+
+    def test_different_ones_are_sorted(self) -> None:
+        """Different texts are listed in the order of the alphabet, whatever the order of the nodes."""
+        term = {"labelSelector": {"matchLabels": {"app": "lost"}}, "topologyKey": "zone"}
+        wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        made = engine(node("b"), node("a"), pod("lost", on="gone", labels={"app": "lost"}), release="1.12")
+        text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
+        assert made.schedule(pod("new", affinity=wants)).error == f"[{text.format('a')}, {text.format('b')}]"
