@@ -20,7 +20,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures, Mask, Reasons
 from ..core.matching.domains import DomainSums
 from ..core.pods.template import Entry, Template
-from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, meant_by, unreadable
+from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, targeted_by, unreadable
 from .reasons import (
     EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
     POD_AFFINITY_NOT_MATCH,
@@ -117,7 +117,7 @@ class _Role:
     keys: tuple[str, ...]
     error: str | None
     """What is wrong with the first invalid selector; then every pod is looked at, and is an error."""
-    meant: Counter | None
+    targeted: Counter | None
     by_domains: dict[Domains, list[int]] = attrs.field(factory=dict)
     errors: list[tuple[int, str]] = attrs.field(factory=list)
     anywhere: list[int] = attrs.field(factory=list)
@@ -127,14 +127,14 @@ class _Role:
     def of(cls, pod: Template, role: str, nodes: Batch) -> _Role:
         keys = dict.fromkeys(term.topology_key for term in getattr(pod, role))
         error = unreadable(pod, role)
-        return cls(nodes.table, tuple(keys), error, None if error else nodes.counter(meant_by(pod, role, every=True)))
+        return cls(nodes.table, tuple(keys), error, None if error else nodes.counter(targeted_by(pod, role, every=True)))
 
     @property
     def holding_rows(self) -> Ints:
         """Pods to be looked at by row: int64[rows]."""
         if not self.keys:
             return np.zeros(self.table.size, np.int64)
-        held = self.table.pod_count if self.meant is None else grown(self.meant.rows, self.table.size)
+        held = self.table.pod_count if self.targeted is None else grown(self.targeted.rows, self.table.size)
         return held[: self.table.size]
 
     @property
@@ -143,7 +143,7 @@ class _Role:
 
     def note(self, place: int, row: int, template: Template) -> None:
         """Take in a pod on *row*, if it is to be looked at."""
-        if not self.keys or (self.meant is not None and not self.meant.of(template)):
+        if not self.keys or (self.targeted is not None and not self.targeted.of(template)):
             return
         if self.error is not None:
             self.errors.append((place, self.error))
@@ -180,7 +180,7 @@ class _OwnTerms:
     @classmethod
     def of(cls, pod: Template, nodes: Batch, cycle: Cycle) -> _OwnTerms:
         affinity, anti = _Role.of(pod, REQUIRED_AFFINITY, nodes), _Role.of(pod, REQUIRED_ANTI_AFFINITY, nodes)
-        found = cls(nodes, cycle, affinity, anti, affinity.meant is not None and bool(affinity.meant.of(pod)))
+        found = cls(nodes, cycle, affinity, anti, affinity.targeted is not None and bool(affinity.targeted.of(pod)))
         names, place = nodes.table.names, 0
         for row in sorted(np.flatnonzero(affinity.holding_rows + anti.holding_rows).tolist(), key=lambda row: names[row]):
             for entry in nodes.table.pods[row]:

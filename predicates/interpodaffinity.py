@@ -21,7 +21,7 @@ from ..core.failures import Failures
 from ..core.matching.domains import DomainSums, pods_with_any_key
 from ..core.matching.namespaces import by_name
 from ..core.pods.template import Template
-from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsMeant, meant_by, unreadable
+from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
 from ..core.rule import Reads
 from .affinityslow import LACKING_COMPANY, MEETING_REFUSED, REFUSED_BY_EXISTING, without_metadata
 from .rule import predicate
@@ -73,7 +73,7 @@ def refused_by_existing(terms: Terms, nodes: Batch) -> Mask | None:
 class Affinity:
     """The required affinity of a template: pods count that all terms are about, in the domain of every key."""
 
-    wanted: PodsMeant
+    wanted: PodsTargeted
     keys: tuple[str, ...]
     itself: bool
     """The pod is one that it wants."""
@@ -83,7 +83,7 @@ class Affinity:
         """That of *pod*."""
         found: Affinity | None = pod.memo.get((NAME, REQUIRED_AFFINITY))
         if found is None:
-            wanted = meant_by(pod, REQUIRED_AFFINITY, every=True)
+            wanted = targeted_by(pod, REQUIRED_AFFINITY, every=True)
             keys = dict.fromkeys(term.topology_key for term in pod.required_affinity)
             found = pod.memo[NAME, REQUIRED_AFFINITY] = cls(wanted, tuple(keys), bool(wanted.counts(pod)))
         return found
@@ -102,7 +102,7 @@ def _lacks_company(pod: Template, nodes: Batch) -> Mask | None:
     return lacks_company(affinity, nodes, lambda wanted: _change(nodes, wanted, wanted))
 
 
-def lacks_company(affinity: Affinity, nodes: Batch, change: Callable[[PodsMeant], Ints]) -> Mask:
+def lacks_company(affinity: Affinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
     """As said, where *change* tells how many more of the pods that are wanted the edits put on each node: int64[n]."""
     counter = nodes.counter(affinity.wanted)
     there = pods_with_any_key(nodes, counter, affinity.keys)
@@ -128,8 +128,8 @@ def _lacks_with(affinity: Affinity, nodes: Batch, counter: Counter, there: int, 
 class AntiAffinity:
     """The required anti-affinity of a template, by topology key: ``(key, the pods that a term of this key is about)``."""
 
-    by_key: tuple[tuple[str, PodsMeant], ...]
-    any_term: PodsMeant
+    by_key: tuple[tuple[str, PodsTargeted], ...]
+    any_term: PodsTargeted
 
     @classmethod
     def of(cls, pod: Template) -> AntiAffinity:
@@ -137,8 +137,8 @@ class AntiAffinity:
         found: AntiAffinity | None = pod.memo.get((NAME, REQUIRED_ANTI_AFFINITY))
         if found is None:
             keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
-            by_key = tuple((key, meant_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys)
-            any_term = meant_by(pod, REQUIRED_ANTI_AFFINITY, every=False)
+            by_key = tuple((key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys)
+            any_term = targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False)
             found = pod.memo[NAME, REQUIRED_ANTI_AFFINITY] = cls(by_key, any_term)
         return found
 
@@ -147,7 +147,7 @@ class AntiAffinity:
         any_term = by_name(self.any_term, namespaces)
         if any_term is self.any_term:
             return self
-        return AntiAffinity(tuple((key, by_name(meant, namespaces)) for key, meant in self.by_key), any_term)
+        return AntiAffinity(tuple((key, by_name(targeted, namespaces)) for key, targeted in self.by_key), any_term)
 
 
 def _meets_refused(pod: Template, nodes: Batch) -> Mask | None:
@@ -160,7 +160,7 @@ def _meets_refused(pod: Template, nodes: Batch) -> Mask | None:
     return meets_refused(anti, nodes, lambda refused: _change(nodes, refused, anti.any_term))
 
 
-def meets_refused(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsMeant], Ints]) -> Mask:
+def meets_refused(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
     """As said, where *change* tells how many more of the pods that are refused stand on each node: int64[n]."""
     met = np.zeros(nodes.n, np.bool_)
     for key, refused in anti.by_key:
@@ -172,6 +172,6 @@ def meets_refused(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsMeant]
     return met
 
 
-def _change(nodes: Batch, leaving: PodsMeant, coming: PodsMeant) -> Ints:
+def _change(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted) -> Ints:
     """What the edits change on each node, pods that are only nominated left out: int64[n]."""
     return nodes.placed(coming) - nodes.taken(leaving)

@@ -18,7 +18,7 @@ from ..core.pods.terms import (
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
     Anybody,
-    PodsMeant,
+    PodsTargeted,
     Unreadable,
     target_of,
     terms_of,
@@ -99,19 +99,19 @@ def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Score
 def _likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[tuple[Counter, str, int]]:
     """Which pods count by which topology key, and how much each."""
     for role, sign in OWN:
-        for meant, key, weight in _own(pod, role):
-            yield cycle.table.census.counter(by_name(meant, cycle.listings.namespaces)), key, sign * weight
+        for targeted, key, weight in _own(pod, role):
+            yield cycle.table.census.counter(by_name(targeted, cycle.listings.namespaces)), key, sign * weight
         for holder, counter in terms_about(pod, role, cycle):
             yield counter, holder.topology_key, sign * holder.weight
     for holder, counter in terms_about(pod, REQUIRED_AFFINITY, cycle):
         yield counter, holder.topology_key, hard_weight
 
 
-def _own(pod: Template, role: str) -> list[tuple[PodsMeant, str, int]]:
-    found: list[tuple[PodsMeant, str, int]] | None = pod.memo.get((NAME, role))
+def _own(pod: Template, role: str) -> list[tuple[PodsTargeted, str, int]]:
+    found: list[tuple[PodsTargeted, str, int]] | None = pod.memo.get((NAME, role))
     if found is None:
         terms = terms_of(pod, role) if unreadable(pod, role) is None else ()
-        found = [(PodsMeant(frozenset((target_of(pod, term),)), every=True), term.topology_key, weight) for term, weight in terms]
+        found = [(PodsTargeted(frozenset((target_of(pod, term),)), every=True), term.topology_key, weight) for term, weight in terms]
         pod.memo[NAME, role] = found
     return found
 

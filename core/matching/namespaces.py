@@ -17,7 +17,7 @@ from ..arrays.census import Terms
 from ..cluster.listings import Listing
 from ..cycle import Cycle
 from ..pods.template import Template
-from ..pods.terms import PodsMeant, Target
+from ..pods.terms import PodsTargeted, Target
 
 
 def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, str]:
@@ -39,11 +39,11 @@ def _reaches(target: Target, namespace: str, labels: Mapping[str, str]) -> bool:
     return namespace in target.namespaces or selector_matches(target.namespace_selector, labels)
 
 
-def by_name(meant: PodsMeant, namespaces: Listing[Namespace]) -> PodsMeant:
-    """*meant* with names for the namespaces that are selected by labels."""
-    if not any(target.by_labels for target in meant.targets):
-        return meant
-    return attrs.evolve(meant, targets=frozenset(_named(target, namespaces) for target in meant.targets))
+def by_name(targeted: PodsTargeted, namespaces: Listing[Namespace]) -> PodsTargeted:
+    """*targeted* with names for the namespaces that are selected by labels."""
+    if not any(target.by_labels for target in targeted.targets):
+        return targeted
+    return attrs.evolve(targeted, targets=frozenset(_named(target, namespaces) for target in targeted.targets))
 
 
 def _named(target: Target, namespaces: Listing[Namespace]) -> Target:

@@ -56,7 +56,7 @@ class Target:
 
 
 @attrs.frozen(cache_hash=True)
-class PodsMeant:
+class PodsTargeted:
     """A query for the pods that *every* one of *targets*, or else any one, is about; no targets mean nobody."""
 
     targets: frozenset[Target]
@@ -112,11 +112,11 @@ def target_of(template: Template, term: PodAffinityTerm) -> Target:
     return Target(frozenset(named), term.label_selector, by_labels)
 
 
-def meant_by(template: Template, role: str, *, every: bool, key: str | None = None) -> PodsMeant:
+def targeted_by(template: Template, role: str, *, every: bool, key: str | None = None) -> PodsTargeted:
     """The pods that every, or else any, term of *role* is about; with *key* only terms of that topology key."""
     terms = (term for term, _ in terms_of(template, role) if key is None or term.topology_key == key)
     targets = frozenset(target_of(template, term) for term in terms)
-    return PodsMeant(targets, every or len(targets) == 1)
+    return PodsTargeted(targets, every or len(targets) == 1)
 
 
 def unreadable(template: Template, role: str) -> str | None:
