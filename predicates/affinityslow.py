@@ -76,12 +76,12 @@ def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
 def _refused_by_existing(pod: Template, nodes: Batch) -> Mask:
     sums = DomainSums(nodes.table, without=nodes.table.ghosts)
     terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    for holder, counter in terms:
-        sums.add(counter, holder.topology_key)
+    for carrier, counter in terms:
+        sums.add(counter, carrier.topology_key)
     holding = sums.at(nodes)
     holding = np.zeros(nodes.n, np.int64) if holding is None else holding
-    for holder, _ in terms if nodes.edits else ():
-        holding = holding + (nodes.placed(holder) - nodes.taken(holder)) * nodes.label(holder.topology_key).present
+    for carrier, _ in terms if nodes.edits else ():
+        holding = holding + (nodes.placed(carrier) - nodes.taken(carrier)) * nodes.label(carrier.topology_key).present
     return holding > 0
 
 

@@ -59,13 +59,13 @@ def first_of(found: Sequence[Mask | None], nodes: Batch) -> Ints:
 def refused_by_existing(terms: Terms, nodes: Batch) -> Mask | None:
     """Where a pod stands in the domain whose required anti-affinity, one of *terms*, is about the pod; nominated pods count too."""
     sums = DomainSums(nodes.table)
-    for holder, counter in terms:
-        sums.add(counter, holder.topology_key)
+    for carrier, counter in terms:
+        sums.add(counter, carrier.topology_key)
     holding = sums.at(nodes)
     if nodes.edits:
         holding = np.zeros(nodes.n, np.int64) if holding is None else holding
-        for holder, _ in terms:
-            holding = holding + nodes.delta(holder) * nodes.label(holder.topology_key).present
+        for carrier, _ in terms:
+            holding = holding + nodes.delta(carrier) * nodes.label(carrier.topology_key).present
     return None if holding is None else holding > 0
 
 

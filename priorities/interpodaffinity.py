@@ -101,10 +101,10 @@ def _likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[tuple[Co
     for role, sign in OWN:
         for targeted, key, weight in _own(pod, role):
             yield cycle.table.census.counter(by_name(targeted, cycle.listings.namespaces)), key, sign * weight
-        for holder, counter in terms_about(pod, role, cycle):
-            yield counter, holder.topology_key, sign * holder.weight
-    for holder, counter in terms_about(pod, REQUIRED_AFFINITY, cycle):
-        yield counter, holder.topology_key, hard_weight
+        for carrier, counter in terms_about(pod, role, cycle):
+            yield counter, carrier.topology_key, sign * carrier.weight
+    for carrier, counter in terms_about(pod, REQUIRED_AFFINITY, cycle):
+        yield counter, carrier.topology_key, hard_weight
 
 
 def _own(pod: Template, role: str) -> list[tuple[PodsTargeted, str, int]]:

@@ -27,12 +27,12 @@ def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, st
 
 
 def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
-    """The distinct terms of *role* that pods carry or carried and that are about *pod*, each with the counter of its holders."""
+    """The distinct terms of *role* that pods carry or carried and that are about *pod*, each with the counter of its carriers."""
     terms = cycle.table.census.terms_about(pod, role)
-    if not any(holder.target.by_labels for holder, _ in terms):
+    if not any(carrier.target.by_labels for carrier, _ in terms):
         return terms
     labels = labels_of(pod.namespace, cycle.listings.namespaces)
-    return [(holder, counter) for holder, counter in terms if _reaches(holder.target, pod.namespace, labels)]
+    return [(carrier, counter) for carrier, counter in terms if _reaches(carrier.target, pod.namespace, labels)]
 
 
 def _reaches(target: Target, namespace: str, labels: Mapping[str, str]) -> bool:

@@ -138,7 +138,7 @@ def _errors(template: Template, role: str) -> Iterator[str]:
 
 
 @attrs.frozen(cache_hash=True)
-class TermHolders:
+class TermCarriers:
     """A query for the pods that carry a term of a *role*: one about *target*, by *topology_key*, of *weight*."""
 
     role: str
@@ -151,16 +151,16 @@ class TermHolders:
         return ()
 
     def counts(self, template: Template) -> int:
-        return holders(template, self.role)[self]
+        return carriers(template, self.role)[self]
 
 
-def holders(template: Template, role: str) -> Multiset[TermHolders]:
+def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
     """The terms of *role* that pods of *template* carry and how often each; none where one of them cannot be read."""
-    found: Multiset[TermHolders] | None = template.memo.get(("holders", role))
+    found: Multiset[TermCarriers] | None = template.memo.get(("carriers", role))
     if found is None:
         terms = terms_of(template, role) if unreadable(template, role) is None else ()
-        found = Multiset(TermHolders(role, target_of(template, term), term.topology_key, weight) for term, weight in terms)
-        template.memo["holders", role] = found
+        found = Multiset(TermCarriers(role, target_of(template, term), term.topology_key, weight) for term, weight in terms)
+        template.memo["carriers", role] = found
     return found
 
 
@@ -168,16 +168,16 @@ def holders(template: Template, role: str) -> Multiset[TermHolders]:
 class TermIndex(Generic[T]):
     """Terms of one role, each with something that belongs to it, found by the labels of the pods that they are about."""
 
-    _terms: Pairs[tuple[TermHolders, T]] = attrs.field(factory=Pairs)
-    _about: dict[Template, tuple[list[tuple[TermHolders, T]], dict[Pair | None, int]]] = attrs.field(factory=dict)
+    _terms: Pairs[tuple[TermCarriers, T]] = attrs.field(factory=Pairs)
+    _about: dict[Template, tuple[list[tuple[TermCarriers, T]], dict[Pair | None, int]]] = attrs.field(factory=dict)
     """Template -> the terms about it, and how many of each list it was held against."""
 
-    def add(self, holder: TermHolders, item: T) -> None:
+    def add(self, carrier: TermCarriers, item: T) -> None:
         """Know a term that was not known before."""
-        if holder.target.selector is not None:
-            self._terms.file((holder, item), holder.target.pairs)
+        if carrier.target.selector is not None:
+            self._terms.file((carrier, item), carrier.target.pairs)
 
-    def about(self, template: Template) -> Sequence[tuple[TermHolders, T]]:
+    def about(self, template: Template) -> Sequence[tuple[TermCarriers, T]]:
         """The terms about pods of *template*, those included that look at the labels of its namespace, whatever those are."""
         found, seen = self._about.setdefault(template, ([], {}))
         for pair, terms in self._terms.concerning(template.labels):

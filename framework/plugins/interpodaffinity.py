@@ -139,8 +139,8 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffi
 
 def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
     sums = DomainSums(cycle.table)
-    for holder, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle):
-        sums.add(counter, holder.topology_key)
+    for carrier, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle):
+        sums.add(counter, carrier.topology_key)
     return sums.has_any
 
 

@@ -74,18 +74,18 @@ def fellow(name: str = "f", on: str = "a", app: str = "a", **more: Any) -> Pod:
 class TestExistingAntiAffinity:
     def test_the_whole_domain_of_its_holder_is_turned_down(self) -> None:
         """A pod that refuses app a keeps it out of its zone, not out of others."""
-        holder = fellow(on="a", app="b", affinity=affinity(refuse=[term()]))
-        assert verdicts(PLAIN, A, B, C, holder) == {"a": "existing", "b": "existing", "c": None}
+        carrier = fellow(on="a", app="b", affinity=affinity(refuse=[term()]))
+        assert verdicts(PLAIN, A, B, C, carrier) == {"a": "existing", "b": "existing", "c": None}
 
     def test_namespaces_default_to_the_holders(self) -> None:
-        """A term without namespaces is about pods of its holder's namespace only."""
-        holder = fellow(namespace="far", affinity=affinity(refuse=[term()]))
-        assert verdicts(PLAIN, A, holder) == {"a": None}
+        """A term without namespaces is about pods of its carrier's namespace only."""
+        carrier = fellow(namespace="far", affinity=affinity(refuse=[term()]))
+        assert verdicts(PLAIN, A, carrier) == {"a": None}
         named_one = fellow(namespace="far", affinity=affinity(refuse=[term(namespaces=["default"])]))
         assert verdicts(PLAIN, A, named_one) == {"a": "existing"}
 
     def test_a_holder_on_a_node_without_the_key_refuses_nothing(self) -> None:
-        """Where the holder's node lacks the topology key there is no domain."""
+        """Where the carrier's node lacks the topology key there is no domain."""
         assert verdicts(PLAIN, A, BARE, fellow(on="bare", affinity=affinity(refuse=[term()]))) == {"a": None, "bare": None}
 
     def test_a_null_selector_is_about_nobody_and_an_empty_one_about_everybody(self) -> None:
@@ -95,9 +95,9 @@ class TestExistingAntiAffinity:
 
     def test_it_comes_before_the_pods_own_terms(self) -> None:
         """A node that fails all three ways is reported for the existing pod alone."""
-        holder = fellow(on="a", app="b", affinity=affinity(refuse=[term("c")]))
+        carrier = fellow(on="a", app="b", affinity=affinity(refuse=[term("c")]))
         new = pod("new", labels={"app": "c"}, affinity=affinity(want=[term("z")], refuse=[term("b")]))
-        assert verdicts(new, A, C, holder) == {"a": "existing", "c": "affinity"}
+        assert verdicts(new, A, C, carrier) == {"a": "existing", "c": "affinity"}
 
 
 class TestAffinity:
@@ -217,7 +217,7 @@ class TestGhosts:
         assert named(answers(match_inter_pod_affinity, cycle, Batch(cycle.table)))["b"] == "anti-affinity"
 
     def test_without_metadata_its_pods_refuse_nothing(self) -> None:
-        """The slow path looks the node of a holder up by name, does not find it and passes it over."""
+        """The slow path looks the node of a carrier up by name, does not find it and passes it over."""
         made = engine(A, B, fellow(on="a", affinity=affinity(refuse=[term("b")])), release="1.15")
         made.flow.begin(PLAIN)
         made.cache.remove_node(A)
@@ -237,8 +237,8 @@ class TestWithoutMetadata:
 
     def test_plain_pods_are_not_affected(self) -> None:
         """A pod without terms meets existing anti-affinity as ever."""
-        holder = fellow(on="a", affinity=affinity(refuse=[term()]))
-        assert verdicts(PLAIN, A, C, holder, self.LOST, release="1.12") == {"a": "existing", "c": None}
+        carrier = fellow(on="a", affinity=affinity(refuse=[term()]))
+        assert verdicts(PLAIN, A, C, carrier, self.LOST, release="1.12") == {"a": "existing", "c": None}
 
     def test_a_wanted_pod_on_a_lost_node_is_an_error(self) -> None:
         """The lookup of its node fails, on every node that is judged."""
@@ -275,8 +275,8 @@ class TestInvalidSelectors:
     ])  # fmt: skip
     def test_of_an_existing_pod(self, release: str, text: str) -> None:
         """An existing pod's invalid anti-affinity is an error for every pod."""
-        holder = fellow(affinity=affinity(refuse=[BAD]))
-        assert verdicts(PLAIN, A, C, holder, release=release) == {name: text.format(NOT_VALID) for name in "ac"}
+        carrier = fellow(affinity=affinity(refuse=[BAD]))
+        assert verdicts(PLAIN, A, C, carrier, release=release) == {name: text.format(NOT_VALID) for name in "ac"}
 
     @pytest.mark.parametrize(("release", "text"), [
         ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),

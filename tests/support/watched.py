@@ -131,7 +131,7 @@ def watched_table(cycle: Cycle, watch: Watch) -> Watched:
             return counter(real.counter(query))
 
         def terms(*about: Any) -> list[Any]:
-            return [(holder, counter(found)) for holder, found in real.terms_about(*about)]
+            return [(carrier, counter(found)) for carrier, found in real.terms_about(*about)]
 
         return Watched(real, watch, CENSUS, {"counter": lambda _: asked, "terms_about": lambda _: terms})
 

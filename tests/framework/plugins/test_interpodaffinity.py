@@ -168,10 +168,10 @@ class TestNamespaces:
 
     def test_existing_pods_ask_for_the_labels_of_the_pods_namespace(self) -> None:
         """A pod that is there refuses by the labels of the incoming pod's namespace; without an object those are none."""
-        holder = fellow(refuse=[term(namespaceSelector=RED)])
-        assert against(new(namespace="far"), A, holder, namespace("far", team="red")) == {"a": "existing"}
-        assert before(new(namespace="far"), A, holder, namespace("far", team="blue")) is SKIP
-        assert before(new(namespace="far"), A, holder) is SKIP
+        carrier = fellow(refuse=[term(namespaceSelector=RED)])
+        assert against(new(namespace="far"), A, carrier, namespace("far", team="red")) == {"a": "existing"}
+        assert before(new(namespace="far"), A, carrier, namespace("far", team="blue")) is SKIP
+        assert before(new(namespace="far"), A, carrier) is SKIP
         lacking = fellow(refuse=[term(namespaceSelector={"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]})])
         assert against(new(namespace="far"), A, lacking) == {"a": "existing"}
 
@@ -194,9 +194,9 @@ class TestInvalidSelectors:
 
     def test_of_an_existing_pod(self) -> None:
         """A list of terms with one that cannot be read is dropped, the pod's other lists stand."""
-        holder = fellow(refuse=[term(), BAD], like=[(5, term())])
-        assert before(new(), A, holder) is SKIP
-        assert scores(plugin(), new(), A, C, holder, raw=True) == {"a": 5, "c": 0}
+        carrier = fellow(refuse=[term(), BAD], like=[(5, term())])
+        assert before(new(), A, carrier) is SKIP
+        assert scores(plugin(), new(), A, C, carrier, raw=True) == {"a": 5, "c": 0}
 
 
 class TestTrials:
@@ -253,18 +253,18 @@ class TestScores:
 
     def test_preferences_of_others_can_be_ignored(self) -> None:
         """With ignorePreferredTermsOfExistingPods a pod without preferences is not scored at all; one with any is scored as ever."""
-        holder = fellow(want=[term()], like=[(3, term())])
-        assert scores(plugin(ignore=True), new(), A, C, holder, raw=True) == {"a": 0, "c": 0}
-        assert scores(plugin(ignore=True), new(like=[(1, term("z"))]), A, C, holder, raw=True) == {"a": 4, "c": 0}
+        carrier = fellow(want=[term()], like=[(3, term())])
+        assert scores(plugin(ignore=True), new(), A, C, carrier, raw=True) == {"a": 0, "c": 0}
+        assert scores(plugin(ignore=True), new(like=[(1, term("z"))]), A, C, carrier, raw=True) == {"a": 4, "c": 0}
 
     def test_namespaces_are_selected_for_preferences_too(self) -> None:
         """Own terms by the Namespace objects, those of others by the labels of the pod's namespace."""
         objects = (A, C, namespace("far", team="red"), namespace("default", team="red"))
         liking_red = new(like=[(5, term(namespaceSelector=RED))])
         assert scores(plugin(), liking_red, *objects, fellow(namespace="far"), raw=True) == {"a": 5, "c": 0}
-        holder = fellow(namespace="far", like=[(5, term(namespaceSelector=RED))])
-        assert scores(plugin(), new(), *objects, holder, raw=True) == {"a": 5, "c": 0}
-        assert scores(plugin(), new(namespace="blue"), *objects, holder, raw=True) == {"a": 0, "c": 0}
+        carrier = fellow(namespace="far", like=[(5, term(namespaceSelector=RED))])
+        assert scores(plugin(), new(), *objects, carrier, raw=True) == {"a": 5, "c": 0}
+        assert scores(plugin(), new(namespace="blue"), *objects, carrier, raw=True) == {"a": 0, "c": 0}
 
     def test_an_invalid_selector_is_an_error(self) -> None:
         """Where PreFilter did not look, PreScore cannot read the pod either."""
