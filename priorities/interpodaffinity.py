@@ -17,7 +17,7 @@ from ..core.pods.terms import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
-    Anybody,
+    AllPods,
     PodsTargeted,
     Unreadable,
     target_of,
@@ -30,7 +30,7 @@ from .rule import MAX_PRIORITY, priority
 NAME = "InterPodAffinityPriority"
 OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
 """What the pod prefers, and which way that counts."""
-ANYBODY = Anybody()
+ALL_PODS = AllPods()
 UNREADABLE = tuple(Unreadable(role) for role in (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY))
 
 
@@ -122,7 +122,7 @@ def _own(pod: Template, role: str) -> list[tuple[PodsTargeted, str, int]]:
 def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
     """Raise RuleError for the first invalid selector that a pod on a live node has, or meets."""
     own = next((text for role, _ in OWN if (text := unreadable(pod, role)) is not None), None)
-    if own is not None and _carrying_rows(table, ANYBODY):
+    if own is not None and _carrying_rows(table, ALL_PODS):
         raise RuleError(own, once=True)
     for query in UNREADABLE:
         for row in _carrying_rows(table, query):

@@ -227,5 +227,5 @@ def metadata_fails(pod: Template, table: NodeTable) -> bool:
     constraints = hard_constraints(pod)
     if is_readable(constraints):
         return False
-    anybody = PodsMatching(frozenset((pod.namespace,)), "anybody", lambda group: True)
-    return bool((eligible(pod, constraints, table) & (Batch.everywhere(table).counting(anybody) > 0)).any())
+    all_pods = PodsMatching(frozenset((pod.namespace,)), "all pods", lambda group: True)
+    return bool((eligible(pod, constraints, table) & (Batch.everywhere(table).counting(all_pods) > 0)).any())

@@ -74,7 +74,7 @@ class PodsTargeted:
 
 
 @attrs.frozen(cache_hash=True)
-class Anybody:
+class AllPods:
     """A query for all pods."""
 
     @property
