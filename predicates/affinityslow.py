@@ -29,8 +29,8 @@ from .reasons import (
 )
 
 REFUSED_BY_EXISTING = (POD_AFFINITY_NOT_MATCH, EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH)
-LACKING_COMPANY = (POD_AFFINITY_NOT_MATCH, POD_AFFINITY_RULES_NOT_MATCH)
-MEETING_REFUSED = (POD_AFFINITY_NOT_MATCH, POD_ANTI_AFFINITY_RULES_NOT_MATCH)
+AFFINITY_UNMET = (POD_AFFINITY_NOT_MATCH, POD_AFFINITY_RULES_NOT_MATCH)
+ANTI_AFFINITY_VIOLATED = (POD_AFFINITY_NOT_MATCH, POD_ANTI_AFFINITY_RULES_NOT_MATCH)
 EMPTY_KEY = "empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity"
 
 
@@ -202,9 +202,9 @@ class _OwnTerms:
             texts, key = self.cycle.release.affinity_texts, self.cycle.pod.key
             return texts["affinity"].format(pod=key, node=self.nodes.name(i), error=error[1])
         if refused < NOWHERE:
-            return MEETING_REFUSED
+            return ANTI_AFFINITY_VIOLATED
         is_first = self.itself and _first(self.affinity.anywhere, gone) == NOWHERE
-        return None if not self.affinity.keys or wanted < NOWHERE or is_first else LACKING_COMPANY
+        return None if not self.affinity.keys or wanted < NOWHERE or is_first else AFFINITY_UNMET
 
     def _gone(self, i: int) -> set[int]:
         """The places of pods that left node *i* in a trial."""

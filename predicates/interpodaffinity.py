@@ -23,7 +23,7 @@ from ..core.matching.namespaces import by_name
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
 from ..core.rule import Reads
-from .affinityslow import LACKING_COMPANY, MEETING_REFUSED, REFUSED_BY_EXISTING, without_metadata
+from .affinityslow import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REFUSED_BY_EXISTING, without_metadata
 from .rule import predicate
 
 NAME = "MatchInterPodAffinity"
@@ -42,8 +42,8 @@ def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
     if not cycle.has_metadata:
         return without_metadata(pod, nodes, cycle)
     terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    found = (refused_by_existing(terms, nodes), _lacks_company(pod, nodes), _meets_refused(pod, nodes))
-    return Failures.coded(first_of(found, nodes), (REFUSED_BY_EXISTING, LACKING_COMPANY, MEETING_REFUSED))
+    found = (refused_by_existing(terms, nodes), _affinity_unmet(pod, nodes), _anti_affinity_violated(pod, nodes))
+    return Failures.coded(first_of(found, nodes), (REFUSED_BY_EXISTING, AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED))
 
 
 def first_of(found: Sequence[Mask | None], nodes: Batch) -> Ints:
@@ -94,34 +94,34 @@ class Affinity:
         return self if wanted is self.wanted else Affinity(wanted, self.keys, bool(wanted.counts(pod)))
 
 
-def _lacks_company(pod: Template, nodes: Batch) -> Mask | None:
+def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:
     """Where a pod that *pod* requires is missing in a domain; nowhere if none is in any domain at all and *pod* itself is such a pod."""
     if not pod.required_affinity:
         return None
     affinity = Affinity.of(pod)
-    return lacks_company(affinity, nodes, lambda wanted: _change(nodes, wanted, wanted))
+    return affinity_unmet(affinity, nodes, lambda wanted: _change(nodes, wanted, wanted))
 
 
-def lacks_company(affinity: Affinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
+def affinity_unmet(affinity: Affinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
     """As said, where *change* tells how many more of the pods that are wanted the edits put on each node: int64[n]."""
     counter = nodes.counter(affinity.wanted)
     there = pods_with_any_key(nodes, counter, affinity.keys)
     if nodes.edits:
-        return _lacks_with(affinity, nodes, counter, there, change(affinity.wanted))
-    lacking = np.zeros(nodes.n, np.bool_)
+        return _unmet_with(affinity, nodes, counter, there, change(affinity.wanted))
+    unmet = np.zeros(nodes.n, np.bool_)
     for key in affinity.keys if there or not affinity.itself else ():
-        lacking |= (counter.domains(key, nodes.table.labels) <= 0).take(nodes.label(key).codes)
-    return lacking
+        unmet |= (counter.domains(key, nodes.table.labels) <= 0).take(nodes.label(key).codes)
+    return unmet
 
 
-def _lacks_with(affinity: Affinity, nodes: Batch, counter: Counter, there: int, change: Ints) -> Mask:
-    lacking, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
+def _unmet_with(affinity: Affinity, nodes: Batch, counter: Counter, there: int, change: Ints) -> Mask:
+    unmet, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
     for key in affinity.keys:
         label = nodes.label(key)
         has_any |= label.present
-        lacking |= (counter.domains(key, nodes.table.labels)[label.codes] + change * label.present) <= 0
+        unmet |= (counter.domains(key, nodes.table.labels)[label.codes] + change * label.present) <= 0
     # Upstream: "any" are the pairs that were collected, so pods on nodes without any of the keys do not count.
-    return lacking & (there + change * has_any > 0) if affinity.itself else lacking
+    return unmet & (there + change * has_any > 0) if affinity.itself else unmet
 
 
 @attrs.frozen(eq=False)
@@ -150,17 +150,17 @@ class AntiAffinity:
         return AntiAffinity(tuple((key, by_name(targeted, namespaces)) for key, targeted in self.by_key), any_term)
 
 
-def _meets_refused(pod: Template, nodes: Batch) -> Mask | None:
+def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
     """Where a pod stands in the domain of a term of *pod*'s required anti-affinity that is about it."""
     # Upstream: a selector is parsed only where there is a pod to match; with metadata there is none, then.
     if not pod.required_anti_affinity or unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None:
         return None
     anti = AntiAffinity.of(pod)
     # Upstream: a pod that is put back and that any term is about counts for the keys of all terms.
-    return meets_refused(anti, nodes, lambda refused: _change(nodes, refused, anti.any_term))
+    return anti_affinity_violated(anti, nodes, lambda refused: _change(nodes, refused, anti.any_term))
 
 
-def meets_refused(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
+def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
     """As said, where *change* tells how many more of the pods that are refused stand on each node: int64[n]."""
     met = np.zeros(nodes.n, np.bool_)
     for key, refused in anti.by_key:
