@@ -1,4 +1,4 @@
-"""Are the pod's fellows spread evenly enough over the topology domains?"""
+"""Are the pod's peers spread evenly enough over the topology domains?"""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ ZONE_WEIGHT = 2.0 / 3.0
 """How much of the score the zone has, where the node has a zone."""
 
 
-def fellows(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: bool = False) -> PodsMatching:
+def peers(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: bool = False) -> PodsMatching:
     """The pods of *namespace* that all *selectors* (or any of them) take in, those that are being deleted left out."""
     combine = any if any_of_them else all
 
@@ -33,7 +33,7 @@ def fellows(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them:
 
     several = any_of_them and len(selectors) > 1
     pairs: Collection[tuple[str, str]] = () if several else {pair for selector in selectors for pair in selector.pairs}
-    return PodsMatching(frozenset((namespace,)), ("fellows", selectors, several), matches, pairs)
+    return PodsMatching(frozenset((namespace,)), ("peers", selectors, several), matches, pairs)
 
 
 def _key(pod: Template) -> Hashable:
@@ -44,19 +44,19 @@ def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     selectors = owner_selectors(pod, cycle.listings)
     if not selectors:
         return np.zeros(nodes.n, np.int64)
-    return nodes.counting(_fellows_of_owners(pod, cycle))
+    return nodes.counting(_peers_of_owners(pod, cycle))
 
 
-def _fellows_of_owners(pod: Template, cycle: Cycle) -> PodsMatching:
-    return remembered("fellows of owners", partial(_fellows, cycle.release), pod, cycle.listings)
+def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching:
+    return remembered("peers of owners", partial(_peers, cycle.release), pod, cycle.listings)
 
 
-def _fellows(release: Release, pod: Template, listings: Listings) -> PodsMatching:
-    return fellows(pod.namespace, owner_selectors(pod, listings), any_of_them=release.spread_matches_any_selector)
+def _peers(release: Release, pod: Template, listings: Listings) -> PodsMatching:
+    return peers(pod.namespace, owner_selectors(pod, listings), any_of_them=release.spread_matches_any_selector)
 
 
 def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, tuple[int, ...]]:
-    """The most fellows on a node, and the fellows in each zone, by code."""
+    """The most peers on a node, and the peers in each zone, by code."""
     by_zone = np.bincount(nodes.zone.codes, raw, len(nodes.zone.values)).astype(np.int64)
     return int(raw.max(initial=0)), tuple(by_zone.tolist())
 
@@ -65,11 +65,11 @@ def _crowds_of_owners(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) ->
     """The same where *raw* are the pods of *pod*'s owners: over the whole table these are counted already."""
     if nodes.rows is not None or not owner_selectors(pod, cycle.listings):
         return _crowds(pod, raw, nodes, cycle)
-    return int(raw.max(initial=0)), tuple(nodes.counted_by_zone(_fellows_of_owners(pod, cycle)).tolist())
+    return int(raw.max(initial=0)), tuple(nodes.counted_by_zone(_peers_of_owners(pod, cycle)).tolist())
 
 
 def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
-    """*best* where no fellow is, 0 where the most are; two thirds of it by zone, where the node has one.
+    """*best* where no peer is, 0 where the most are; two thirds of it by zone, where the node has one.
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
     """
@@ -89,7 +89,7 @@ def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nod
 
 @lru_cache(1 << 8)
 def _by_count(most: int, best: int) -> Floats:
-    """By the number of fellows on a node: float64[most + 1]"""
+    """By the number of peers on a node: float64[most + 1]"""
     return np.array([_emptiness(count, most, best) for count in range(most + 1)])
 
 
@@ -103,7 +103,7 @@ def _combined(on_node: Floats, in_zone: Floats) -> Floats:
 
 
 def zone_reduction(best: int) -> Reduction:
-    """The reduce step from counts of fellows to 0 to *best*."""
+    """The reduce step from counts of peers to 0 to *best*."""
     return Reduction(_crowds, partial(_spread, best=best), zeros_alike=True)
 
 
