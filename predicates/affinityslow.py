@@ -55,7 +55,7 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
 
 def is_found(table: NodeTable, row: int) -> bool:
     """Whether the lister finds the row's node."""
-    return bool(table.has_node[row]) and row not in table.ghosts
+    return bool(table.has_node[row]) and row not in table.deleted_rows
 
 
 def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
@@ -74,7 +74,7 @@ def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
 
 
 def _refused_by_existing(pod: Template, nodes: Batch) -> Mask:
-    sums = DomainSums(nodes.table, without=nodes.table.ghosts)
+    sums = DomainSums(nodes.table, without=nodes.table.deleted_rows)
     terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
     for carrier, counter in terms:
         sums.add(counter, carrier.topology_key)

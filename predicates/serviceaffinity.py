@@ -118,7 +118,7 @@ def _names(counter: Counter, cycle: Cycle) -> Iterator[str]:
     """The names of all nodes that have pods which *counter* counts, as the cache knows them."""
     table, cache = cycle.table, cycle.cache
     for row in np.flatnonzero(counter.rows).tolist():
-        if row not in table.ghosts:
+        if row not in table.deleted_rows:
             yield table.names[row]
     if len(cache.infos) > cache.node_count:
         for name, info in cache.infos.items():

@@ -89,7 +89,7 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Scores:
     """The sum of weights for each node, *hard_weight* for each required affinity term of an existing pod: int64[n]."""
     # Upstream: pods on a node that is gone are passed over, as it is looked up by name.
-    sums = DomainSums(cycle.table, without=cycle.table.ghosts)
+    sums = DomainSums(cycle.table, without=cycle.table.deleted_rows)
     for counter, key, weight in _likings(pod, cycle, hard_weight):
         sums.add(counter, key, weight)
     found = sums.at(nodes)
@@ -135,4 +135,4 @@ def _carrying_rows(table: NodeTable, query: Query) -> list[int]:
     counter = table.census.counter(query)
     if not counter.total:
         return []
-    return [row for row in np.flatnonzero(counter.rows).tolist() if table.has_node[row] and row not in table.ghosts]
+    return [row for row in np.flatnonzero(counter.rows).tolist() if table.has_node[row] and row not in table.deleted_rows]

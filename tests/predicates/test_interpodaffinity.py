@@ -207,7 +207,7 @@ class TestTrials:
         assert self.verdicts(cycle, trial) == {"a": None}
 
 
-class TestGhosts:
+class TestDeletedNodes:
     def test_a_deleted_nodes_pods_still_decide_from_1_14(self) -> None:
         """The snapshot keeps a deleted node while pods remain on it, with its zone."""
         made = engine(A, B, peer(on="a"), release="1.14")

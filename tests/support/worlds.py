@@ -201,7 +201,7 @@ def verbs_of(name: str) -> tuple[str, ...]:
 def judged(cycle: Cycle) -> list[int]:
     """The rows that rules are asked about in earnest: those of nodes that are there."""
     table = cycle.table
-    return [row for row in np.flatnonzero(table.has_node[: table.size]).tolist() if row not in table.ghosts]
+    return [row for row in np.flatnonzero(table.has_node[: table.size]).tolist() if row not in table.deleted_rows]
 
 
 def objections(failures: Failures | None, at: Sequence[int]) -> Answer:
