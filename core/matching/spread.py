@@ -106,7 +106,7 @@ def eligible(pod: Template, constraints: Constraints, table: NodeTable) -> Mask:
 
 
 @attrs.frozen(eq=False)
-class Ground:
+class DomainIndex:
     """The domains that some rows make of their values of one label, whatever stands there.
 
     ``rows``: intp[k], the rows; ``codes``: intp[k], their values; ``known``: bool[values], the values that make a domain.
@@ -123,7 +123,7 @@ class Ground:
     """Some row of the table lacks a topology key."""
 
     @classmethod
-    def of(cls, codes: Codes, size: int, mask: Mask, *, lacks_keys: bool = False) -> Ground:
+    def of(cls, codes: Codes, size: int, mask: Mask, *, lacks_keys: bool = False) -> DomainIndex:
         """The domains that the rows of *mask*: bool[rows] of the whole table make of their *codes*: intp[rows], of *size* values."""
         rows = np.flatnonzero(mask)
         mine = codes[rows]
@@ -188,35 +188,35 @@ class Domains:
 def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:
     """The domains of each topology key over the whole cluster, rows that keep a deleted node included."""
     found: dict[str, Domains] = {}
-    for constraint, ground in zip(constraints, _grounds(pod, constraints, table), strict=True):
+    for constraint, index in zip(constraints, _indexes(pod, constraints, table), strict=True):
         key = constraint.topology_key
-        counts = ground.count(counted_by(constraint, namespaces), key, table)
-        found[key] = Domains(found[key].counts + counts if key in found else counts, ground.known, ground.values, ground.lacks_keys)
+        counts = index.count(counted_by(constraint, namespaces), key, table)
+        found[key] = Domains(found[key].counts + counts if key in found else counts, index.known, index.values, index.lacks_keys)
     return found
 
 
-def _grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[Ground]:
-    """The ground of each constraint; those of one key have one."""
+def _indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[DomainIndex]:
+    """The domain index of each constraint."""
 
-    def share() -> list[Ground]:
-        asked = ("grounds", tuple(c.topology_key for c in constraints), pod.node_selector, required_node_affinity(pod))
-        found: list[Ground] = table.once(asked, lambda: _make_grounds(pod, constraints, table))
+    def share() -> list[DomainIndex]:
+        asked = ("domain indexes", tuple(c.topology_key for c in constraints), pod.node_selector, required_node_affinity(pod))
+        found: list[DomainIndex] = table.once(asked, lambda: _make_indexes(pod, constraints, table))
         return found
 
-    found: list[Ground] = table.once((pod, constraints[0].when_unsatisfiable), share) if constraints else []
+    found: list[DomainIndex] = table.once((pod, constraints[0].when_unsatisfiable), share) if constraints else []
     return found
 
 
-def _make_grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[Ground]:
+def _make_indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[DomainIndex]:
     mask, nodes = eligible(pod, constraints, table), Batch.everywhere(table)
     labels = [nodes.label(constraint.topology_key) for constraint in constraints]
     lacks = not with_all_keys(constraints, nodes).all()
-    return [Ground.of(label.codes, len(label.values), mask, lacks_keys=lacks) for label in labels]
+    return [DomainIndex.of(label.codes, len(label.values), mask, lacks_keys=lacks) for label in labels]
 
 
 def without_a_key(pod: Template, constraints: Constraints, table: NodeTable) -> bool:
     """Whether any row of *table* lacks the topology key of a constraint of *pod*."""
-    return any(ground.lacks_keys for ground in _grounds(pod, constraints, table))
+    return any(index.lacks_keys for index in _indexes(pod, constraints, table))
 
 
 def metadata_fails(pod: Template, table: NodeTable) -> bool:

@@ -15,7 +15,7 @@ from ...core.arrays.arithmetic import rounded, tabulated
 from ...core.arrays.batch import Batch, Ints, Mask
 from ...core.arrays.columns import ColumnView
 from ...core.arrays.table import NodeTable
-from ...core.matching.spread import Domains, Ground, has_key, with_all_keys
+from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
 from ...core.rule import Scores
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
@@ -31,8 +31,8 @@ def domains_by_key(pod: Template, constraints: Constraints, table: NodeTable) ->
     found: dict[str, Domains] = {}
     for at, constraint in enumerate(constraints):
         key = constraint.topology_key
-        ground = _hard_ground(pod, constraints, at, table)
-        domains = Domains(ground.count(constraint.peers.counted(pod.namespace), key, table), ground.known, ground.values)
+        index = _hard_index(pod, constraints, at, table)
+        domains = Domains(index.count(constraint.peers.counted(pod.namespace), key, table), index.known, index.values)
         found[key] = _together(found[key], domains) if key in found else domains
     return found
 
@@ -42,19 +42,19 @@ def _together(one: Domains, other: Domains) -> Domains:
     return Domains(one.counts + other.counts, known, np.flatnonzero(known))
 
 
-def _hard_ground(pod: Template, constraints: Constraints, at: int, table: NodeTable) -> Ground:
+def _hard_index(pod: Template, constraints: Constraints, at: int, table: NodeTable) -> DomainIndex:
     """The nodes that constraint number *at* counts."""
 
-    def make() -> Ground:
+    def make() -> DomainIndex:
         nodes = Batch.everywhere(table)
         mask = with_all_keys(constraints, nodes) & constraints[at].counts_on(pod, nodes)
         for later in _of_key(constraints[at].topology_key, constraints[at + 1 :]):
             # Upstream: of two constraints with one key the later one's count of a node replaces the earlier one's.
             mask &= ~later.counts_on(pod, nodes)
         label = nodes.label(constraints[at].topology_key)
-        return Ground.of(label.codes, len(label.values), mask)
+        return DomainIndex.of(label.codes, len(label.values), mask)
 
-    found: Ground = table.once(("hard ground", constraints, at, *allows(pod)), make)
+    found: DomainIndex = table.once(("hard domains", constraints, at, *allows(pod)), make)
     return found
 
 
@@ -194,10 +194,10 @@ def _counts(pod: Template, constraints: Constraints, requires_all: bool, table: 
 
 def _count(pod: Template, constraint: Constraint, required: Constraints, table: NodeTable) -> Ints:
 
-    def make() -> Ground:
+    def make() -> DomainIndex:
         nodes = Batch.everywhere(table)
         label = nodes.label(constraint.topology_key)
-        return Ground.of(_values(label), len(label.values), with_all_keys(required, nodes) & constraint.counts_on(pod, nodes))
+        return DomainIndex.of(_values(label), len(label.values), with_all_keys(required, nodes) & constraint.counts_on(pod, nodes))
 
-    ground: Ground = table.once(("soft ground", constraint, required, *allows(pod)), make)
-    return ground.count(constraint.peers.counted(pod.namespace), constraint.topology_key, table)
+    index: DomainIndex = table.once(("soft domains", constraint, required, *allows(pod)), make)
+    return index.count(constraint.peers.counted(pod.namespace), constraint.topology_key, table)
