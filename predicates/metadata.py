@@ -1,4 +1,4 @@
-"""When upstream has no predicate metadata for a cycle, so that predicates take their slow paths.
+"""When upstream has no predicate metadata for a cycle; predicates then take other, slower paths.
 
 Upstream: pkg/scheduler/algorithm/predicates/metadata.go GetMetadata.
 """
@@ -40,7 +40,7 @@ def _own_fail(pod: Template, cycle: Cycle) -> bool:
     table = cycle.table
     if unreadable(pod, REQUIRED_AFFINITY) is not None:
         return True
-    # Upstream: selectors of the anti-affinity are parsed only where there is a pod to match.
+    # Upstream: selectors of the anti-affinity are parsed only if there is a pod to match.
     if unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None and bool(table.pod_count[: table.size].any()):
         return True
     return "EvenPodsSpread" in cycle.release.gates and spread_unreadable(pod, table)

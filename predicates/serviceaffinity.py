@@ -1,4 +1,4 @@
-"""Do all pods of a service share the node labels that they are to share?"""
+"""Are the pods of a service on nodes with equal values of the labels that a Policy names?"""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _beside(
 
 
 def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask) -> Failures | None:
-    # Upstream: one pair that is no valid label makes every node have what is wanted.
+    # Upstream: one pair that is no valid label makes every node match.
     if set_selector(Map(wanted)) is everything:
         return None
     return Failures.where(SERVICE_AFFINITY_VIOLATED, at & ~pairs_mask(wanted, nodes))
@@ -69,7 +69,7 @@ def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask) -> Failure
 
 @attrs.frozen(eq=False)
 class _Peers:
-    """The pods of the incoming pod's namespace that have all of its labels, nodes in ascending order of name.
+    """The pods of the incoming pod's namespace that have all of its labels, by node name.
 
     Only the first of them matters: ``first`` names its node, ``second`` the next node that has any.
     """
@@ -92,7 +92,7 @@ class _Peers:
         return found
 
     def leader(self, nodes: Batch, i: int, cycle: Cycle) -> str | None:
-        """The node of the first peer when node *i* is judged as its edits leave it; empty for one that is only nominated."""
+        """The node of the first peer after the edits of node *i*; empty for a peer that is only nominated."""
         name = nodes.name(i)
         staying = self._of(cycle.table.pods[nodes.row(i)]) if name == self.first else []
         if not cycle.has_metadata:
@@ -115,7 +115,7 @@ class _Peers:
 
 
 def _names(counter: Counter, cycle: Cycle) -> Iterator[str]:
-    """The names of all nodes that have pods which *counter* counts, as the cache knows them."""
+    """The names of all nodes that, in the cache, have pods that *counter* counts."""
     table, cache = cycle.table, cycle.cache
     for row in np.flatnonzero(counter.rows).tolist():
         if row not in table.deleted_rows:
@@ -127,7 +127,7 @@ def _names(counter: Counter, cycle: Cycle) -> Iterator[str]:
 
 
 def _leaders(pod: Template, nodes: Batch, cycle: Cycle) -> Iterator[tuple[str | None, Mask]]:
-    """The node of the pod's first peer, with the judged nodes for which it is that one: bool[n]."""
+    """Each node that the pod's first peer can be on, with the judged nodes for which it is that one: bool[n]."""
     peers = _Peers.of(pod, cycle)
     usual = np.ones(nodes.n, np.bool_)
     if nodes.edits:

@@ -1,4 +1,4 @@
-"""Can the pod's claims be had on the node?"""
+"""Can the pod's volume claims be satisfied on the node?"""
 
 from __future__ import annotations
 
