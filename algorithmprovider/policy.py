@@ -1,4 +1,4 @@
-"""A Policy: a provider that a user wrote. Reads its JSON form and says what upstream's validation has against it.
+"""A Policy: a user's own choice of rules. Reads its JSON form and validates it as upstream does.
 
 Upstream: pkg/scheduler/api/v1/types.go, pkg/scheduler/api/validation ValidatePolicy.
 """
@@ -41,7 +41,7 @@ class LabelsPresence:
 
 @attrs.frozen
 class PredicateArgument:
-    """Makes a predicate of its own; one of the two is given."""
+    """The argument of a predicate; one of the two is given."""
 
     service_affinity: ServiceAffinity | None = None
     labels_presence: LabelsPresence | None = None
@@ -99,7 +99,7 @@ class RatioArguments:
 
 @attrs.frozen
 class PriorityArgument:
-    """Makes a priority of its own; one of the three is given."""
+    """The argument of a priority; one of the three is given."""
 
     service_anti_affinity: ServiceAntiAffinity | None = None
     label_preference: LabelPreference | None = None
@@ -170,9 +170,9 @@ _READ: Reader[Policy] = record(Policy, _POLICY)
 
 
 def read_policy(document: Mapping[str, Any]) -> Policy:
-    """The Policy that *document* (its JSON form) describes; unknown keys are passed over.
+    """The Policy that *document* (its JSON form) describes; unknown keys are ignored.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to what is not as wanted.
+    Raises :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to the wrong field.
     """
     try:
         policy = _READ(entries(document))
@@ -226,7 +226,7 @@ _KNOWN: Known = {
 
 
 def unknown_keys(value: Any, known: Known | None = _KNOWN, path: str = "") -> Iterator[str]:
-    """The paths of the keys of a Policy's JSON form that nobody reads, misspelled or in the wrong case."""
+    """The paths of the keys of a Policy's JSON form that nothing reads, as they are misspelled or in the wrong case."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from unknown_keys(item, known, f"{path}[{index}]")

@@ -1,7 +1,7 @@
 """The releases: everything in which they differ is in this file, and no other file compares version numbers.
 
-Where a difference is behaviour, the cell holds the function that behaves so, named after what it does (``cells.py``). Each release is
-written as what it changes over the one before, so this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14.
+Where a difference is behaviour, the cell holds the function that does it, named after what it does (``cells.py``). Each release is
+written as its changes over the one before, so this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From raw scores to 0 to 10: what a priority with a reduce step does with the scores of the nodes that fit."""
+"""Reduce steps: how raw scores of the nodes that fit become scores from 0 to 10."""
 
 from __future__ import annotations
 

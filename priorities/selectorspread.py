@@ -1,4 +1,4 @@
-"""Nodes and zones with fewer pods of the same service or controller."""
+"""Which nodes and zones have fewer pods of the same service or controller?"""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .rule import MAX_PRIORITY, priority
 Floats = NDArray[np.float64]
 
 ZONE_WEIGHT = 2.0 / 3.0
-"""How much of the score the zone has, where the node has a zone."""
+"""The zone's part of the score, where the node has a zone."""
 
 
 def peers(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: bool = False) -> PodsMatching:
-    """The pods of *namespace* that all *selectors* (or any of them) take in, those that are being deleted left out."""
+    """The pods of *namespace* that all *selectors* (or any of them) match, without those that are being deleted."""
     combine = any if any_of_them else all
 
     def matches(group: Group) -> bool:
@@ -62,14 +62,14 @@ def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int
 
 
 def _crowds_of_owners(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, tuple[int, ...]]:
-    """The same where *raw* are the pods of *pod*'s owners: over the whole table these are counted already."""
+    """The same where *raw* counts the pods of *pod*'s owners: the census has the counts by zone already."""
     if nodes.rows is not None or not owner_selectors(pod, cycle.listings):
         return _crowds(pod, raw, nodes, cycle)
     return int(raw.max(initial=0)), tuple(nodes.counted_by_zone(_peers_of_owners(pod, cycle)).tolist())
 
 
 def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
-    """*best* where no peer is, 0 where the most are; two thirds of it by zone, where the node has one.
+    """*best* where there is no peer, 0 where the most are; the zone has two thirds of the score, where the node has a zone.
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
     """
@@ -79,7 +79,7 @@ def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nod
     if (most + 1) * len(in_zones) > nodes.n:
         on_node = _by_count(most, best)[raw.clip(0, most)]
         return np.where(zones != 0, _combined(on_node, by_zone[zones]), on_node).astype(np.int64)
-    # Few counts and few zones: one score for each pair of them, and a look-up for each node; nodes that do not fit may hold more.
+    # Counts and zones are few: one score for each pair, looked up for each node. Nodes that do not fit can have higher counts.
     on_node = _by_count(most, best)
     table = _combined(on_node[:, None], by_zone)
     table[:, 0] = on_node
@@ -89,12 +89,12 @@ def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nod
 
 @lru_cache(1 << 8)
 def _by_count(most: int, best: int) -> Floats:
-    """By the number of peers on a node: float64[most + 1]"""
+    """The score for each number of peers on a node: float64[most + 1]."""
     return np.array([_emptiness(count, most, best) for count in range(most + 1)])
 
 
 def _emptiness(count: int, most: int, best: int) -> float:
-    """*best* for none, 0 for the most."""
+    """*best* for no peer, 0 for the most."""
     return float(best) * ((most - count) / float(most)) if most > 0 else float(best)
 
 
@@ -124,5 +124,5 @@ service_spreading = Priority(
 )
 """The older name of SelectorSpreadPriority.
 
-Upstream: though built with services alone, it reads the selectors that SelectorSpreadPriority reads too, controllers' among them.
+Upstream: it is built with services alone, but it reads the same selectors as SelectorSpreadPriority, also those of controllers.
 """

@@ -1,4 +1,4 @@
-"""Values of a node label with fewer pods of the same service."""
+"""Which values of a node label have fewer pods of the same service?"""
 
 from __future__ import annotations
 
