@@ -1,4 +1,4 @@
-"""The catalogue: every rule that there is, upstream's and a user's own, by name. A release says which names may be used."""
+"""The catalogue: all rules by name, upstream's and a user's own. A release says which names may be used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_name(name: str) -> None:
 
 @attrs.frozen
 class Catalogue:
-    """Predicates and priorities by name; a value, which :meth:`with_` does not change.
+    """Predicates and priorities by name. It is immutable: :meth:`with_` makes a new one.
 
     ``added_predicates`` and ``added_priorities`` (with their weights) are a user's own, in the order in which they were added.
     """
@@ -37,9 +37,9 @@ class Catalogue:
     added_priorities: Mapping[str, int] = MappingProxyType({})
 
     def with_(self, rule: Predicate | Priority, weight: int = 1) -> Catalogue:
-        """A catalogue that has *rule* too, which becomes part of every provider's set; a Policy may name it as well.
+        """A catalogue with *rule* as well. The rule becomes part of every provider's set, and a Policy may name it.
 
-        A predicate runs after upstream's ordering, behind those that were added before it; a priority counts with *weight*.
+        A predicate runs after upstream's ordering and after those added earlier; a priority counts with *weight*.
         Raises :class:`~kubeclassic.exceptions.PolicyError` for a name that is taken or that upstream would not register.
         """
         check_name(rule.name)

@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 REGION_LABEL = "failure-domain.beta.kubernetes.io/region"
 ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"
 FEWEST_NODES = 100
-"""A smaller cluster is always searched whole, and no search is content with fewer."""
+"""A smaller cluster is always searched completely, and no search looks for fewer."""
 
 
 def fixed_share(nodes: int, percentage: int) -> int:
@@ -26,7 +26,7 @@ def fixed_share(nodes: int, percentage: int) -> int:
 
 
 def adaptive_share(nodes: int, percentage: int) -> int:
-    """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means the smaller a share the larger the cluster, 5 at least."""
+    """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means a share that falls as the cluster grows, to 5 percent."""
     if nodes < FEWEST_NODES or percentage >= 100:
         return nodes
     if percentage <= 0:
@@ -35,17 +35,17 @@ def adaptive_share(nodes: int, percentage: int) -> int:
 
 
 def round_robin(ties: int, times: int) -> tuple[int, bool]:
-    """Which of *ties* equally good nodes: they take turns by *times*, how often the choice was made before, which this one adds to."""
+    """Which of *ties* equally good nodes: they take turns. *times*: how often a choice was made before; this one counts too."""
     return times % ties, True
 
 
 def first_best(ties: int, times: int) -> tuple[int, bool]:
-    """Which of *ties* equally good nodes: the first; the original draws one of them at random."""
+    """Which of *ties* equally good nodes: the first; the original takes one at random."""
     return 0, False
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Several errors as one text: ``[a, b]``; one alone stands as it is."""
+    """Several errors as one text: ``[a, b]``; a single one without brackets."""
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 

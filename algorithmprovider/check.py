@@ -1,4 +1,4 @@
-"""What a Policy comes to on a release: what runs, in which order, with which weights, and what is accepted but never runs."""
+"""What a Policy means on a release: what runs, in which order, with which weights, and what is accepted but never runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 
 @attrs.frozen
 class Report:
-    """What a configuration comes to; with ``refused`` the release does not start with it, and nothing runs."""
+    """What a configuration means; with ``refused`` the release does not start with it, and nothing runs."""
 
     release: str
     refused: str | None = None
@@ -60,9 +60,9 @@ def check(
     gates: Mapping[str, bool] | str | None = None,
     catalogue: Catalogue = CATALOGUE,
 ) -> Report:
-    """What *policy* (its JSON form) comes to on *release*; a refusal is part of the report.
+    """What *policy* (its JSON form) means on *release*; a refusal is part of the report.
 
-    Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`: these are not the Policy's fault.
+    Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the Policy.
     """
     known = resolved_gates(release, gates)
     registry = Registry.of(release, known, catalogue)
@@ -94,7 +94,7 @@ def _origin(name: str, policy: Policy, registry: Registry) -> str:
 
 
 def _hints(refused: str, release: Release, gates: Gates) -> Iterator[str]:
-    """Why a name that upstream has is not found."""
+    """Why the release does not find a name that upstream has."""
     name = refused.rpartition(" ")[2]
     for effect in release.gate_effects:
         if "not found for" in refused and name in (*effect.unregisters, *effect.registers, effect.registers_priority):

@@ -113,7 +113,7 @@ class AlgorithmSource:
 
 @attrs.frozen
 class KubeSchedulerConfiguration:
-    """What the algorithm depends on of a component configuration, as it was written: nothing is defaulted yet."""
+    """The part of a component configuration that the algorithm depends on, as written: without defaults yet."""
 
     kind: str = KIND
     api_version: str = API_VERSIONS[0]
@@ -130,7 +130,7 @@ class KubeSchedulerConfiguration:
     """What relative paths of Policy files start from."""
 
     def with_defaults(self, release: Release) -> KubeSchedulerConfiguration:
-        """What the configuration API of *release* makes of zeros and absent fields."""
+        """The same with the defaults that the configuration API of *release* sets for zeros and absent fields."""
         source = self.source
         if source.policy is None and not source.provider:
             source = AlgorithmSource(provider=DEFAULT_PROVIDER)
@@ -167,7 +167,7 @@ class KubeSchedulerConfiguration:
     ) -> Algorithm:
         """The algorithm that *release* runs when started with this configuration, its defaults included.
 
-        Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text, and before it the place of a Policy that is refused.
+        Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text; for a refused Policy the text begins with its place.
         """
         config = self.with_defaults(release)
         config.validate()
@@ -238,9 +238,9 @@ CONFIGURATION_SCHEMA = Schema(
 
 
 def read_configuration(document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()) -> KubeSchedulerConfiguration:
-    """The component configuration that *document* (its JSON form) describes; unknown keys are passed over.
+    """The component configuration that *document* (its JSON form) describes; unknown keys are ignored.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError` with *where* and the path to what is not as wanted.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` with *where* and the path to the wrong field.
     """
     try:
         config = CONFIGURATION_SCHEMA.reader(KubeSchedulerConfiguration)(document)

@@ -20,7 +20,7 @@ from .registry import Registry
 
 
 def register_predicate(registry: Registry, entry: PredicateEntry) -> str:
-    """Make the predicate that *entry* asks for known under its name, in place of one that has it; the name."""
+    """Register the predicate that *entry* asks for under its name, in place of any other; returns the name."""
     if entry.argument is not None:
         _check_one(attrs.astuple(entry.argument, recurse=False), "predicate", "Predicate", entry.name)
         check_name(entry.name)
@@ -31,12 +31,12 @@ def register_predicate(registry: Registry, entry: PredicateEntry) -> str:
 
 
 def register_priority(registry: Registry, entry: PriorityEntry) -> str:
-    """Make the priority that *entry* asks for known under its name and weight, in place of one that has it; the name."""
+    """Register the priority that *entry* asks for under its name and weight, in place of any other; returns the name."""
     name, argument = entry.name, entry.argument
     if argument is not None:
         _check_one(attrs.astuple(argument, recurse=False), "priority", "Priority", name)
         check_name(name)
-        # Upstream: an argument is looked at when the list of priorities is made, if the entry was not replaced by then.
+        # Upstream: an argument is checked when the list of priorities is made, unless another entry has replaced it.
         registry.priorities[name] = lambda: _priority(name, argument, registry.release.ratio_reads_resources)
     elif name not in registry.priorities:
         raise PolicyError(f"Invalid configuration: Priority type not found for {name}")

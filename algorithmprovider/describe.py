@@ -74,7 +74,7 @@ def _predicates(release: Release) -> list[str]:
 
 
 def _predicate(release: Release, name: str) -> str:
-    """How *name* comes to run, in a few words."""
+    """When *name* runs, in a few words."""
     if name not in release.ordering:
         return "accepted, never runs"
     switch = _gate_of(release, name)

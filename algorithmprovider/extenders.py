@@ -1,4 +1,4 @@
-"""The configuration of an HTTP extender: what a Policy says of it; ``live`` makes the calls.
+"""The configuration of an HTTP extender, as a Policy has it.
 
 Upstream: ExtenderConfig in pkg/scheduler/api/v1/types.go.
 """
@@ -21,7 +21,7 @@ DEFAULT_TIMEOUT = 5.0
 
 @attrs.frozen
 class ManagedResource:
-    """An extended resource that an extender looks after."""
+    """An extended resource that an extender manages."""
 
     name: str = ""
     ignored_by_scheduler: bool = False
@@ -30,7 +30,7 @@ class ManagedResource:
 
 @attrs.frozen
 class TlsConfig:
-    """How to speak HTTPS with an extender: files, or their contents, which win."""
+    """How to use HTTPS with an extender: files, or their contents, which have priority."""
 
     insecure: bool = False
     server_name: str = ""
@@ -44,7 +44,7 @@ class TlsConfig:
 
 @attrs.frozen
 class ExtenderConfig:
-    """One extender: where it is and which calls it takes; an empty verb is a call that it does not take."""
+    """One extender: its address and its verbs; an empty verb is a call that it does not support."""
 
     url_prefix: str = ""
     filter_verb: str = ""
@@ -59,9 +59,9 @@ class ExtenderConfig:
     node_cache_capable: bool = False
     """Names of nodes are sent, not nodes."""
     managed_resources: tuple[ManagedResource, ...] = ()
-    """Pods that ask for none of these do not concern it; none given: every pod does."""
+    """It is interested in pods that ask for one of these; with none given, in every pod."""
     ignorable: bool = False
-    """A call that fails is passed over."""
+    """A call that fails is ignored."""
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def _seconds(value: Any) -> float:
 
 def _any_case(form: Form[V]) -> Form[V]:
     """*form*, for an object whose keys may be written in any case."""
-    # Upstream: objects of extenders alone are read so, as old Policies have BindVerb and the capitalised fields of TLSConfig.
+    # Upstream: only objects of extenders are read so, as old Policies have BindVerb and the capitalised fields of TLSConfig.
     spelled = {name.lower(): name for name in form.shape.fields or ()}
     known = frozenset(spelled.values())
 
@@ -94,7 +94,7 @@ SCHEMA = Schema({ExtenderConfig: _EXTENDER}, wrappers=dict.fromkeys((ExtenderCon
 
 
 def faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
-    """What upstream's validation has against *extenders*, in its words and order."""
+    """The errors of upstream's validation of *extenders*, in its words and order."""
     seen: set[str] = set()
     for extender in extenders:
         if extender.prioritize_verb and extender.weight <= 0:
@@ -120,7 +120,7 @@ def _faults_of_name(name: str) -> Iterator[str]:
 
 
 def in_calling_order(extenders: Sequence[ExtenderConfig], ignorable_last: bool) -> tuple[ExtenderConfig, ...]:
-    """*extenders* as they are called: as written, or those that may be ignored behind the others."""
+    """*extenders* in calling order: as written, or with those that may be ignored last."""
     return tuple(sorted(extenders, key=lambda extender: extender.ignorable)) if ignorable_last else tuple(extenders)
 
 

@@ -1,4 +1,4 @@
-"""Which feature gates each release knows, by maturity: what a release changes over the one before. Read by ``releases.py`` only.
+"""The feature gates of each release, by maturity: what it changes over the release before. Only ``releases.py`` reads them.
 
 Upstream: pkg/features/kube_features.go, with the gates of the API server that it registers too.
 """
@@ -21,7 +21,7 @@ KINDS = {
     "locked": Gate(True, "", locked=True),
     "deprecated": Gate(True, "DEPRECATED"),
 }
-"""What the words of this file's lists say: ``alpha`` is off and ``beta`` is on unless the word says otherwise."""
+"""What the arguments of this file's lists mean: ``alpha`` is off and ``beta`` is on unless the argument says otherwise."""
 
 
 def _gates(before: Gates | None = None, *, removed: str = "", **kinds: str) -> Gates:

@@ -1,4 +1,4 @@
-"""Feature gates: which a release knows, what may be said of them, and what they do to the names of rules."""
+"""Feature gates: which a release knows, and to what they may be set."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..core.release import Gates, Release
 from ..exceptions import PolicyError
 
 ALL_ALPHA = "AllAlpha"
-"""The gate that stands for every gate of stage ALPHA that nothing else is said of."""
+"""The gate that sets every gate of stage ALPHA that is not set itself."""
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
 
@@ -17,7 +17,7 @@ _FALSE = ("0", "f", "F", "FALSE", "false", "False")
 def parse_gates(text: str) -> dict[str, bool]:
     """``A=true,B=false`` as a mapping, as the flag ``--feature-gates`` is read; raises :class:`~kubeclassic.exceptions.PolicyError`.
 
-    Upstream: featuregate Set, which knows no names yet: what exists is asked by :func:`resolved_gates`.
+    Upstream: featuregate Set. It knows no names yet; :func:`resolved_gates` checks them.
     """
     return dict(_setting(part) for part in text.split(",") if part)
 
@@ -32,7 +32,7 @@ def _setting(part: str) -> tuple[str, bool]:
 
 
 def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = None) -> Gates:
-    """Every gate of *release* and whether it is on, given what differs from the defaults.
+    """Every gate of *release* and whether it is on; *wanted*: those that differ from the defaults.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for a gate that the release does not know or has locked.
     Upstream: featuregate SetFromMap.

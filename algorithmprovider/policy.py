@@ -1,4 +1,4 @@
-"""A Policy: a provider that a user wrote. Reads its JSON form and says what upstream's validation has against it.
+"""A Policy: a user's own choice of rules. Reads its JSON form and validates it as upstream does.
 
 Upstream: pkg/scheduler/api/v1/types.go, pkg/scheduler/api/validation ValidatePolicy.
 """
@@ -43,7 +43,7 @@ class LabelsPresence:
 
 @attrs.frozen
 class PredicateArgument:
-    """Makes a predicate of its own; one of the two is given."""
+    """The argument of a predicate; one of the two is given."""
 
     service_affinity: ServiceAffinity | None = None
     labels_presence: LabelsPresence | None = None
@@ -101,7 +101,7 @@ class RatioArguments:
 
 @attrs.frozen
 class PriorityArgument:
-    """Makes a priority of its own; one of the three is given."""
+    """The argument of a priority; one of the three is given."""
 
     service_anti_affinity: ServiceAntiAffinity | None = None
     label_preference: LabelPreference | None = None
@@ -147,9 +147,9 @@ POLICY_SCHEMA = SCHEMA.extended(
 
 
 def read_policy(document: Mapping[str, Any]) -> Policy:
-    """The Policy that *document* (its JSON form) describes; unknown keys are passed over.
+    """The Policy that *document* (its JSON form) describes; unknown keys are ignored.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to what is not as wanted.
+    Raises :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to the wrong field.
     """
     try:
         policy = POLICY_SCHEMA.reader(Policy)(document)

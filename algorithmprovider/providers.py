@@ -27,7 +27,7 @@ EQUIVALENCE_CACHE = "EnableEquivalenceClassCache"
 
 @attrs.frozen
 class Selection:
-    """What a configuration chooses: predicates and priorities by name, those that never run too."""
+    """What a configuration chooses: predicates and priorities by name, also those that never run."""
 
     registry: Registry
     predicates: Mapping[str, Predicate]
@@ -51,7 +51,7 @@ def resolve(
     """The algorithm that *release* runs with this configuration.
 
     *gates*: those that differ from the release's defaults, or ``A=true,B=false``. *policy*: a Policy in its JSON form; without one the set
-    of *provider*. *percentage* is taken as the scheduler's constructor takes it: 0 means what the release makes of it.
+    of *provider*. *percentage*: as the scheduler's constructor gets it; what 0 means depends on the release.
     Pure: nothing is kept between calls. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where it refuses.
     """
     known = resolved_gates(release, gates)
@@ -82,7 +82,7 @@ def in_running_order(chosen: Mapping[str, Predicate], ordering: Iterable[str]) -
 
 
 def select(registry: Registry, policy: Policy | None, provider: str, hard_pod_affinity_weight: int) -> Selection:
-    """What is chosen from *registry*, which takes up what the Policy makes; raises what upstream says, in the order in which it looks."""
+    """What is chosen from *registry*; rules that the Policy makes are registered there. Raises upstream's errors in upstream's order."""
     predicates, priorities = registry.provider(provider) if policy is None else _names(registry, policy)
     if policy is not None and policy.hard_pod_affinity_weight != 0:
         hard_pod_affinity_weight = _int32(policy.hard_pod_affinity_weight)
@@ -113,5 +113,5 @@ def _weighed(registry: Registry, names: Iterable[str]) -> tuple[tuple[Priority, 
 
 
 def _int32(number: int) -> int:
-    # Upstream: the Policy's weight is an int that is cut to 32 bits on its way in.
+    # Upstream: the Policy's weight is an int that is cut to 32 bits when it is read.
     return (number + 2**31) % 2**32 - 2**31

@@ -1,7 +1,7 @@
-"""The names that may be used: a release's, as its gates have them, with the functions of a catalogue.
+"""The names that may be used: those of a release with its gates, with the functions of a catalogue.
 
-One registry is made for each configuration and thrown away after it. Upstream keeps a single one for the whole process, which a
-Policy changes for good.
+One registry is made for each configuration and dropped afterwards. Upstream keeps a single one for the whole process, and a Policy changes
+it permanently.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PROVIDERS: Mapping[str, Mapping[str, str]] = {
     DEFAULT_PROVIDER: {},
     "ClusterAutoscalerProvider": {"LeastRequestedPriority": "MostRequestedPriority"},
 }
-"""The providers, each by the priorities that it has in place of the default ones."""
+"""The providers, each with the priorities that replace default ones."""
 
 
 @attrs.define(kw_only=True)
@@ -33,7 +33,7 @@ class Registry:
     predicates: dict[str, Predicate]
     priorities: dict[str, Callable[[], Priority]]
     weights: dict[str, int]
-    """Of priorities."""
+    """Weights of priorities."""
     mandatory: tuple[str, ...]
     default_predicates: list[str]
     default_priorities: list[str]

@@ -1,7 +1,7 @@
 """The releases: everything in which they differ is in this file, and no other file compares version numbers.
 
-Where a difference is behaviour, the cell holds the function that behaves so, named after what it does (``cells.py``). Each release is
-written as what it changes over the one before, so this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14.
+Where a difference is behaviour, the cell holds the function that does it, named after what it does (``cells.py``). Each release is
+written as its changes over the one before, so this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ V1_12 = Release(
         }
     ),
     ignorable_extenders_last=False,
-    extender_unknown_node=None,
-    bind_extender_must_be_interested=False,
+    extender_adds_nodes=True,
+    extender_unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in nodeNameToInfo map',
     equivalence_cache=True,
     incoming=requests.of_all_containers,
     footprint=requests.of_containers,
@@ -151,7 +151,6 @@ V1_12 = Release(
             "affinity": "Cannot schedule pod {pod} onto node {node}, because of PodAffinity, err: {error}",
         }
     ),
-    nodeless_breaks_metadata=True,
     spread_matches_any_selector=True,
     ratio_mean=cells.truncated_mean,
     ratio_reads_resources=False,
@@ -160,13 +159,10 @@ V1_12 = Release(
     volumes=VolumeCells(
         migratable=MIGRATABLE,
         counts_unresolved_claims=True,
-        node_needed_for_counts=False,
         csi_reads_unbound_claims=False,
         csi_reads_migration=False,
-        has_cinder=False,
         unbound_claim_text="PersistentVolumeClaim is not bound: {}",
         zone_needs_scheduling_gate=True,
-        binding_needs_claims=False,
         binding_gate=True,
         selected_node_is_immediate=True,
         keeps_stale_decisions=True,
@@ -180,10 +176,7 @@ V1_12 = Release(
         never_policy=False,
         by_start_time=False,
         needs_priority_gate=True,
-        lists_nodes="lister",
-        victim_message="by {namespace}/{name} on node {node}",
         excludes_self=False,
-        second_pass_needs_added=False,
         nominates_before_api=False,
     ),
     queue=QueueCells(
@@ -240,9 +233,7 @@ V1_14 = attrs.evolve(
     spread_matches_any_selector=False,
     volumes=attrs.evolve(
         V1_13.volumes,
-        has_cinder=True,
         zone_needs_scheduling_gate=False,
-        binding_needs_claims=True,
         binding_gate=False,
         selected_node_is_immediate=False,
         keeps_stale_decisions=False,
@@ -291,31 +282,21 @@ V1_16 = attrs.evolve(
     ordering=(*V1_15.ordering[:-1], "EvenPodsSpread", "MatchInterPodAffinity"),
     gates=gatelists.GATES_1_16,
     gate_effects=(*V1_15.gate_effects, EVEN_PODS_SPREAD),
-    extender_unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in nodeNameToInfo map',
-    bind_extender_must_be_interested=True,
     incoming=requests.with_overhead,
     footprint=requests.with_overhead,
     incoming_nonzero=requests.nonzero_with_whole_overhead,
     footprint_nonzero=requests.nonzero_with_overhead,
     pick_host=cells.first_best,
     best_effort_sees_init_containers=True,
-    nodeless_breaks_metadata=False,
     ratio_mean=cells.rounded_mean_of_positive,
     ratio_reads_resources=True,
     volumes=attrs.evolve(
         V1_15.volumes,
         counts_unresolved_claims=False,
-        node_needed_for_counts=True,
         csi_reads_migration=True,
         matches_by_beta_class=True,
     ),
-    preemption=attrs.evolve(
-        V1_15.preemption,
-        needs_priority_gate=False,
-        lists_nodes="cache",
-        victim_message="Preempted by {namespace}/{name} on node {node}",
-        second_pass_needs_added=True,
-    ),
+    preemption=attrs.evolve(V1_15.preemption, needs_priority_gate=False),
     queue=attrs.evolve(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
 )
 

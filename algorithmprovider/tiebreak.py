@@ -1,4 +1,4 @@
-"""Which of several best nodes a pod gets: as the release has it, or another way for comparison."""
+"""Which of several best nodes a pod gets: by the release's rule, or by another one for comparison."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .cells import first_best, round_robin
 
 
 class _Lottery:
-    """Draws lots; its state can be kept."""
+    """Takes one at random; its state can be saved."""
 
     def __init__(self, seed: int) -> None:
         self._draw = random.Random(seed)

@@ -162,7 +162,7 @@ class ClassicFlow:
         version = table.rows_version, table.changed.node_epoch
         if self._by_name is None or self._by_name[0] != version:
             rows = (table.row_of[name] for name in sorted(table.row_of))
-            there = [row for row in rows if table.has_node[row] and row not in table.ghosts]
+            there = [row for row in rows if table.has_node[row] and row not in table.deleted_rows]
             self._by_name = version, np.array(there, np.intp)
         return self._by_name[1]
 

@@ -238,8 +238,7 @@ class Engine:
     def _ask_extenders(self, cycle: Cycle, found: Details) -> None:
         if not self.extenders or not len(found.feasible_rows):
             return
-        nodes = {name: node for name in found.feasible if (node := self.table.nodes[self.table.row_of[name]]) is not None}
-        names, reasons = filter_by_extenders(self.extenders, cycle.pod, nodes, found.feasible)
+        names, reasons = filter_by_extenders(self.extenders, cycle, found.feasible)
         found.narrow(np.array([self.table.row_of[name] for name in names], np.intp), reasons)
 
     def _choose(self, cycle: Cycle, found: Details, decision: Decision) -> None:

@@ -150,11 +150,6 @@ class Failures:
         code = int(self.codes[i])
         return self.sequences[code] if code else ()
 
-    def error_text(self, i: int) -> str | None:
-        """Why the predicate could not answer for node *i*, or None."""
-        code = 0 if self.errors is None else int(self.errors[i])
-        return self.texts[code - 1] if code else None
-
     def take(self, rows: NDArray[np.intp]) -> Failures:
         """The same for some rows of the batch, in the order of *rows*."""
         return Failures(self.codes[rows], self.sequences, None if self.errors is None else self.errors[rows], self.texts)

@@ -55,19 +55,14 @@ class VolumeCells:
 
     counts_unresolved_claims: bool
     """An unresolvable claim counts towards every disk type's limit; else only where its class names the type's provisioner."""
-    node_needed_for_counts: bool
-    """The count predicates err with ``node not found`` on a row without node."""
     csi_reads_unbound_claims: bool
     """MaxCSIVolumeCountPred counts unbound claims by their class's provisioner."""
     csi_reads_migration: bool
     """Limits from CSINode, translation of migrated in-tree volumes, driver in the key, beta class annotation."""
-    has_cinder: bool
     unbound_claim_text: str
     """NoVolumeZoneConflict's error for a claim without a volume; ``{}`` takes the quoted claim name."""
     zone_needs_scheduling_gate: bool
     """NoVolumeZoneConflict looks at the class only with gate VolumeScheduling."""
-    binding_needs_claims: bool
-    """CheckVolumeBinding passes pods without claims before anything else."""
     binding_gate: bool
     """Gate VolumeScheduling switches CheckVolumeBinding off."""
     selected_node_is_immediate: bool
@@ -113,7 +108,16 @@ class VolumeCells:
 
 @attrs.frozen(kw_only=True)
 class PreemptionCells:
-    """How a release preempts (reference E)."""
+    """How a release preempts (reference E).
+
+    Three differences are not cells, as no decision shows them:
+
+    * Up to 1.15 the nodes to try come from the informer's lister, in 1.16 from the cache. Both hold the nodes that are there.
+    * Up to 1.15 a node is judged a second time when any pod is nominated to it, in 1.16 only when such a pod counts. Where none counts the
+      second answer is the first one again. The equivalence cache leaves out all nodes with nominated pods, whether these count or not.
+    * The event on a victim is ``by NS/NAME on node N``, in 1.16 ``Preempted by NS/NAME on node N``, and in the framework ``Preempted by a
+      pod on node N``. Nothing here writes events.
+    """
 
     refreshes_snapshot: bool
     never_policy: bool
@@ -122,14 +126,8 @@ class PreemptionCells:
     """Victims of equal priority go by start time, and the choice among nodes has a last criterion by start time."""
     needs_priority_gate: bool
     """Gate PodPriority off switches preemption off."""
-    lists_nodes: str
-    """Where E3 takes the nodes from: ``lister`` or ``cache``."""
-    victim_message: str
-    """The event on a victim; takes ``namespace`` and ``name`` of the preemptor and the ``node``."""
     excludes_self: bool
     """A nominated pod is not counted against itself (same UID) in the first pass."""
-    second_pass_needs_added: bool
-    """The second pass runs only where a nominated pod was really added."""
     nominates_before_api: bool
     """The preemptor enters the nominated map before the API call."""
 
@@ -193,9 +191,10 @@ class Release:
     texts: Mapping[str, str]
     """Messages of refusal by what they are about: ``predicate``, ``priority``, ``overflow``, ``locked gate``..., to be formatted."""
     ignorable_extenders_last: bool
-    extender_unknown_node: str | None
-    """The text for a node that a filter made up, takes ``url`` and ``node``; None where the original crashes."""
-    bind_extender_must_be_interested: bool
+    extender_adds_nodes: bool
+    """An extender's filter may bring back any node of the snapshot; else only nodes that it was sent."""
+    extender_unknown_node: str
+    """The error for a node that a filter may not bring back; takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
     equivalence_cache: bool
     """Gate EnableEquivalenceClassCache exists."""
     # --- the table (reference C.7, D.4, F) ---
@@ -232,8 +231,6 @@ class Release:
     best_effort_sees_init_containers: bool
     affinity_texts: Mapping[str, str]
     """Error texts of MatchInterPodAffinity without metadata: ``existing`` takes ``pod`` and ``error``, ``affinity`` also ``node``."""
-    nodeless_breaks_metadata: bool
-    """A row without node in the snapshot makes the metadata nil."""
     spread_matches_any_selector: bool
     """SelectorSpreadPriority counts pods that match any selector; else all."""
     ratio_mean: Callable[[Any, Any], Any]

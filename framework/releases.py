@@ -39,6 +39,8 @@ V1_27: Release = attrs.evolve(
     gates=GATES,
     gate_effects=(),
     ignorable_extenders_last=True,
+    extender_adds_nodes=False,
+    extender_unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in the input node list',
     incoming=requests.exact_sums,
     footprint=requests.exact_sums,
     incoming_nonzero=requests.exact_sums_with_defaults,
@@ -72,9 +74,6 @@ V1_27: Release = attrs.evolve(
         translates_bound_volumes=True,
         missing_volume_is_reason=True,
         checks_storage_capacity=True,
-    ),
-    preemption=attrs.evolve(
-        _LAST.preemption, needs_priority_gate=False, excludes_self=True, victim_message="Preempted by a pod on node {node}"
     ),
     queue=attrs.evolve(
         _LAST.queue, pop_removes_nomination=False, fifo_without_priority=False, nominations_by_uid=True,

@@ -1,4 +1,8 @@
-"""Predicates: the questions that a node has to pass, one file a question. ``CATALOGUE`` is all of upstream's, by name."""
+"""Predicates: the questions that a node has to pass, one file a question. ``CATALOGUE`` is all of upstream's, by name.
+
+Upstream: most of them err with ``node not found`` where a NodeInfo has no node. No search visits such a row and preemption does not try it,
+so no rule here says that: what a rule answers for a row without node is never read.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _WANTED: dict[str, tuple[str, Reason]] = {
 
 @predicate("CheckNodeCondition", reads=Reads.NODE, key=lambda pod: None)
 def check_node_condition(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes that are not ready, without network, out of disk or unschedulable; a condition that is not there is no objection.
+    """Turn down nodes that are not ready, without network, out of disk or unschedulable; a missing condition is no objection.
 
     The reasons come in the order of the node's own conditions, ``spec.unschedulable`` last.
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodeConditionPredicate.

@@ -33,7 +33,7 @@ LONGEST_NAME = 63
 
 @attrs.frozen
 class Attachable:
-    """A volume that a driver attaches: what tells it from others, and what limits it; with *plugin*, only where that was replaced."""
+    """A volume that a driver attaches: its identity and its limit. With *plugin* it counts only where the driver replaced that plugin."""
 
     identity: Hashable
     limit_key: str
@@ -41,18 +41,18 @@ class Attachable:
 
 
 def csi_limit_key(driver: str) -> str:
-    """The allocatable resource that limits a driver's volumes; a long name is cut and told apart by its SHA-1."""
+    """The allocatable resource that limits a driver's volumes; a long driver name is cut and completed by a part of its SHA-1."""
     if len(PREFIX) + len(driver) < LONGEST_NAME:
         return PREFIX + driver
     return PREFIX + driver[:23] + hashlib.sha1(driver.encode()).hexdigest()[:16]
 
 
 Found = tuple[str, Hashable, str | None]
-"""The driver, handle and, for a volume of the old kind, plugin."""
+"""Driver, handle and, for an in-tree volume, plugin."""
 
 
 def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[Attachable, ...] | str:
-    """The volumes of *pod* that drivers attach, in order, or what is wrong with a claim of its."""
+    """The volumes of *pod* that drivers attach, in order, or the error of one of its claims."""
     if not pod.spec.volumes:
         return ()
     version, key = cycle.listings.volumes_version if pod.claims else 0, (NAME, incoming)
@@ -105,7 +105,7 @@ def _of_volume(volume: PersistentVolume, cycle: Cycle) -> Found | None:
 
 
 def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:
-    """As :func:`_of_volume`, for a volume that is still to be made: its claim's name stands for the handle."""
+    """As :func:`_of_volume`, for a volume that does not exist yet: the claim's name is used as the handle."""
     migration = cycle.release.volumes.csi_reads_migration
     found = cycle.listings.classes.get(claim_class(claim) if migration else claim.spec.storage_class_name or "")
     if found is None or not found.provisioner:
@@ -122,7 +122,7 @@ class Limits:
     """What limits volumes on n nodes. ``plugins``: an index into ``migrated`` for each node: int64[n]."""
 
     limited: Mask
-    """Where any number is limited at all: bool[n]."""
+    """Where the node has any limit: bool[n]."""
     by_key: dict[str, Ints]
     plugins: Ints
     migrated: list[frozenset[str]]
@@ -156,12 +156,12 @@ def _read_csi_node(i: int, name: str, limits: Limits, cycle: Cycle) -> None:
 
 
 def _there(volumes: Iterable[Attachable], migrated: frozenset[str]) -> dict[Hashable, str]:
-    """Volume -> limit key, for those that a driver attaches on a node with these plugins replaced; the last of equal ones counts."""
+    """Volume -> limit key, for the volumes that a driver attaches where these plugins are replaced; of equal volumes the last counts."""
     return {volume.identity: volume.limit_key for volume in volumes if volume.plugin is None or volume.plugin in migrated}
 
 
 def _attached(i: int, nodes: Batch, migrated: frozenset[str], cycle: Cycle) -> dict[Hashable, str] | str:
-    """The volumes of the pods on node *i*, or what is wrong with a claim of theirs."""
+    """The volumes of the pods on node *i*, or the error of one of their claims."""
     attached: dict[Hashable, str] = {}
     for entry in nodes.pods(i):
         volumes = _volumes(entry.template, cycle)
@@ -188,7 +188,7 @@ def max_csi_volume_count(pod: Template, nodes: Batch, cycle: Cycle) -> Failures 
 
 
 def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """What stands against *nodes* for the volumes that drivers attach."""
+    """The objections to *nodes* because of volumes that drivers attach."""
     volumes = _volumes(pod, cycle, incoming=True)
     if not volumes:
         return None
@@ -212,7 +212,7 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
 
 
 def _alone(news: list[dict[Hashable, str]], limits: Limits) -> NDArray[np.bool_]:
-    """Where the pod's own volumes are too many already: bool[n]."""
+    """Where the pod's own volumes alone exceed a limit: bool[n]."""
     found = np.zeros_like(limits.limited)
     for group, new in enumerate(news):
         here = limits.plugins == group

@@ -15,7 +15,7 @@ from .rule import has_volumes, predicate
 
 
 def _disks(pod: Template) -> tuple[Volume, ...]:
-    """The volumes of *pod* that can be in another pod's way."""
+    """The volumes of *pod* that can conflict with those of another pod."""
     found: tuple[Volume, ...] | None = pod.memo.get("NoDiskConflict")
     if found is None:
         found = pod.memo["NoDiskConflict"] = tuple(
@@ -29,7 +29,7 @@ def _conflict(one: Volume, other: Volume) -> bool:
     if gce and other_gce and gce.pd_name == other_gce.pd_name and not (gce.read_only and other_gce.read_only):
         return True
     ebs, other_ebs = one.aws_elastic_block_store, other.aws_elastic_block_store
-    # Upstream: an EBS volume has one user, be they all read-only.
+    # Upstream: an EBS volume has one user, even if all of them only read.
     if ebs and other_ebs and ebs.volume_id == other_ebs.volume_id:
         return True
     iscsi, other_iscsi = one.iscsi, other.iscsi

@@ -33,8 +33,8 @@ def pod_fits_host_ports(pod: Template, nodes: Batch, cycle: Cycle) -> Failures |
 
 
 def _clashing(pod: Template, nodes: Batch) -> Iterator[Port]:
-    """The ports that no node may have in use if it is to take *pod*."""
-    # Upstream: ``::`` is an address like any other, not a second name for all of them.
+    """The used ports that conflict with those of *pod*."""
+    # Upstream: ``::`` is an ordinary address here; only 0.0.0.0 stands for all.
     everywhere = {(protocol, number) for address, protocol, number in pod.ports if address == ANY_ADDRESS}
     for address, protocol, number in pod.ports:
         if (protocol, number) not in everywhere:

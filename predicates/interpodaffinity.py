@@ -1,7 +1,7 @@
-"""Do the pod and those already there want, or refuse, each other's company?
+"""Do required pod affinity and anti-affinity, of the pod and of those already there, allow the pod on the node?
 
-What upstream collects in the predicate metadata are sets of (topology key, value) pairs that pods contribute. Here a pair is in the
-set where the census counts a contributing pod in the domain. A trial's edits follow upstream's updates of those sets.
+Upstream's predicate metadata holds sets of (topology key, value) pairs. Here a pair is in a set if the census counts a matching pod in that
+domain. The edits of a trial follow upstream's updates of these sets.
 Upstream: pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; RemovePod and AddPod there.
 """
 
@@ -21,9 +21,9 @@ from ..core.failures import Failures
 from ..core.matching.domains import DomainSums, pods_with_any_key
 from ..core.matching.namespaces import by_name
 from ..core.pods.template import Template
-from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsMeant, meant_by, unreadable
+from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
 from ..core.rule import Reads
-from .affinityslow import LACKING_COMPANY, MEETING_REFUSED, REFUSED_BY_EXISTING, without_metadata
+from .affinitywithoutmetadata import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REFUSED_BY_EXISTING, without_metadata
 from .rule import predicate
 
 NAME = "MatchInterPodAffinity"
@@ -35,19 +35,19 @@ def _key(pod: Template) -> Hashable:
 
 @predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key)
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes in whose domains a pod refuses *pod*, a pod that *pod* requires is missing, or one that it refuses is there.
+    """Turn down nodes where *pod* violates the anti-affinity of an existing pod, its own affinity or its own anti-affinity.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go InterPodAffinityMatches.
     """
     if not cycle.has_metadata:
         return without_metadata(pod, nodes, cycle)
     terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    found = (refused_by_existing(terms, nodes), _lacks_company(pod, nodes), _meets_refused(pod, nodes))
-    return Failures.coded(first_of(found, nodes), (REFUSED_BY_EXISTING, LACKING_COMPANY, MEETING_REFUSED))
+    found = (refused_by_existing(terms, nodes), _affinity_unmet(pod, nodes), _anti_affinity_violated(pod, nodes))
+    return Failures.coded(first_of(found, nodes), (REFUSED_BY_EXISTING, AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED))
 
 
 def first_of(found: Sequence[Mask | None], nodes: Batch) -> Ints:
-    """Which of *found* first names each node, counted from 1, 0 where none does: int64[n]."""
+    """The number of the first mask of *found* that is set for each node, counted from 1; 0 where none is: int64[n]."""
     codes: Ints | None = None
     for code in range(len(found), 0, -1):
         mask = found[code - 1]
@@ -57,79 +57,79 @@ def first_of(found: Sequence[Mask | None], nodes: Batch) -> Ints:
 
 
 def refused_by_existing(terms: Terms, nodes: Batch) -> Mask | None:
-    """Where a pod stands in the domain whose required anti-affinity, one of *terms*, is about the pod; nominated pods count too."""
+    """Where the domain has a pod that carries one of *terms*, anti-affinity that matches the incoming pod; nominated pods count too."""
     sums = DomainSums(nodes.table)
-    for holder, counter in terms:
-        sums.add(counter, holder.topology_key)
+    for carrier, counter in terms:
+        sums.add(counter, carrier.topology_key)
     holding = sums.at(nodes)
     if nodes.edits:
         holding = np.zeros(nodes.n, np.int64) if holding is None else holding
-        for holder, _ in terms:
-            holding = holding + nodes.delta(holder) * nodes.label(holder.topology_key).present
+        for carrier, _ in terms:
+            holding = holding + nodes.delta(carrier) * nodes.label(carrier.topology_key).present
     return None if holding is None else holding > 0
 
 
 @attrs.frozen(eq=False)
 class Affinity:
-    """The required affinity of a template: pods count that all terms are about, in the domain of every key."""
+    """The required affinity of a template. A pod counts if all terms match it, in the domain of every key."""
 
-    wanted: PodsMeant
+    wanted: PodsTargeted
     keys: tuple[str, ...]
     itself: bool
-    """The pod is one that it wants."""
+    """The pod matches its own terms."""
 
     @classmethod
     def of(cls, pod: Template) -> Affinity:
         """That of *pod*."""
         found: Affinity | None = pod.memo.get((NAME, REQUIRED_AFFINITY))
         if found is None:
-            wanted = meant_by(pod, REQUIRED_AFFINITY, every=True)
+            wanted = targeted_by(pod, REQUIRED_AFFINITY, every=True)
             keys = dict.fromkeys(term.topology_key for term in pod.required_affinity)
             found = pod.memo[NAME, REQUIRED_AFFINITY] = cls(wanted, tuple(keys), bool(wanted.counts(pod)))
         return found
 
     def by_name(self, pod: Template, namespaces: Listing[Namespace]) -> Affinity:
-        """The same with names for the namespaces that it selects by labels."""
+        """The same, with the namespaces that it selects by labels replaced by names."""
         wanted = by_name(self.wanted, namespaces)
         return self if wanted is self.wanted else Affinity(wanted, self.keys, bool(wanted.counts(pod)))
 
 
-def _lacks_company(pod: Template, nodes: Batch) -> Mask | None:
-    """Where a pod that *pod* requires is missing in a domain; nowhere if none is in any domain at all and *pod* itself is such a pod."""
+def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:
+    """Where a domain lacks a pod that *pod* requires; nowhere if no domain has one and *pod* matches its own terms."""
     if not pod.required_affinity:
         return None
     affinity = Affinity.of(pod)
-    return lacks_company(affinity, nodes, lambda wanted: _change(nodes, wanted, wanted))
+    return affinity_unmet(affinity, nodes, lambda wanted: _change(nodes, wanted, wanted))
 
 
-def lacks_company(affinity: Affinity, nodes: Batch, change: Callable[[PodsMeant], Ints]) -> Mask:
-    """As said, where *change* tells how many more of the pods that are wanted the edits put on each node: int64[n]."""
+def affinity_unmet(affinity: Affinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
+    """Where a domain lacks a pod that *affinity* matches; *change* tells how many of them the edits add on each node: int64[n]."""
     counter = nodes.counter(affinity.wanted)
     there = pods_with_any_key(nodes, counter, affinity.keys)
     if nodes.edits:
-        return _lacks_with(affinity, nodes, counter, there, change(affinity.wanted))
-    lacking = np.zeros(nodes.n, np.bool_)
+        return _unmet_with(affinity, nodes, counter, there, change(affinity.wanted))
+    unmet = np.zeros(nodes.n, np.bool_)
     for key in affinity.keys if there or not affinity.itself else ():
-        lacking |= (counter.domains(key, nodes.table.labels) <= 0).take(nodes.label(key).codes)
-    return lacking
+        unmet |= (counter.domains(key, nodes.table.labels) <= 0).take(nodes.label(key).codes)
+    return unmet
 
 
-def _lacks_with(affinity: Affinity, nodes: Batch, counter: Counter, there: int, change: Ints) -> Mask:
-    lacking, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
+def _unmet_with(affinity: Affinity, nodes: Batch, counter: Counter, there: int, change: Ints) -> Mask:
+    unmet, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
     for key in affinity.keys:
         label = nodes.label(key)
         has_any |= label.present
-        lacking |= (counter.domains(key, nodes.table.labels)[label.codes] + change * label.present) <= 0
-    # Upstream: "any" are the pairs that were collected, so pods on nodes without any of the keys do not count.
-    return lacking & (there + change * has_any > 0) if affinity.itself else lacking
+        unmet |= (counter.domains(key, nodes.table.labels)[label.codes] + change * label.present) <= 0
+    # Upstream: only collected pairs count here, so pods on nodes without any of the keys do not.
+    return unmet & (there + change * has_any > 0) if affinity.itself else unmet
 
 
 @attrs.frozen(eq=False)
 class AntiAffinity:
-    """The required anti-affinity of a template, by topology key: ``(key, the pods that a term of this key is about)``."""
+    """The required anti-affinity of a template, by topology key: ``(key, the pods that its terms match)``."""
 
-    by_key: tuple[tuple[str, PodsMeant], ...]
-    any_term: PodsMeant
+    by_key: tuple[tuple[str, PodsTargeted], ...]
+    any_term: PodsTargeted
 
     @classmethod
     def of(cls, pod: Template) -> AntiAffinity:
@@ -137,31 +137,31 @@ class AntiAffinity:
         found: AntiAffinity | None = pod.memo.get((NAME, REQUIRED_ANTI_AFFINITY))
         if found is None:
             keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
-            by_key = tuple((key, meant_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys)
-            any_term = meant_by(pod, REQUIRED_ANTI_AFFINITY, every=False)
+            by_key = tuple((key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys)
+            any_term = targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False)
             found = pod.memo[NAME, REQUIRED_ANTI_AFFINITY] = cls(by_key, any_term)
         return found
 
     def by_name(self, namespaces: Listing[Namespace]) -> AntiAffinity:
-        """The same with names for the namespaces that it selects by labels."""
+        """The same, with the namespaces that it selects by labels replaced by names."""
         any_term = by_name(self.any_term, namespaces)
         if any_term is self.any_term:
             return self
-        return AntiAffinity(tuple((key, by_name(meant, namespaces)) for key, meant in self.by_key), any_term)
+        return AntiAffinity(tuple((key, by_name(targeted, namespaces)) for key, targeted in self.by_key), any_term)
 
 
-def _meets_refused(pod: Template, nodes: Batch) -> Mask | None:
-    """Where a pod stands in the domain of a term of *pod*'s required anti-affinity that is about it."""
-    # Upstream: a selector is parsed only where there is a pod to match; with metadata there is none, then.
+def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
+    """Where a domain has a pod that a term of *pod*'s required anti-affinity matches."""
+    # Upstream: selectors are parsed only where there is a pod to match, and an error there would have left no metadata.
     if not pod.required_anti_affinity or unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None:
         return None
     anti = AntiAffinity.of(pod)
-    # Upstream: a pod that is put back and that any term is about counts for the keys of all terms.
-    return meets_refused(anti, nodes, lambda refused: _change(nodes, refused, anti.any_term))
+    # Upstream: a pod that is put back counts for the keys of all terms if any one term matches it.
+    return anti_affinity_violated(anti, nodes, lambda refused: _change(nodes, refused, anti.any_term))
 
 
-def meets_refused(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsMeant], Ints]) -> Mask:
-    """As said, where *change* tells how many more of the pods that are refused stand on each node: int64[n]."""
+def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
+    """Where a domain has a pod that *anti* matches; *change* tells how many of them the edits add on each node: int64[n]."""
     met = np.zeros(nodes.n, np.bool_)
     for key, refused in anti.by_key:
         label, domains = nodes.label(key), nodes.counter(refused).domains(key, nodes.table.labels)
@@ -172,6 +172,6 @@ def meets_refused(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsMeant]
     return met
 
 
-def _change(nodes: Batch, leaving: PodsMeant, coming: PodsMeant) -> Ints:
-    """What the edits change on each node, pods that are only nominated left out: int64[n]."""
+def _change(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted) -> Ints:
+    """What the edits change on each node, without pods that are only nominated: int64[n]."""
     return nodes.placed(coming) - nodes.taken(leaving)

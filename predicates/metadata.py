@@ -1,4 +1,4 @@
-"""When upstream has no predicate metadata for a cycle, so that predicates take their slow paths.
+"""When upstream has no predicate metadata for a cycle; predicates then take other, slower paths.
 
 Upstream: pkg/scheduler/algorithm/predicates/metadata.go GetMetadata.
 """
@@ -15,9 +15,12 @@ REFUSED_BY = Unreadable(REQUIRED_ANTI_AFFINITY)
 
 
 def metadata_fails(cycle: Cycle) -> bool:
-    """Whether a row without a node, where the release minds, or an invalid selector keeps upstream from its metadata."""
+    """Whether a row without node or an invalid selector keeps upstream from its metadata.
+
+    Upstream: in 1.16 a row without node does no harm here, but from 1.14 on no snapshot has one.
+    """
     table, pod = cycle.table, cycle.template
-    if table.has_nodeless and cycle.release.nodeless_breaks_metadata:
+    if table.has_nodeless:
         return True
     return (_may_fail(pod) and _own_fail(pod, cycle)) or bool(table.census.counter(REFUSED_BY).total)
 
@@ -37,7 +40,7 @@ def _own_fail(pod: Template, cycle: Cycle) -> bool:
     table = cycle.table
     if unreadable(pod, REQUIRED_AFFINITY) is not None:
         return True
-    # Upstream: selectors of the anti-affinity are parsed only where there is a pod to match.
+    # Upstream: selectors of the anti-affinity are parsed only if there is a pod to match.
     if unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None and bool(table.pod_count[: table.size].any()):
         return True
     return "EvenPodsSpread" in cycle.release.gates and spread_unreadable(pod, table)

@@ -1,4 +1,4 @@
-"""Is the node short of memory, disk or process ids, by its own word?
+"""Does the node report that it is short of memory, disk or process ids?
 
 All three read what the scheduler remembers: a condition that disappears from a node keeps its last status.
 """
@@ -30,7 +30,7 @@ def _asks_nothing(containers: Iterable[Container]) -> bool:
 
 
 def _best_effort(pod: Template) -> tuple[bool, bool]:
-    """Whether the pod is BestEffort going by its containers, and by its containers and init containers."""
+    """Whether the pod is BestEffort by its containers alone, and by containers and init containers together."""
     by_containers = _asks_nothing(pod.spec.containers)
     return by_containers, by_containers and _asks_nothing(pod.spec.init_containers)
 

@@ -24,10 +24,10 @@ def _asked(pod: Template) -> Hashable:
 
 @predicate("PodFitsResources", reads=Reads.NODE | Reads.REQUESTS, key=_asked)
 def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes with no place for one more pod, or too little left of what *pod* requests.
+    """Turn down nodes that have no place for one more pod, or too little left of a resource that *pod* requests.
 
-    A pod that requests anything at all is held against cpu, memory and ephemeral storage, and against each scalar that it names;
-    the reasons come in this order, scalars by name.
+    If a pod requests anything, cpu, memory and ephemeral storage are checked, and each scalar that it names. The reasons come in this
+    order, scalars by name.
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsResources.
     """
     found = [(TOO_MANY_PODS, nodes.pod_count >= nodes.max_pods)]
@@ -35,7 +35,7 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
 
 
 def shortages(pod: Template, resources: tuple[str, ...], nodes: Batch) -> list[tuple[Reason, Mask]]:
-    """For each of *resources* where less of it is left than *pod* requests, be that nothing: bool[n]."""
+    """For each of *resources*: where less of it is left than *pod* requests, also if *pod* requests none of it: bool[n]."""
     if not resources:
         return []
     reasons, asked = _sought(pod, resources)
@@ -54,7 +54,7 @@ def _sought(pod: Template, resources: tuple[str, ...]) -> tuple[list[Reason], In
 def checked_resources(pod: Template) -> tuple[str, ...]:
     """The resources to look at, in the order of the reasons, scalars by name; none for a pod that requests nothing."""
     scalars = sorted(pod.requests.keys() - set(NATIVE))
-    # Upstream: as soon as anything is requested, be it a scalar of 0, a node that is overcommitted in a native resource fails too.
+    # Upstream: if anything is requested, even 0 of a scalar, a node that is overcommitted in a native resource fails too.
     return (*NATIVE, *scalars) if scalars or any(pod.requests.values()) else ()
 
 
@@ -67,6 +67,6 @@ def _checked(pod: Template, cycle: Cycle) -> tuple[str, ...]:
 
 
 def _is_ignored(resource: str, cycle: Cycle) -> bool:
-    """Whether an extender alone answers for *resource*: only extended resources can be left to one."""
-    # Upstream: what extenders manage stands in the predicate metadata; without metadata nothing is ignored.
+    """Whether *resource* is left to an extender, as only extended resources can be."""
+    # Upstream: what extenders manage is part of the predicate metadata; without metadata nothing is ignored.
     return cycle.has_metadata and resource in cycle.algorithm.ignored_resources and is_extended_resource(resource)

@@ -52,5 +52,5 @@ predicate = _Declare()
 
 
 def has_volumes(pod: Template) -> bool:
-    """Whether *pod* has any volume: no rule about volumes concerns a pod without."""
+    """Whether *pod* has any volume: rules about volumes do not concern other pods."""
     return bool(pod.spec.volumes)

@@ -1,4 +1,4 @@
-"""Do all pods of a service share the node labels that they are to share?"""
+"""Are the pods of a service on nodes with equal values of the labels that a Policy names?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def service_affinity(name: str, labels: Sequence[str]) -> Predicate:
     @predicate(name, reads=READS, key=lambda pod: (pod.namespace, pod.labels, pod.node_selector))
     def check_service_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
         """Turn down nodes without the label values that *pod*'s node selector names or, for labels that it does not name, that the
-        node of the pod's first fellow has.
+        node of the pod's first peer has.
 
         Upstream: pkg/scheduler/algorithm/predicates/predicates.go checkServiceAffinity.
         """
@@ -48,7 +48,7 @@ def service_affinity(name: str, labels: Sequence[str]) -> Predicate:
 def _beside(
     leader: str | None, own: Mapping[str, str], labels: Sequence[str], nodes: Batch, at: Mask, cycle: Cycle
 ) -> Failures | None:
-    """Judge the nodes *at*, where the pod's first fellow is on node *leader* (None: it has no fellow)."""
+    """Judge the nodes *at*, where the pod's first peer is on node *leader* (None: it has no peer)."""
     if leader is None:
         return _unless_having(own, nodes, at)
     node = cycle.cache.node(leader)
@@ -58,7 +58,7 @@ def _beside(
 
 
 def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask) -> Failures | None:
-    # Upstream: one pair that is no valid label makes every node have what is wanted.
+    # Upstream: one pair that is no valid label makes every node match.
     if set_selector(Map(wanted)) is everything:
         return None
     return Failures.where(SERVICE_AFFINITY_VIOLATED, at & ~pairs_mask(wanted, nodes))
@@ -68,8 +68,8 @@ def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask) -> Failure
 
 
 @attrs.frozen(eq=False)
-class _Fellows:
-    """The pods of the incoming pod's namespace that have all of its labels, nodes in ascending order of name.
+class _Peers:
+    """The pods of the incoming pod's namespace that have all of its labels, by node name.
 
     Only the first of them matters: ``first`` names its node, ``second`` the next node that has any.
     """
@@ -79,9 +79,9 @@ class _Fellows:
     second: str | None
 
     @classmethod
-    def of(cls, pod: Template, cycle: Cycle) -> _Fellows:
-        """The fellows of *pod*, worked out once a cycle."""
-        found: _Fellows | None = cycle.memo.get(("CheckServiceAffinity", pod))
+    def of(cls, pod: Template, cycle: Cycle) -> _Peers:
+        """The peers of *pod*, worked out once a cycle."""
+        found: _Peers | None = cycle.memo.get(("CheckServiceAffinity", pod))
         if found is None:
             matches = set_selector(pod.labels)
             query = PodsMatching(frozenset((pod.namespace,)), ("labels", pod.labels), lambda group: matches(group.labels))
@@ -92,7 +92,7 @@ class _Fellows:
         return found
 
     def leader(self, nodes: Batch, i: int, cycle: Cycle) -> str | None:
-        """The node of the first fellow when node *i* is judged as its edits leave it; empty for one that is only nominated."""
+        """The node of the first peer after the edits of node *i*; empty for a peer that is only nominated."""
         name = nodes.name(i)
         staying = self._of(cycle.table.pods[nodes.row(i)]) if name == self.first else []
         if not cycle.has_metadata:
@@ -115,10 +115,10 @@ class _Fellows:
 
 
 def _names(counter: Counter, cycle: Cycle) -> Iterator[str]:
-    """The names of all nodes that have pods which *counter* counts, as the cache knows them."""
+    """The names of all nodes that, in the cache, have pods that *counter* counts."""
     table, cache = cycle.table, cycle.cache
     for row in np.flatnonzero(counter.rows).tolist():
-        if row not in table.ghosts:
+        if row not in table.deleted_rows:
             yield table.names[row]
     if len(cache.infos) > cache.node_count:
         for name, info in cache.infos.items():
@@ -127,15 +127,15 @@ def _names(counter: Counter, cycle: Cycle) -> Iterator[str]:
 
 
 def _leaders(pod: Template, nodes: Batch, cycle: Cycle) -> Iterator[tuple[str | None, Mask]]:
-    """The node of the pod's first fellow, with the judged nodes for which it is that one: bool[n]."""
-    fellows = _Fellows.of(pod, cycle)
+    """Each node that the pod's first peer can be on, with the judged nodes for which it is that one: bool[n]."""
+    peers = _Peers.of(pod, cycle)
     usual = np.ones(nodes.n, np.bool_)
     if nodes.edits:
-        moved = nodes.touched(fellows.counter.query) if fellows.first is None else nodes.named(fellows.first)
-        exceptions = {int(i): fellows.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
+        moved = nodes.touched(peers.counter.query) if peers.first is None else nodes.named(peers.first)
+        exceptions = {int(i): peers.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
         for leader in dict.fromkeys(exceptions.values()):
             at = np.zeros(nodes.n, np.bool_)
             at[[i for i, other in exceptions.items() if other == leader]] = True
             yield leader, at
         usual &= ~moved
-    yield fellows.first, usual
+    yield peers.first, usual

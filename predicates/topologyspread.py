@@ -1,4 +1,4 @@
-"""Are the pod's fellows spread evenly enough over the topology domains?"""
+"""Are the pod's peers spread evenly enough over the topology domains?"""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
         return Failures.error(NO_METADATA, np.ones(nodes.n, np.bool_))
     namespaces = frozenset((pod.namespace,))
     if nodes.rows is None or (NAME, pod) not in cycle.memo:
-        # For the whole table anew, as whoever keeps that answer watches what is counted.
+        # Worked out again for the whole table: a cached answer has to see which counters are read.
         cycle.memo[NAME, pod] = domains_by_key(pod, constraints, namespaces, cycle.table)
     return _judge(pod, constraints, nodes, _Skews(namespaces, constraints, nodes, cycle.memo[NAME, pod]))
 
 
 def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews) -> Failures | None:
-    """The first constraint that a node breaks, or that cannot be read, decides about the node."""
+    """The first constraint that a node violates, or that is invalid, decides about the node."""
     asked = skews.has_domains()
     failed: Mask | None = None
     for constraint, text, most in _limits(pod, constraints):
@@ -75,7 +75,7 @@ def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews)
 
 
 def _limits(pod: Template, constraints: Constraints) -> list[tuple[TopologySpreadConstraint, str | None, int]]:
-    """Each constraint, what is wrong with its selector, and how far above the emptiest a domain may be without the pod."""
+    """Each constraint, the error of its selector, and by how much a domain may exceed the emptiest one before the pod comes."""
     found: list[tuple[TopologySpreadConstraint, str | None, int]] | None = pod.memo.get((NAME, "limits"))
     if found is None:
         texts = [selector_error(constraint.label_selector) for constraint in constraints]
@@ -89,7 +89,7 @@ def _limits(pod: Template, constraints: Constraints) -> list[tuple[TopologySprea
 
 @attrs.define(eq=False, slots=False)
 class _Skews:
-    """How far the domain of each node is above the emptiest one, with the batch's own edits followed as upstream's metadata does."""
+    """How far the domain of each node is above the emptiest one; the batch's own edits count as in upstream's metadata."""
 
     namespaces: frozenset[str]
     constraints: Constraints
@@ -99,7 +99,7 @@ class _Skews:
     @cached_property
     def editable(self) -> Mask:
         """Where an edit counts: bool[n]."""
-        # Upstream: that is wherever the node has all the keys; the pod's node selector is not looked at again.
+        # Upstream: an edit counts wherever the node has all the keys; the pod's node selector is not checked again.
         return with_all_keys(self.constraints, self.nodes)
 
     def has_domains(self) -> Mask | None:
@@ -117,7 +117,7 @@ class _Skews:
             return by_value.take(label.codes) if by_value.any() else None
         mine = tuple(c for c in self.constraints if c.topology_key == key)
         counts = domains.counts[label.codes] + self._delta(mine) * self.editable
-        # Upstream: an edit makes a domain of a value that was none, and its count may even be negative.
+        # Upstream: an edit can turn a value into a domain that was none, and its count can be negative.
         least = domains.least_if(label.codes, counts, domains.known[label.codes] | self._edited(mine))
         return ~label.present | (counts - least > most)
 

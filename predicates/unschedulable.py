@@ -25,7 +25,7 @@ def check_node_unschedulable(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodeUnschedulablePredicate.
     """
-    # Upstream: the node's own taints are not looked at.
+    # Upstream: the node's own taints are not read.
     if _tolerates_unschedulable(pod):
         return None
     return Failures.where(NODE_UNSCHEDULABLE, nodes.unschedulable.present)

@@ -1,4 +1,4 @@
-"""Can the pod's claims be had on the node?"""
+"""Can the pod's volume claims be satisfied on the node?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def _remember(pod: Template, nodes: Batch, cycle: Cycle) -> None:
 def check_volume_binding(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that cannot reach a volume of *pod*'s claims, or where a claim without volume can neither get one nor have one made.
 
-    Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewVolumeBindingPredicate.
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewVolumeBindingPredicate. Before 1.14 it asks the binder about pods without
+    claims too, and the binder has nothing against them.
     """
     if not pod.claims or not cycle.binder.enabled:
         return None

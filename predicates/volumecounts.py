@@ -25,7 +25,7 @@ from .rule import has_volumes
 from .volumezone import NO_NAME
 
 Ids = frozenset[Hashable]
-"""Disks by their ids; one that is not known yet, by the (namespace, name) of its claim."""
+"""Disks by id; a disk that is not known yet by the (namespace, name) of its claim."""
 ENVIRONMENT = "KUBE_MAX_PD_VOLS"
 NO_LIMIT = -(2**63)
 _NITRO = re.compile(r"^[cmr]5.*|t3|z1d")
@@ -42,7 +42,7 @@ class DiskType:
     plugin: str
     id_of: Callable[[VolumeSource], str | None]
     limit: int
-    """How many a node can have, unless something else says more or less."""
+    """How many a node can have, if nothing else sets a limit."""
     nitro_limit: int | None = None
     """The limit on machines of the newer AWS types."""
 
@@ -69,7 +69,7 @@ class Count:
 
     @property
     def errors(self) -> Failures | None:
-        """The same as what is said of it."""
+        """The same as failures."""
         return errors_of(self.faults, len(self.limit))
 
     @property
@@ -90,14 +90,14 @@ def own_limit(key: str, given: Mapping[str, int]) -> int:
 
 
 def errors_of(faults: Mapping[int, str], n: int) -> Failures | None:
-    """Node -> text as errors of *n* nodes."""
+    """*faults*, node -> text, as errors of *n* nodes."""
     return Failures.of_rows([faults.get(i) for i in range(n)]) if faults else None
 
 
 def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> str | None:
-    """What is wrong with the claim of one of *pod*'s volumes, None where nothing is or where it has none.
+    """The error of the claim of one of *pod*'s volumes; None where there is no error or no claim.
 
-    *incoming*: it is the pod that is to be scheduled, none that is on a node.
+    *incoming*: *pod* is to be scheduled, and not on a node already.
     """
     cells = cycle.release.volumes
     name = claim_name(pod.pod, volume, cells.ephemeral_claims)
@@ -113,7 +113,7 @@ def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> 
 
 
 def _ids(pod: Template, disk: DiskType, cycle: Cycle, *, incoming: bool = False) -> Ids | str:
-    """The disks of a type that *pod* uses, or what is wrong with a claim of its."""
+    """The disks of a type that *pod* uses, or the error of one of its claims."""
     version = cycle.listings.volumes_version if pod.claims else 0
     key = (disk.name, incoming)
     known: tuple[int, Ids | str] | None = pod.memo.get(key)
@@ -145,13 +145,13 @@ def _claimed(namespace: str, name: str, disk: DiskType, cycle: Cycle) -> Hashabl
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
     if volume is not None:
         return disk.id_of(volume.spec.source)
-    # Upstream: before 1.16 a claim that leads nowhere counts as a disk of every type.
+    # Upstream: before 1.16 a claim that cannot be resolved counts as a disk of every type.
     counts = cycle.release.volumes.counts_unresolved_claims or (claim is not None and _provisions(claim, disk, cycle))
     return (namespace, name) if counts else None
 
 
 def _provisions(claim: PersistentVolumeClaim, disk: DiskType, cycle: Cycle) -> bool:
-    # Upstream: the beta annotation for the class is not looked at here.
+    # Upstream: the beta annotation for the class is not read here.
     found = cycle.listings.classes.get(claim.spec.storage_class_name or "")
     return found is not None and found.provisioner == disk.plugin
 
@@ -184,7 +184,7 @@ def _is_nitro(kind: str | None) -> bool:
 
 
 def _exempt(disk: DiskType, nodes: Batch, cycle: Cycle) -> Mask:
-    """Where the type's plugin was replaced by a CSI driver: bool[n]."""
+    """Where a CSI driver has replaced the plugin of this type: bool[n]."""
     csi_nodes = cycle.listings.csi_nodes
     if not cycle.release.volumes.csi_reads_migration or not len(csi_nodes):
         return np.zeros(nodes.n, np.bool_)
@@ -210,7 +210,7 @@ def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
 
 
 def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """What stands against *nodes* for the disks of one type."""
+    """The objections to *nodes* because of disks of one type."""
     if not pod.spec.volumes:
         return None
     ids = _ids(pod, disk, cycle, incoming=True)
@@ -249,7 +249,7 @@ def _predicate(disk: DiskType) -> Predicate:
 
 
 def _leave(count: Count, nodes: Batch) -> None:
-    """Leave free and wanted disks on the nodes that fit, for BalancedResourceAllocation; each count predicate overwrites the last."""
+    """Set the free and the new disks of nodes that fit, for BalancedResourceAllocation; each count predicate overwrites the one before."""
     for i in np.flatnonzero(~count.exceeded & ~count.erred & ~count.exempt).tolist():
         nodes.set_transient(i, int(count.limit[i] - count.attached[i]), int(count.new[i]))
 

@@ -22,7 +22,7 @@ NO_NAME = "PersistentVolumeClaim had no name"
 
 
 class _NoAnswer(Exception):
-    """The predicate cannot answer, for upstream's reason."""
+    """The predicate cannot answer; the text is upstream's."""
 
 
 def zones_of(label: str) -> frozenset[str]:
@@ -72,7 +72,7 @@ def _elsewhere(volume: PersistentVolume, nodes: Batch) -> Mask:
 
 
 def not_among(zones: frozenset[str], zone: str | None) -> bool:
-    """Whether a node in *zone*, None: in no zone, is in none of *zones*."""
+    """Whether *zone* (None: the node has none) is not one of *zones*."""
     return zone not in zones
 
 

@@ -1,4 +1,4 @@
-"""Has the node asked that pods of this controller keep away?"""
+"""Does the node ask to avoid pods of this controller?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RECEIVED_KINDS = ("ReplicationController", "ReplicaSet")
 
 
 def _controller(pod: Template) -> Controller | None:
-    """The controller by which nodes may turn *pod* away; None where it has none of these kinds."""
+    """The controller of *pod* that nodes may ask to avoid; None where it is of another kind or absent."""
     owner = pod.pod.metadata.controller
     return (owner.kind, owner.uid) if owner is not None and owner.kind in RECEIVED_KINDS else None
 
@@ -46,7 +46,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _OWNER = {"apiversion": str, "kind": str, "name": str, "uid": str, "controller": bool, "blockownerdeletion": bool}
 _ENTRY = {"podsignature": {"podcontroller": _OWNER}, "evictiontime": _TIME, "reason": str, "message": str}
 _AVOID_PODS = {"preferavoidpods": [_ENTRY]}
-"""The type of each field, by its name in lower case; what is not here may be anything."""
+"""The type of each field, by its name in lower case; other fields may have any type."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -59,12 +59,12 @@ def avoided_controllers(annotation: str) -> frozenset[Controller]:
         decoded = json.loads(annotation, object_pairs_hook=_folded, parse_int=float, parse_constant=_refused)
     except (ValueError, RecursionError):
         return frozenset()
-    # Upstream: one field of a wrong type makes the whole annotation count for nothing.
+    # Upstream: one field of a wrong type makes the whole annotation invalid.
     return frozenset(_named(decoded)) if _fits(decoded, _AVOID_PODS) else frozenset()
 
 
 def _folded(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Upstream: keys are compared regardless of case, the long s included; the last of several counts."""
+    """Upstream: keys are compared without regard to case, the long s included; of several the last counts."""
     return {key.lower().replace("\u017f", "s"): value for key, value in pairs}
 
 
@@ -96,7 +96,7 @@ def _is_a_date(text: str) -> bool:
 
 def _named(avoid_pods: dict[str, Any] | None) -> Iterator[Controller]:
     for entry in _field(avoid_pods, "preferavoidpods") or ():
-        # An entry without podController, which stops the original altogether, names nobody here.
+        # An entry without podController names nobody here; the original crashes.
         if (owner := _field(_field(entry, "podsignature"), "podcontroller")) is not None:
             yield _field(owner, "kind") or "", _field(owner, "uid") or ""
 

@@ -1,4 +1,4 @@
-"""Would cpu, memory and perhaps attached volumes be used alike?"""
+"""Would cpu, memory and, with a gate, attached volumes be used to equal shares?"""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ VOLUMES_GATE = "BalanceAttachedNodeVolumes"
 def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes on which the fractions of cpu and memory in use differ least; a node that would be full gets 0.
 
-    With gate BalanceAttachedNodeVolumes the volumes that the count predicates of this cycle left behind are a third fraction; without it
-    no effect of another rule is read.
+    With gate BalanceAttachedNodeVolumes the volume counts that predicates of this cycle have set are a third fraction. Without the gate
+    they are not read.
     Upstream: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go balancedResourceScorer.
     """
     cpu, memory = _fractions(both_requested_with(pod, nodes), nodes.allocatables((CPU, MEMORY)))
@@ -41,7 +41,7 @@ def _fractions(requested: Ints, capacity: Ints) -> Fractions:
 
 
 def _with_volumes(cpu: Fractions, memory: Fractions, transient: Ints, evenness: Fractions, room: Mask) -> tuple[Fractions, Mask]:
-    """The same with one minus the variance of the three fractions, on nodes where a count predicate left a limit above 0."""
+    """The same by one minus the variance of three fractions, on nodes where a count predicate has set a limit above 0."""
     allocatable, requested = transient
     counted = allocatable > 0
     volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)

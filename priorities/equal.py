@@ -13,7 +13,7 @@ from .rule import priority
 
 @priority("EqualPriority", reads=Reads.NOTHING, key=lambda pod: None)
 def equal(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer no node to another: every one scores 1.
+    """Prefer no node: each one scores 1.
 
     Upstream: pkg/scheduler/core/generic_scheduler.go EqualPriorityMap.
     """

@@ -1,4 +1,4 @@
-"""Has the node the pod's images already?"""
+"""Does the node have the pod's images already?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .rule import MAX_PRIORITY, priority
 
 MIB = 1024 * 1024
 LEAST, MOST = 23 * MIB, 1000 * MIB
-"""Sizes of all images together that give a node 0 and 10."""
+"""Total sizes of images with which a node scores 0 and 10."""
 
 
 def normalized_image_name(name: str) -> str:
@@ -31,20 +31,20 @@ def images(pod: Template) -> tuple[str, ...]:
 
 @priority("ImageLocalityPriority", reads=Reads.NODE | Reads.CLUSTER, key=images)
 def image_locality(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes that hold *pod*'s images, by size; an image that few nodes hold counts for less, lest they attract every such pod.
+    """Prefer nodes that have *pod*'s images, by size. An image that few nodes have counts for less, so that they do not attract all pods.
 
     Upstream: pkg/scheduler/algorithm/priorities/image_locality.go ImageLocalityPriorityMap.
     """
-    # Upstream: nodes that are gone but have pods count in the total.
+    # Upstream: deleted nodes that still have pods count in the total.
     total = spread_sizes(pod, nodes, nodes.table.row_count)
     return MAX_PRIORITY * (total.clip(LEAST, MOST) - LEAST) // (MOST - LEAST)
 
 
 def spread_sizes(pod: Template, nodes: Batch, node_count: int) -> Ints:
-    """The sizes of *pod*'s images on each node, each times the share of *node_count* nodes that hold it: int64[n]."""
+    """The sizes of *pod*'s images on each node, each times the share of *node_count* nodes that have it: int64[n]."""
     total = np.zeros(nodes.n, np.int64)
     for name in images(pod):
         sizes, holders = nodes.image(name)
-        # Upstream: the holders were counted when the node itself was last updated.
+        # Upstream: the nodes with an image were counted when this node was last updated.
         total += (sizes * (holders / max(node_count, 1))).astype(np.int64)
     return total

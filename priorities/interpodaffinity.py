@@ -1,4 +1,4 @@
-"""Nodes in whose domains the pod and those already there like each other's company."""
+"""Which nodes do the affinity terms of the pod, and of the pods already there, prefer?"""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..core.pods.terms import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
-    Anybody,
-    PodsMeant,
+    AllPods,
+    PodsTargeted,
     Unreadable,
     target_of,
     terms_of,
@@ -29,8 +29,8 @@ from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"
 OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
-"""What the pod prefers, and which way that counts."""
-ANYBODY = Anybody()
+"""The pod's own preferences, each with its sign."""
+ALL_PODS = AllPods()
 UNREADABLE = tuple(Unreadable(role) for role in (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY))
 
 
@@ -44,7 +44,7 @@ def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[i
 
 
 def _between(pod: Template, raw: Scores, extremes: tuple[int, int], nodes: Batch, cycle: Cycle) -> Scores:
-    """Scale to 0 for the least and 10 for the most liked node, where 0 counts as a node's worth too.
+    """Scale so that the lowest sum becomes 0 and the highest 10; a sum of 0 always takes part.
 
     Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of CalculateInterPodAffinityPriority.
     """
@@ -53,7 +53,7 @@ def _between(pod: Template, raw: Scores, extremes: tuple[int, int], nodes: Batch
 
 
 def stretched(raw: Scores, lowest: int, highest: int, top: int) -> Scores:
-    """*raw* laid out between 0 for *lowest* and *top* for *highest*: int64[n], rounded down; 0 where the two are equal."""
+    """*raw* scaled from *lowest*..*highest* to 0..*top*: int64[n], rounded down; 0 where the two are equal."""
     if highest == lowest:
         return np.zeros(len(raw), np.int64)
     scores: Scores = (float(top) * ((raw - lowest) / float(highest - lowest))).astype(np.int64)
@@ -64,22 +64,22 @@ normalize = Reduction(_extremes, _between, zeros_alike=True)
 
 
 def _times(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
-    # Upstream: some releases count by name, so that a node that is listed twice gets everything twice.
+    # Upstream: some releases count by name, so a node that is listed twice counts everything twice.
     return raw * _times_listed(nodes) if cycle.release.interpod_counts_by_name and nodes.rows is not None else raw
 
 
 def _times_listed(nodes: Batch) -> Scores:
-    """How often each node stands among the feasible ones: after changes of nodes a search can visit one twice."""
+    """How often each node is among the feasible ones: after nodes have changed, a search can visit one twice."""
     listed: Scores = np.bincount(nodes.indexes)[nodes.indexes]
     return listed
 
 
 @priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize)
 def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes with pods in their domains that *pod* likes, or that like or require *pod*; against nodes with disliked ones.
+    """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by required affinity of existing pods.
 
-    int64[n], the sum of weights: own preferred terms, preferred terms of existing pods, and the configured weight for each required
-    affinity term of an existing pod. Raises :class:`RuleError` for an invalid selector that meets a pod.
+    int64[n]: the sum of the weights of all matching terms; a required affinity term of an existing pod has the configured weight. Raises
+    :class:`RuleError` for an invalid selector that a pod has to be matched against.
     Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go CalculateInterPodAffinityPriority.
     """
     _refuse_unreadable(pod, cycle.table)
@@ -88,8 +88,8 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Scores:
     """The sum of weights for each node, *hard_weight* for each required affinity term of an existing pod: int64[n]."""
-    # Upstream: pods on a node that is gone are passed over, as it is looked up by name.
-    sums = DomainSums(cycle.table, without=cycle.table.ghosts)
+    # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
+    sums = DomainSums(cycle.table, without=cycle.table.deleted_rows)
     for counter, key, weight in _likings(pod, cycle, hard_weight):
         sums.add(counter, key, weight)
     found = sums.at(nodes)
@@ -97,21 +97,21 @@ def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Score
 
 
 def _likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[tuple[Counter, str, int]]:
-    """Which pods count by which topology key, and how much each."""
+    """Counters of pods, each with its topology key and the weight of a pod."""
     for role, sign in OWN:
-        for meant, key, weight in _own(pod, role):
-            yield cycle.table.census.counter(by_name(meant, cycle.listings.namespaces)), key, sign * weight
-        for holder, counter in terms_about(pod, role, cycle):
-            yield counter, holder.topology_key, sign * holder.weight
-    for holder, counter in terms_about(pod, REQUIRED_AFFINITY, cycle):
-        yield counter, holder.topology_key, hard_weight
+        for targeted, key, weight in _own(pod, role):
+            yield cycle.table.census.counter(by_name(targeted, cycle.listings.namespaces)), key, sign * weight
+        for carrier, counter in terms_about(pod, role, cycle):
+            yield counter, carrier.topology_key, sign * carrier.weight
+    for carrier, counter in terms_about(pod, REQUIRED_AFFINITY, cycle):
+        yield counter, carrier.topology_key, hard_weight
 
 
-def _own(pod: Template, role: str) -> list[tuple[PodsMeant, str, int]]:
-    found: list[tuple[PodsMeant, str, int]] | None = pod.memo.get((NAME, role))
+def _own(pod: Template, role: str) -> list[tuple[PodsTargeted, str, int]]:
+    found: list[tuple[PodsTargeted, str, int]] | None = pod.memo.get((NAME, role))
     if found is None:
         terms = terms_of(pod, role) if unreadable(pod, role) is None else ()
-        found = [(PodsMeant(frozenset((target_of(pod, term),)), every=True), term.topology_key, weight) for term, weight in terms]
+        found = [(PodsTargeted(frozenset((target_of(pod, term),)), every=True), term.topology_key, weight) for term, weight in terms]
         pod.memo[NAME, role] = found
     return found
 
@@ -120,9 +120,9 @@ def _own(pod: Template, role: str) -> list[tuple[PodsMeant, str, int]]:
 
 
 def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
-    """Raise RuleError for the first invalid selector that a pod on a live node has, or meets."""
+    """Raise RuleError for the first invalid selector that a pod on an existing node has or is matched against."""
     own = next((text for role, _ in OWN if (text := unreadable(pod, role)) is not None), None)
-    if own is not None and _carrying_rows(table, ANYBODY):
+    if own is not None and _carrying_rows(table, ALL_PODS):
         raise RuleError(own, once=True)
     for query in UNREADABLE:
         for row in _carrying_rows(table, query):
@@ -131,8 +131,8 @@ def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
 
 
 def _carrying_rows(table: NodeTable, query: Query) -> list[int]:
-    """The rows of live nodes with pods that *query* counts."""
+    """The rows of existing nodes with pods that *query* counts."""
     counter = table.census.counter(query)
     if not counter.total:
         return []
-    return [row for row in np.flatnonzero(counter.rows).tolist() if table.has_node[row] and row not in table.ghosts]
+    return [row for row in np.flatnonzero(counter.rows).tolist() if table.has_node[row] and row not in table.deleted_rows]

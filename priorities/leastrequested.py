@@ -14,7 +14,7 @@ from .shares import both_requested_with, free_share, nonzero_request
 
 @priority("LeastRequestedPriority", reads=Reads.NODE | Reads.REQUESTS, key=nonzero_request)
 def least_requested(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes that keep most of their cpu and memory free: the mean of the two free shares, in tenths.
+    """Prefer nodes with the most cpu and memory left free: the mean of the two free shares, in tenths.
 
     Upstream: pkg/scheduler/algorithm/priorities/least_requested.go leastResourceScorer.
     """

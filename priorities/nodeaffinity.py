@@ -1,4 +1,4 @@
-"""Does the node have the labels that the pod would like?"""
+"""Does the node have the labels that the pod prefers?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def node_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 def _matching(term: PreferredSchedulingTerm, nodes: Batch, cycle: Cycle) -> Scores:
     """1 where the term matches, else 0: int64[n]."""
-    # Upstream: matchFields are not looked at; a term without matchExpressions matches no node.
+    # Upstream: matchFields are not read; a term without matchExpressions matches no node.
     try:
         return expressions_mask(term.preference.match_expressions, nodes).astype(np.int64)
     except SelectorError as error:

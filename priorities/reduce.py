@@ -1,4 +1,4 @@
-"""From raw scores to 0 to 10: what a priority with a reduce step does with the scores of the nodes that fit."""
+"""Reduce steps: how raw scores of the nodes that fit become scores from 0 to 10."""
 
 from __future__ import annotations
 
@@ -12,30 +12,20 @@ from ..core.rule import Reduction, Scores
 from .rule import MAX_PRIORITY
 
 
-def normalized(raw: Scores, best: int = MAX_PRIORITY, *, reverse: bool = False) -> Scores:
-    """Scale *raw* so that its greatest score becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0: int64[n].
+def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Reduction:
+    """The reduce step that scales scores so that the greatest becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0.
 
     Where no score is above 0 they stay as they are; with *reverse* every node gets *best*.
     Upstream: pkg/scheduler/algorithm/priorities/reduce.go NormalizeReduce.
     """
-    return scaled_to(raw, int(raw.max(initial=0)), best, reverse=reverse)
-
-
-def scaled_to(raw: Scores, greatest: int, best: int, *, reverse: bool) -> Scores:
-    """As :func:`normalized`, with the greatest score given."""
-    if greatest == 0:
-        return np.full_like(raw, best) if reverse else raw
-    scaled = truncated_div(raw * best, greatest)
-    return best - scaled if reverse else scaled
-
-
-def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Reduction:
-    """The reduce step that scales to 0 to *best*; see :func:`normalized`."""
 
     def summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> int:
         return int(raw.max(initial=0))
 
     def apply(pod: Template, raw: Scores, greatest: int, nodes: Batch, cycle: Cycle) -> Scores:
-        return scaled_to(raw, greatest, best, reverse=reverse)
+        if greatest == 0:
+            return np.full_like(raw, best) if reverse else raw
+        scaled = truncated_div(raw * best, greatest)
+        return best - scaled if reverse else scaled
 
     return Reduction(summarise, apply, zeros_alike=True)

@@ -1,4 +1,4 @@
-"""A score for how full the node would be, read off a curve that the user may draw."""
+"""A score for how full the node would be, by a curve that the user can configure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Point = tuple[int, int]
 """Utilization in percent, score from 0 to 10."""
 FULL = 100
 DEFAULT_SHAPE: tuple[Point, ...] = ((0, MAX_PRIORITY), (FULL, 0))
-"""The emptier the better."""
+"""An emptier node is better."""
 DEFAULT_RESOURCES = {CPU: 1, MEMORY: 1}
 
 
@@ -30,8 +30,8 @@ def requested_to_capacity_ratio_of(
 ) -> Priority:
     """The priority *name* for a Policy's ``requestedToCapacityRatioArguments``.
 
-    *shape*: points of a broken line from utilization to score; *resources*: resource -> weight, cpu and memory alike where empty;
-    a weight of 0 counts as 1. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for an invalid shape.
+    *shape*: points of a broken line from utilization to score; *resources*: resource -> weight, cpu and memory with equal weights where
+    empty; a weight of 0 counts as 1. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for an invalid shape.
     Upstream: pkg/scheduler/algorithm/priorities/requested_to_capacity_ratio.go.
     """
     check_shape(shape)
@@ -43,7 +43,7 @@ def requested_to_capacity_ratio_of(
 
     @priority(name, reads=Reads.NODE | Reads.REQUESTS, key=asked)
     def requested_to_capacity_ratio(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-        """Prefer nodes by how full they would be: the scores that the line gives for each resource, put together as the release does."""
+        """Prefer nodes by how full they would be: the line's score for each resource, combined as the release does it."""
         scores = np.stack([line[_utilization(pod, nodes, resource)] for resource in weights])
         combined: Scores = cycle.release.ratio_mean(scores, np.array([*weights.values()], np.int64))
         return combined
@@ -52,7 +52,7 @@ def requested_to_capacity_ratio_of(
 
 
 def _utilization(pod: Template, nodes: Batch, resource: str) -> Ints:
-    """How full each node would be, in percent: int64[n]; 100 where it has nothing of *resource* or less than requested."""
+    """How full each node would be, in percent: int64[n]; 100 where it has no *resource* or less than requested."""
     return (FULL - free_share(requested_with(pod, nodes, resource), nodes.allocatable(resource), FULL)).clip(0, FULL)
 
 
@@ -75,7 +75,7 @@ def _score_at(shape: Sequence[Point], utilization: int) -> int:
 
 
 def check_shape(shape: Sequence[Point]) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where *shape* is no line."""
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where *shape* is not valid."""
     for fault in _faults(shape):
         raise PolicyError(f"invalid RequestedToCapacityRatioPriority arguments: {fault}")
 

@@ -19,7 +19,7 @@ def _limit(container: Container, resource: str) -> int:
 
 
 def _pod_limit(pod: Template, resource: str) -> int:
-    """The sum over the containers, or the limit of an init container where that is more."""
+    """The sum over the containers, or the limit of an init container if that is more."""
     together = wrapped(sum(_limit(container, resource) for container in pod.spec.containers))
     return max([together, *(_limit(container, resource) for container in pod.spec.init_containers)])
 
@@ -31,7 +31,7 @@ def _limits(pod: Template) -> tuple[int, int]:
 
 @priority("ResourceLimitsPriority", reads=Reads.NODE, key=_limits)
 def resource_limits(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer, by one point, nodes whose allocatable cpu or memory is as much as *pod*'s limit, whatever runs there.
+    """Prefer, by one point, nodes whose allocatable cpu or memory covers *pod*'s limit; pods already there do not matter.
 
     Upstream: pkg/scheduler/algorithm/priorities/resource_limits.go ResourceLimitsPriorityMap.
     """

@@ -1,4 +1,4 @@
-"""Nodes and zones with fewer pods of the same service or controller."""
+"""Which nodes and zones have fewer pods of the same service or controller?"""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .rule import MAX_PRIORITY, priority
 Floats = NDArray[np.float64]
 
 ZONE_WEIGHT = 2.0 / 3.0
-"""How much of the score the zone has, where the node has a zone."""
+"""The zone's part of the score, where the node has a zone."""
 
 
-def fellows(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: bool = False) -> PodsMatching:
-    """The pods of *namespace* that all *selectors* (or any of them) take in, those that are being deleted left out."""
+def peers(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: bool = False) -> PodsMatching:
+    """The pods of *namespace* that all *selectors* (or any of them) match, without those that are being deleted."""
     combine = any if any_of_them else all
 
     def matches(group: Group) -> bool:
@@ -33,7 +33,7 @@ def fellows(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them:
 
     several = any_of_them and len(selectors) > 1
     pairs: Collection[tuple[str, str]] = () if several else {pair for selector in selectors for pair in selector.pairs}
-    return PodsMatching(frozenset((namespace,)), ("fellows", selectors, several), matches, pairs)
+    return PodsMatching(frozenset((namespace,)), ("peers", selectors, several), matches, pairs)
 
 
 def _key(pod: Template) -> Hashable:
@@ -44,32 +44,32 @@ def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     selectors = owner_selectors(pod, cycle.listings)
     if not selectors:
         return np.zeros(nodes.n, np.int64)
-    return nodes.counting(_fellows_of_owners(pod, cycle))
+    return nodes.counting(_peers_of_owners(pod, cycle))
 
 
-def _fellows_of_owners(pod: Template, cycle: Cycle) -> PodsMatching:
-    return remembered("fellows of owners", partial(_fellows, cycle.release), pod, cycle.listings)
+def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching:
+    return remembered("peers of owners", partial(_peers, cycle.release), pod, cycle.listings)
 
 
-def _fellows(release: Release, pod: Template, listings: Listings) -> PodsMatching:
-    return fellows(pod.namespace, owner_selectors(pod, listings), any_of_them=release.spread_matches_any_selector)
+def _peers(release: Release, pod: Template, listings: Listings) -> PodsMatching:
+    return peers(pod.namespace, owner_selectors(pod, listings), any_of_them=release.spread_matches_any_selector)
 
 
 def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, tuple[int, ...]]:
-    """The most fellows on a node, and the fellows in each zone, by code."""
+    """The most peers on a node, and the peers in each zone, by code."""
     by_zone = np.bincount(nodes.zone.codes, raw, len(nodes.zone.values)).astype(np.int64)
     return int(raw.max(initial=0)), tuple(by_zone.tolist())
 
 
 def _crowds_of_owners(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, tuple[int, ...]]:
-    """The same where *raw* are the pods of *pod*'s owners: over the whole table these are counted already."""
+    """The same where *raw* counts the pods of *pod*'s owners: the census has the counts by zone already."""
     if nodes.rows is not None or not owner_selectors(pod, cycle.listings):
         return _crowds(pod, raw, nodes, cycle)
-    return int(raw.max(initial=0)), tuple(nodes.counted_by_zone(_fellows_of_owners(pod, cycle)).tolist())
+    return int(raw.max(initial=0)), tuple(nodes.counted_by_zone(_peers_of_owners(pod, cycle)).tolist())
 
 
 def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
-    """*best* where no fellow is, 0 where the most are; two thirds of it by zone, where the node has one.
+    """*best* where there is no peer, 0 where the most are; the zone has two thirds of the score, where the node has a zone.
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
     """
@@ -79,7 +79,7 @@ def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nod
     if (most + 1) * len(in_zones) > nodes.n:
         on_node = _by_count(most, best)[raw.clip(0, most)]
         return np.where(zones != 0, _combined(on_node, by_zone[zones]), on_node).astype(np.int64)
-    # Few counts and few zones: one score for each pair of them, and a look-up for each node; nodes that do not fit may hold more.
+    # Counts and zones are few: one score for each pair, looked up for each node. Nodes that do not fit can have higher counts.
     on_node = _by_count(most, best)
     table = _combined(on_node[:, None], by_zone)
     table[:, 0] = on_node
@@ -89,12 +89,12 @@ def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nod
 
 @lru_cache(1 << 8)
 def _by_count(most: int, best: int) -> Floats:
-    """By the number of fellows on a node: float64[most + 1]"""
+    """The score for each number of peers on a node: float64[most + 1]."""
     return np.array([_emptiness(count, most, best) for count in range(most + 1)])
 
 
 def _emptiness(count: int, most: int, best: int) -> float:
-    """*best* for none, 0 for the most."""
+    """*best* for no peer, 0 for the most."""
     return float(best) * ((most - count) / float(most)) if most > 0 else float(best)
 
 
@@ -103,7 +103,7 @@ def _combined(on_node: Floats, in_zone: Floats) -> Floats:
 
 
 def zone_reduction(best: int) -> Reduction:
-    """The reduce step from counts of fellows to 0 to *best*."""
+    """The reduce step from counts of peers to 0 to *best*."""
     return Reduction(_crowds, partial(_spread, best=best), zeros_alike=True)
 
 
@@ -124,5 +124,5 @@ service_spreading = Priority(
 )
 """The older name of SelectorSpreadPriority.
 
-Upstream: though built with services alone, it reads the selectors that SelectorSpreadPriority reads too, controllers' among them.
+Upstream: it is built with services alone, but it reads the same selectors as SelectorSpreadPriority, also those of controllers.
 """

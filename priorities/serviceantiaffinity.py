@@ -1,4 +1,4 @@
-"""Values of a node label with fewer pods of the same service."""
+"""Which values of a node label have fewer pods of the same service?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core.matching.owners import first_service_selector
 from ..core.pods.template import Template
 from ..core.rule import Priority, Reads, Scores
 from .rule import MAX_PRIORITY, priority
-from .selectorspread import fellows
+from .selectorspread import peers
 
 
 def service_anti_affinity(name: str, label: str) -> Priority:
@@ -34,6 +34,6 @@ def service_anti_affinity(name: str, label: str) -> Priority:
         selector = first_service_selector(pod, cycle.listings)
         if selector is None:
             return np.zeros(nodes.n, np.int64)
-        return nodes.counting(fellows(pod.namespace, frozenset((selector,))))
+        return nodes.counting(peers(pod.namespace, frozenset((selector,))))
 
     return service_anti_affinity

@@ -1,4 +1,4 @@
-"""How full a node would be with the pod on it, resource by resource, counting defaults for absent requests.
+"""How full a node would be with the pod on it, for each resource; absent requests count with defaults.
 
 Upstream: pkg/scheduler/algorithm/priorities/resource_allocation.go.
 """
@@ -14,7 +14,7 @@ from ..core.pods.template import Template
 
 
 def nonzero_request(pod: Template) -> tuple[int, int]:
-    """cpu in millicores and memory in bytes that *pod* counts for scores: pods with equal ones share scores."""
+    """cpu in millicores and memory in bytes that *pod* counts in scores; pods with equal values share scores."""
     return pod.nonzero
 
 

@@ -1,4 +1,4 @@
-"""Would the node rather not have the pod?"""
+"""Does a taint of the node ask to avoid the pod?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes in emptier topology domains, for pods that would rather be spread evenly."""
+"""Which nodes are in emptier topology domains, for pods with soft spread constraints?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _key(pod: Template) -> Hashable:
 
 
 def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int] | None:
-    """The pods met on all candidates together, and on the one that meets the fewest; None where nothing is asked for."""
+    """The pods counted on all candidates together, and the smallest count of one; None where the pod has no soft constraint."""
     constraints = soft_constraints(pod)
     if not constraints:
         return None
@@ -43,14 +43,14 @@ def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[
 
 
 def _apply(pod: Template, raw: Scores, summary: tuple[int, int] | None, nodes: Batch, cycle: Cycle) -> Scores:
-    """10 where the fewest pods are met, less the more there are; 0 on nodes that lack a topology key.
+    """10 where the fewest pods are counted, and less where there are more; 0 on nodes that lack a topology key.
 
     Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.
     """
     if summary is None:
         return np.zeros(nodes.n, np.int64)
     total, least = summary
-    # Upstream: a node that stands twice in the list is credited twice, each time for both.
+    # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
     twice = nodes.rows is not None and nodes.n
     own = raw * np.bincount(nodes.indexes)[nodes.indexes] if twice else raw
     spread = _int32(total - least)
@@ -75,7 +75,7 @@ def _int32(number: int) -> int:
 
 
 def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batch, cycle: Cycle) -> None:
-    """Raise RuleError where an invalid selector meets a pod in a domain of a candidate."""
+    """Raise RuleError where a pod in a domain of a candidate has to be matched against an invalid selector."""
     for constraint in constraints:
         text = selector_error(constraint.label_selector)
         if text is None:
@@ -93,7 +93,7 @@ def _concerns(pod: Template) -> bool:
 
 @priority("EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=Reduction(_summarise, _apply), concerns=_concerns)
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes in whose topology domains fewer pods match *pod*'s soft spread constraints: the pods met there, to be reduced.
+    """Prefer nodes in topology domains with fewer pods that match *pod*'s soft spread constraints. The raw score is their number.
 
     Pods of every namespace count.
     Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.

@@ -228,7 +228,7 @@ class TestSchedules:
 
 class TestWhatNoRowShows:
     @pytest.mark.parametrize("release", ["1.12", "1.14", "1.16"])
-    def test_a_fellow_on_a_name_without_node(self, release: str) -> None:
+    def test_a_peer_on_a_name_without_node(self, release: str) -> None:
         """A pod that is told of on a node that is not there changes the answer of CheckServiceAffinity for all nodes."""
         rule = RULES["ServiceAffinity"]
         made = engine(node("a", labels={REGION: "r1"}), node("b"), pod("1", on="b", labels={"app": "x"}), SERVICE, release=release)

@@ -263,12 +263,6 @@ class Batch:
             rows = np.concatenate([rows, np.zeros(self.table.size - len(rows), np.int64)])
         return self._of(rows)
 
-    def matching(self, query: Query, key: str) -> Ints:
-        """Pods that *query* counts in each node's domain by label *key*: int64[n], 0 where the node lacks the label."""
-        label = self.label(key)
-        counts = self.counter(query).domains(key, self.table.labels)[label.codes]
-        return counts + self.delta(query) * label.present if self.edits else counts
-
     @property
     def edits(self) -> Sequence[Edit]:
         """What this batch adds to and takes off its nodes, in order; empty but for overlays."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..pods.pairs import Pair, Pairs
 from ..pods.template import Group, Template
-from ..pods.terms import ROLES, TermHolders, TermIndex, holders
+from ..pods.terms import ROLES, TermCarriers, TermIndex, carriers
 from .columns import Column, grown
 
 Counts = NDArray[np.int64]
@@ -123,7 +123,7 @@ class Counter:
         self.version += 1
 
 
-Terms = Sequence[tuple[TermHolders, Counter]]
+Terms = Sequence[tuple[TermCarriers, Counter]]
 
 
 @attrs.define(eq=False)
@@ -151,7 +151,7 @@ class Census:
 
     def counter(self, query: Query) -> Counter:
         """The counter of *query*; the first time all present pods are counted for it."""
-        found = self._carried(query) if isinstance(query, TermHolders) else self._counter(query)
+        found = self._carried(query) if isinstance(query, TermCarriers) else self._counter(query)
         if self.watch is not None:
             self.watch.append(found)
         return found
@@ -170,7 +170,7 @@ class Census:
     def terms_about(self, template: Template, role: str) -> Terms:
         """The distinct terms of *role* that pods carry or carried and that are about pods of *template*.
 
-        Each comes with the counter of its holders. Not to be changed.
+        Each comes with the counter of its carriers. Not to be changed.
         """
         terms = self._terms[role].about(template)
         self.asked_terms = True
@@ -214,13 +214,13 @@ class Census:
         asked = (counter for _, counters in self._asked.concerning(template.labels) for counter in counters)
         matching = self._matching[template] = [(counter, often) for counter in asked if (often := counter.of(template))]
         for role in ROLES if template.has_pod_affinity else ():
-            matching.extend((self._carried(holder), often) for holder, often in holders(template, role).items())
+            matching.extend((self._carried(carrier), often) for carrier, often in carriers(template, role).items())
 
-    def _carried(self, holder: TermHolders) -> Counter:
-        found = self.counters.get(holder)
+    def _carried(self, carrier: TermCarriers) -> Counter:
+        found = self.counters.get(carrier)
         if found is None:
-            found = self.counters[holder] = Counter(holder)
-            self._terms[holder.role].add(holder, found)
+            found = self.counters[carrier] = Counter(carrier)
+            self._terms[carrier.role].add(carrier, found)
             self.terms_version += 1
             self.version += 1
         return found

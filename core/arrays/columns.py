@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Any, Generic, TypeVar
 
 import attrs
@@ -97,33 +97,22 @@ class ColumnView(Generic[T]):
 
 @attrs.define(eq=False)
 class Postings:
-    """From a value to the rows that hold it, with a number for each; a pod asks for few values, a node holds many."""
+    """From a value to the rows that hold it: a pod asks for few values, a node holds many."""
 
-    rows: dict[Hashable, dict[int, int]] = attrs.field(factory=dict)
+    rows: dict[Hashable, set[int]] = attrs.field(factory=dict)
 
-    def add(self, value: Hashable, row: int, count: int = 1) -> None:
-        """Count *value* on *row* up, or down for a negative *count*; a count of 0 is forgotten."""
-        held = self.rows.setdefault(value, {})
-        left = held.get(row, 0) + count
-        if left:
-            held[row] = left
-        else:
-            held.pop(row, None)
-            if not held:
-                del self.rows[value]
-
-    def put(self, value: Hashable, row: int, number: int = 1) -> None:
-        """Set the number of *value* on *row*."""
-        self.rows.setdefault(value, {})[row] = number
+    def put(self, value: Hashable, row: int) -> None:
+        """Note that *row* holds *value*."""
+        self.rows.setdefault(value, set()).add(row)
 
     def drop(self, value: Hashable, row: int) -> None:
         """Forget *value* on *row*, if it is there."""
         held = self.rows.get(value)
         if held is not None:
-            held.pop(row, None)
+            held.discard(row)
             if not held:
                 del self.rows[value]
 
-    def of(self, value: Hashable) -> dict[int, int]:
-        """The rows that hold *value* and the number of each. Not to be changed."""
-        return self.rows.get(value, {})
+    def of(self, value: Hashable) -> Collection[int]:
+        """The rows that hold *value*. Not to be changed."""
+        return self.rows.get(value, ())

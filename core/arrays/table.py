@@ -84,7 +84,7 @@ class NodeTable:
     """Rows whose pods have volumes -> how many pods have."""
     priorities: dict[int, int] = attrs.field(factory=dict)
     """Priority -> pods that have it, on any row."""
-    ghosts: set[int] = attrs.field(factory=set)
+    deleted_rows: set[int] = attrs.field(factory=set)
     """Rows that keep a node which is gone, as its pods remain; no lister finds that node any more."""
     has_transient: bool = False
     """Some row may hold such counts."""
@@ -168,7 +168,7 @@ class NodeTable:
         self._rename(row, "")
         del self.row_of[name]
         self.used[row] = False
-        self.ghosts.discard(row)
+        self.deleted_rows.discard(row)
         self._free.append(row)
         self.changed.mark(row, What.ALL)
 

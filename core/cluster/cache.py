@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/internal/cache/cache.go (1.12: pkg/scheduler/cache/cache
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import attrs
@@ -17,8 +17,6 @@ from .nodetree import VisitingOrder
 
 ASSUMED_POD_TTL = 30.0
 """Seconds after which an assumed pod whose binding has finished is given up."""
-EXPIRY_SWEEP = 1.0
-"""Seconds between two looks for such pods."""
 
 
 @attrs.define(eq=False)
@@ -146,7 +144,10 @@ class Cache:
         del self._states[pod.uid]
 
     def expire(self, now: float) -> list[Pod]:
-        """Give up the assumed pods whose deadline is past; answers which, in the order in which they were assumed."""
+        """Give up the assumed pods whose deadline is past; answers which, in the order in which they were assumed.
+
+        Upstream: once a second.
+        """
         expired = [state for state in self._assumed.values() if state.deadline is not None and now > state.deadline]
         for state in expired:
             self._take(state)
@@ -156,11 +157,6 @@ class Cache:
     def next_expiry(self) -> float | None:
         """The earliest deadline of an assumed pod, after which :meth:`expire` has something to do; None where there is none."""
         return min((state.deadline for state in self._assumed.values() if state.deadline is not None), default=None)
-
-    def pods(self) -> Iterator[Entry]:
-        """All pods, assumed ones included, in ascending order of node name and then in the node's own order."""
-        for name in sorted(self.infos):
-            yield from self.infos[name].pods
 
     def _put(self, pod: Pod, template: Template | None = None) -> Entry:
         entry = self.templates.entry(pod) if template is None else Entry(pod, template)

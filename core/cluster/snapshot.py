@@ -90,8 +90,8 @@ class Snapshot:
         self._stale.add(name)
         self.table.changed.mark_unseen()
         row = self.table.row_of.get(name)
-        if row is not None and row not in self.table.ghosts:
-            self.table.ghosts.add(row)
+        if row is not None and row not in self.table.deleted_rows:
+            self.table.deleted_rows.add(row)
             self.table.changed.mark(row, What.NODE)
 
     def _drop_the_gone(self) -> None:

@@ -10,11 +10,21 @@ from typing import Protocol
 
 from ...api.objects import Node, Pod
 from ...exceptions import ExtenderError
+from ..cycle import Cycle
 from .plan import Victims
 
 
 class Extender(Protocol):
-    """One extender. Each call may raise :class:`~kubeclassic.exceptions.ExtenderError`."""
+    """One extender. Each call may raise :class:`~kubeclassic.exceptions.ExtenderError`.
+
+    Binding is not part of a cycle. Upstream: up to 1.15 the first extender with a bind verb binds the pods that it is interested in; from
+    1.16 on it is the first one that has the verb and is interested. A configuration with two such extenders is refused in every release.
+    """
+
+    @property
+    def url(self) -> str:
+        """Its URL prefix as the configuration has it; error texts name it."""
+        ...
 
     @property
     def is_ignorable(self) -> bool:
@@ -43,19 +53,17 @@ class Extender(Protocol):
         ...
 
 
-def filter_by_extenders(
-    extenders: Sequence[Extender], pod: Pod, nodes: Mapping[str, Node], feasible: list[str]
-) -> tuple[list[str], dict[str, list[str]]]:
+def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: list[str]) -> tuple[list[str], dict[str, list[str]]]:
     """The nodes that remain of *feasible* after each extender in turn, and the reasons that they gave against others.
 
     Raises the error of an extender that may not be ignored.
     """
     reasons: dict[str, list[str]] = {}
     for extender in extenders:
-        if not feasible or not extender.is_interested(pod):
+        if not feasible or not extender.is_interested(cycle.pod):
             continue
         try:
-            feasible, failed = extender.filter(pod, [nodes[name] for name in feasible])
+            feasible, failed = _filter(extender, cycle, feasible)
         except ExtenderError:
             if extender.is_ignorable:
                 continue
@@ -63,6 +71,23 @@ def filter_by_extenders(
         for name, text in failed.items():
             reasons.setdefault(name, []).append(text)
     return feasible, reasons
+
+
+def _filter(extender: Extender, cycle: Cycle, names: list[str]) -> tuple[list[str], dict[str, str]]:
+    """What *extender* answers about the nodes *names*; raises :class:`ExtenderError` where it names a node that it may not name."""
+    nodes = {name: node for name in names if (node := _node(cycle, name)) is not None}
+    remaining, failed = extender.filter(cycle.pod, [nodes[name] for name in names])
+    for name in remaining:
+        # Upstream: up to 1.16 a filter may bring back a node of the snapshot that has failed.
+        if name not in nodes and not (cycle.release.extender_adds_nodes and _node(cycle, name) is not None):
+            raise ExtenderError(cycle.release.extender_unknown_node.format(url=extender.url, node=name))
+    return remaining, failed
+
+
+def _node(cycle: Cycle, name: str) -> Node | None:
+    """The node called *name* in the snapshot."""
+    row = cycle.table.row_of.get(name)
+    return None if row is None else cycle.table.nodes[row]
 
 
 def preempt_with_extenders(extenders: Sequence[Extender], pod: Pod, candidates: dict[str, Victims]) -> dict[str, Victims]:

@@ -1,4 +1,4 @@
-"""Spares predicates work on pods that look alike: what one said of a class of pods stays until an event ends it, with all gaps.
+"""The equivalence cache: a predicate's result for a class of pods is reused until an event invalidates it, with all of upstream's gaps.
 
 Upstream: pkg/scheduler/core/equivalence/eqivalence.go Cache; only the releases with gate EnableEquivalenceClassCache have it.
 """
@@ -23,14 +23,14 @@ from ..rule import Predicate
 from .invalidation import ALL, Gates, of_change, of_pod_arrival, of_volumes_assumed
 
 Kept = NDArray[np.int32]
-"""What is kept of each row: 0 nothing, 1 that it fits, else 2 and more: the number of its reasons."""
+"""The cached result of each row: 0 none, 1 it fits, 2 and more the number of its reasons."""
 FITS = 1
 
 
 def class_of(pod: Pod) -> Hashable:
-    """What two pods must share to be one class. Upstream: getEquivalencePod, whose hash this stands for.
+    """What two pods must have in common to be of one class. Upstream: getEquivalencePod, where it is hashed.
 
-    Priority, annotations, owners and topology spread are no part of it; the spelling of quantities is.
+    Priority, annotations, owners and topology spread are no part of it; the written form of quantities is.
     """
     spec = pod.spec
     containers, inits = (tuple(map(_written, some)) for some in (spec.containers, spec.init_containers))
@@ -39,21 +39,21 @@ def class_of(pod: Pod) -> Hashable:
 
 
 def _written(container: Container) -> Hashable:
-    # Upstream: quantities are hashed as they are kept, so 1000m and 1 make two classes.
+    # Upstream: quantities are hashed in their written form, so 1000m and 1 make two classes.
     amounts = (frozenset((name, amount.form) for name, amount in part.items()) for part in (container.requests, container.limits))
     return (container, *amounts)
 
 
 @attrs.define(eq=False)
 class Results:
-    """What one predicate said: class -> rows."""
+    """The cached results of one predicate: class -> rows."""
 
     _of_class: dict[int, Kept] = attrs.field(factory=dict)
     _numbers: dict[Reasons, int] = attrs.field(factory=dict)
     _reasons: dict[int, Reasons] = attrs.field(factory=dict)
 
     def of(self, number: int, size: int) -> Kept | None:
-        """What is kept for class *number*: int32[size]; None where that is nothing at all."""
+        """The results for class *number*: int32[size]; None where there are none."""
         found = self._of_class.get(number)
         if found is None:
             return None
@@ -61,7 +61,7 @@ class Results:
         return found[:size]
 
     def keep(self, number: int, size: int, rows: Rows, failures: Failures | None) -> None:
-        """Keep for class *number* what was found on *rows*; where the predicate erred nothing is."""
+        """Cache for class *number* what was found on *rows*; errors are not cached."""
         kept = self._of_class[number] = grown(self._of_class.get(number, np.zeros(0, np.int32)), size)
         if failures is None:
             kept[rows] = FITS
@@ -78,7 +78,7 @@ class Results:
         return number
 
     def over(self, fresh: Failures | None, kept: Kept, hits: Mask) -> Failures | None:
-        """*fresh* with what is kept in its place on *hits*."""
+        """*fresh*, with cached results in place of it on *hits*."""
         base = fresh if fresh is not None else Failures(np.zeros(len(kept), np.int64), {})
         above = max(base.sequences, default=0)
         codes = np.where(hits, np.where(kept > FITS, kept + above, 0), base.codes)
@@ -89,13 +89,13 @@ class Results:
         return Failures(codes, {**base.sequences, **{number + above: self._reasons[number] for number in used}}, errors, base.texts)
 
     def end_on(self, row: int) -> None:
-        """Nothing is kept of *row* any more."""
+        """Invalidate the results of *row*."""
         for kept in self._of_class.values():
             if row < len(kept):
                 kept[row] = 0
 
     def end(self) -> None:
-        """Nothing is kept any more."""
+        """Invalidate all results."""
         self._of_class.clear()
 
 
@@ -103,47 +103,47 @@ class Results:
 class EquivalenceCache:
     """The results of all predicates on the nodes of *table*.
 
-    In one scheduler cycles and events take turns, so nothing that is stored can be stale by the time, which upstream has to look out for.
+    Here cycles and events take turns, so a result cannot be stale when it is stored; upstream has to check for that.
     """
 
     table: NodeTable
     release: Release
     gates: Gates
     read_only: bool = False
-    """Nothing new is kept."""
+    """Nothing new is cached."""
     _results: dict[str, Results] = attrs.field(factory=dict)
     _classes: dict[Hashable, int] = attrs.field(factory=dict)
 
     def view(self, pod: Pod, nominations: Nominations) -> CacheView:
-        """What is kept for the class of *pod*, for one search over the whole table. The snapshot must be fresh."""
+        """The results for the class of *pod*, for one search over the whole table. The snapshot must be up to date."""
         number = self._classes.setdefault(class_of(pod), len(self._classes))
         usable = np.ones(self.table.size, np.bool_)
-        # Upstream: a node with any nominated pod, of whatever priority, goes without.
+        # Upstream: the cache is not used for a node with any nominated pod, whatever its priority.
         usable[[self.table.row_of[name] for name in nominations if name in self.table.row_of]] = False
         return CacheView(self, number, usable)
 
     def frozen(self) -> EquivalenceCache:
-        """The same results for reading alone."""
+        """The same results, for reading only."""
         return attrs.evolve(self, read_only=True, results=self._results, classes=dict(self._classes))
 
     def results(self, predicate: str) -> Results:
-        """What *predicate* said."""
+        """The results of *predicate*."""
         return self._results.setdefault(predicate, Results())
 
-    # --- what ends results ------------------------------------------------------------------------------------------
+    # --- invalidation -----------------------------------------------------------------------------------------------
 
     def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        """An object came (*old* is None), changed, or went (*new* is None), after scheduler and listings were told."""
+        """An object came (*old* is None), changed, or was deleted (*new* is None); scheduler and listings know it already."""
         for predicate, node_name in of_change(old, new, self.release, self.gates):
             self._end(predicate, node_name)
 
     def pod_assumed(self, pod: Pod, node_name: str) -> None:
-        """*pod* is taken as bound to the node."""
+        """*pod* is assumed to be on the node."""
         for predicate in of_pod_arrival(pod, self.gates):
             self._end(predicate, node_name)
 
     def volumes_assumed(self) -> None:
-        """A pod's volumes were assumed, or there were none, or it went wrong."""
+        """A pod's volumes were assumed, or it has none, or assuming them failed."""
         for predicate in of_volumes_assumed(self.gates):
             self._end(predicate, None)
 
@@ -159,7 +159,7 @@ class EquivalenceCache:
 
 @attrs.define(eq=False)
 class CacheView:
-    """One search's view through the cache: a kept result stands in for a fresh one, and what was asked in earnest is kept afterwards."""
+    """The cache as one search uses it: cached results replace fresh ones, and what was really evaluated is cached afterwards."""
 
     cache: EquivalenceCache
     number: int
@@ -167,10 +167,10 @@ class CacheView:
     usable: Mask
     """Rows for which the cache may be used."""
     hits: dict[str, Mask] = attrs.field(factory=dict)
-    """Predicate -> rows for which a kept result stood in; absent where none did."""
+    """Predicate -> rows with a cache hit; absent where there is none."""
 
     def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:
-        """What *predicate* has against the rows of the table, of which it has just said *fresh*."""
+        """What *predicate* has against the rows of the table; *fresh*: what it has just answered."""
         results = self.cache.results(predicate.name)
         kept = results.of(self.number, len(self.usable))
         if kept is None:
@@ -182,7 +182,7 @@ class CacheView:
         return results.over(fresh, kept, hits)
 
     def keep(self, judgement: Judgement, visited: Rows) -> None:
-        """Keep what each predicate said of those *visited* rows that it was really asked about."""
+        """Cache what each predicate answered for those *visited* rows that it really evaluated."""
         if self.cache.read_only:
             return
         visited = visited[self.usable[visited]]

@@ -1,8 +1,8 @@
-"""Which results of which predicates an event ends, for the equivalence cache: what is missing here is a gap, and stays one.
+"""Which results an event invalidates in the equivalence cache. Upstream forgets some cases; these gaps are kept.
 
 Upstream: the invalidate functions of pkg/scheduler/factory/factory.go and InvalidateCachedPredicateItemForPodAdd in
-pkg/scheduler/core/equivalence/eqivalence.go. Two of its conditions are left out as no result can tell: taints in annotations, and
-conditions that changed in their texts alone.
+pkg/scheduler/core/equivalence/eqivalence.go. Two of its conditions are left out, as no result depends on them: taints in annotations,
+and conditions that changed in their texts only.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LATE = "WaitForFirstConsumer"
 
 
 def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, gates: Gates) -> Ends:
-    """What ends when an object comes (*old* is None), changes, or goes (*new* is None). Pods are those bound to a node."""
+    """What is invalid when an object comes (*old* is None), changes, or is deleted (*new* is None). Pods are those bound to a node."""
     match old or new:
         case Node():
             return _of_node(old, new)
@@ -71,7 +71,7 @@ def _everywhere(predicates: Iterable[str]) -> Ends:
 
 
 def of_pod_arrival(pod: Pod, gates: Gates) -> set[str]:
-    """What ends on a node that the scheduler gives *pod* to; upstream takes the same list where it leaves."""
+    """What is invalid on a node when the scheduler puts *pod* there; upstream uses the same list when the pod leaves."""
     # Upstream: neither MatchInterPodAffinity nor NoDiskConflict is among them.
     ended = {GENERAL}
     for volume in pod.spec.volumes:
@@ -84,13 +84,13 @@ def of_pod_arrival(pod: Pod, gates: Gates) -> set[str]:
 
 
 def of_volumes_assumed(gates: Gates) -> set[str]:
-    """What ends everywhere when volumes are assumed."""
+    """What is invalid on all nodes when volumes are assumed."""
     return _binding(gates)
 
 
 def _of_pod(old: KubeObject | None, new: KubeObject | None, release: Release, gates: Gates) -> Ends:
     if not isinstance(old, Pod):
-        # Upstream: only the scheduler's own pods end anything, when they are assumed; one that others bind does not.
+        # Upstream: only the scheduler's own pods invalidate results, when they are assumed; a pod that others bind does not.
         return ()
     node_name = old.spec.node_name
     if not isinstance(new, Pod):
@@ -120,7 +120,7 @@ def _of_node(old: KubeObject | None, new: KubeObject | None) -> Ends:
     if old.spec.taints != new.spec.taints:
         ended.add(TAINTS)
     if old.spec.unschedulable != new.spec.unschedulable:
-        # Upstream: CheckNodeCondition it is, and not CheckNodeUnschedulable.
+        # Upstream: this invalidates CheckNodeCondition, but not CheckNodeUnschedulable.
         ended.add(CONDITION)
     return [(name, old.name) for name in ended]
 
@@ -132,7 +132,7 @@ def _forms(node: Node) -> dict[str, object]:
 def _of_labels(old: Mapping[str, str], new: Mapping[str, str]) -> set[str]:
     if old == new:
         return set()
-    # Upstream: a label that the node did not have before ends neither of the two below.
+    # Upstream: a label that the node did not have before invalidates neither of the two below.
     changed = {key for key, value in old.items() if value != new.get(key, "")}
     ended = {GENERAL, SERVICES}
     if changed:
@@ -161,7 +161,7 @@ def _counts(gates: Gates) -> set[str]:
 def _of_volume(old: KubeObject | None, new: KubeObject | None, gates: Gates) -> set[str]:
     if isinstance(old, PersistentVolume) and isinstance(new, PersistentVolume):
         changed = (key for key in ZONE_LABELS if key in new.labels and new.labels[key] != old.labels.get(key, ""))
-        # Upstream: a zone label that is taken away ends nothing of NoVolumeZoneConflict.
+        # Upstream: a removed zone label does not invalidate NoVolumeZoneConflict.
         return _binding(gates) | ({ZONE} if any(changed) else set())
     volume = old or new
     assert isinstance(volume, PersistentVolume)
@@ -176,7 +176,7 @@ def _of_volume(old: KubeObject | None, new: KubeObject | None, gates: Gates) -> 
 def _of_claim(old: KubeObject | None, new: KubeObject | None, gates: Gates) -> set[str]:
     if not isinstance(old, PersistentVolumeClaim) or not isinstance(new, PersistentVolumeClaim):
         return _counts(gates) | {ZONE} | _binding(gates)
-    # Upstream: NoVolumeZoneConflict is not among what an update ends, and without gate VolumeScheduling updates are not looked at.
+    # Upstream: an update does not invalidate NoVolumeZoneConflict; without gate VolumeScheduling updates are ignored.
     if not gates.get("VolumeScheduling", False) or old.spec.volume_name == new.spec.volume_name:
         return set()
     return _counts(gates) | _binding(gates)

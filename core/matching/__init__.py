@@ -1,1 +1,1 @@
-"""Which nodes, pods and namespaces selectors and owners mean, and which topology domains nodes are in."""
+"""Which nodes, pods and namespaces match selectors and owners, and which topology domains nodes are in."""

@@ -1,7 +1,7 @@
-"""Sums over topology domains: what each node gets from the pods that stand where it stands.
+"""Sums over topology domains: what each node gets from the pods in its domains.
 
-A term counts pods by the value of one label key. Sums are made over the distinct values of a key, which are few, and only then laid
-out over the nodes.
+A term counts pods by the value of one label key. Sums are made over the distinct values of a key, which are few, and then looked up for
+each node.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..arrays.table import NodeTable
 
 @attrs.define(eq=False)
 class DomainSums:
-    """Weighted counts by topology key, each int64[values of the key]; pods of the rows *without* are left out."""
+    """Weighted counts by topology key, each int64[values of the key]; pods on the rows *without* are left out."""
 
     table: NodeTable
     without: Collection[int] = ()
@@ -48,7 +48,7 @@ class DomainSums:
 
 
 def pods_with_any_key(nodes: Batch, counter: Counter, keys: Collection[str]) -> int:
-    """How many pods of *counter* stand on rows of the whole table that have at least one of the label *keys*."""
+    """How many pods of *counter* are on rows, of the whole table, that have at least one of the label *keys*."""
     if not counter.total:
         return 0
     if len(keys) == 1:

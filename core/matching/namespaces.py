@@ -1,7 +1,7 @@
-"""Which namespaces pod affinity terms take in by the labels of the Namespace objects.
+"""Which namespaces pod affinity terms select by the labels of the Namespace objects.
 
-What the incoming pod's own terms select is worked out once, into names. The terms of pods that are there are held against the labels of
-the incoming pod's namespace; one without an object has none.
+The selectors of the incoming pod's own terms are replaced by names once. The terms of existing pods are matched against the labels of the
+incoming pod's namespace; a namespace without an object has no labels.
 Upstream: pkg/scheduler/framework/plugins/interpodaffinity/plugin.go mergeAffinityTermNamespacesIfNotEmpty, GetNamespaceLabelsSnapshot.
 """
 
@@ -17,7 +17,7 @@ from ..arrays.census import Terms
 from ..cluster.listings import Listing
 from ..cycle import Cycle
 from ..pods.template import Template
-from ..pods.terms import PodsMeant, Target
+from ..pods.terms import PodsTargeted, Target
 
 
 def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, str]:
@@ -27,23 +27,23 @@ def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, st
 
 
 def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
-    """The distinct terms of *role* that pods carry or carried and that are about *pod*, each with the counter of its holders."""
+    """The distinct terms of *role* that match *pod* and that pods carry or carried, each with the counter of its carriers."""
     terms = cycle.table.census.terms_about(pod, role)
-    if not any(holder.target.by_labels for holder, _ in terms):
+    if not any(carrier.target.by_labels for carrier, _ in terms):
         return terms
     labels = labels_of(pod.namespace, cycle.listings.namespaces)
-    return [(holder, counter) for holder, counter in terms if _reaches(holder.target, pod.namespace, labels)]
+    return [(carrier, counter) for carrier, counter in terms if _reaches(carrier.target, pod.namespace, labels)]
 
 
 def _reaches(target: Target, namespace: str, labels: Mapping[str, str]) -> bool:
     return namespace in target.namespaces or selector_matches(target.namespace_selector, labels)
 
 
-def by_name(meant: PodsMeant, namespaces: Listing[Namespace]) -> PodsMeant:
-    """*meant* with names for the namespaces that are selected by labels."""
-    if not any(target.by_labels for target in meant.targets):
-        return meant
-    return attrs.evolve(meant, targets=frozenset(_named(target, namespaces) for target in meant.targets))
+def by_name(targeted: PodsTargeted, namespaces: Listing[Namespace]) -> PodsTargeted:
+    """*targeted* with namespaces that are selected by labels replaced by names."""
+    if not any(target.by_labels for target in targeted.targets):
+        return targeted
+    return attrs.evolve(targeted, targets=frozenset(_named(target, namespaces) for target in targeted.targets))
 
 
 def _named(target: Target, namespaces: Listing[Namespace]) -> Target:

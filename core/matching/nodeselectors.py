@@ -1,6 +1,6 @@
-"""Which nodes of a batch a node selector matches, as masks: asked once a distinct label value, never once a node.
+"""Which nodes of a batch a node selector matches, as masks: evaluated for each distinct label value, not for each node.
 
-The one-node twins of these functions, for a single map of labels, are in :mod:`...api.meaning.labels`.
+The same functions for a single map of labels are in :mod:`...api.meaning.labels`.
 Upstream: pkg/apis/core/v1/helper/helpers.go MatchNodeSelectorTerms and its helpers.
 """
 
@@ -27,14 +27,14 @@ def pod_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodMatchesNodeSelectorAndAffinityTerms.
     """
-    # Upstream: one key or value that is no valid label makes the whole nodeSelector match everything.
+    # Upstream: one key or value that is no valid label makes the nodeSelector match everything.
     if set_selector(pod.node_selector) is everything:
         return _with_required(pod, _every(nodes), nodes)
     return literal_node_affinity_mask(pod, nodes)
 
 
 def literal_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
-    """As :func:`pod_node_affinity_mask`, but no label of a nodeSelector is too odd to be looked for: bool[n].
+    """As :func:`pod_node_affinity_mask`, but invalid labels of a nodeSelector are looked for like others: bool[n].
 
     Upstream: component-helpers scheduling/corev1/nodeaffinity RequiredNodeAffinity.Match.
     """
@@ -53,7 +53,7 @@ def required_node_affinity(pod: Template) -> NodeSelector | None:
 
 
 def pairs_mask(pairs: Mapping[str, str], nodes: Batch) -> Mask:
-    """The nodes that have all of these labels, whatever the labels look like: bool[n]."""
+    """The nodes that have all of these labels, valid or not: bool[n]."""
     return reduce(and_, (nodes.label(key).equals(value) for key, value in pairs.items()), _every(nodes))
 
 
@@ -68,15 +68,15 @@ def selector_mask(selector: LabelSelector, nodes: Batch) -> Mask:
 
 
 def node_selector_mask(selector: NodeSelector, nodes: Batch, *, fields: bool = True) -> Mask:
-    """The nodes that one of the terms matches; no term at all matches none: bool[n].
+    """The nodes that one of the terms matches; without any term there are none: bool[n].
 
-    Without *fields* every field of a node counts as empty: upstream matches the node affinity of volumes so.
+    Without *fields* every field of a node counts as empty, as upstream matches the node affinity of volumes.
     """
     return reduce(or_, (term_mask(term, nodes, fields=fields) for term in selector.node_selector_terms), _none(nodes))
 
 
 def term_mask(term: NodeSelectorTerm, nodes: Batch, *, fields: bool = True) -> Mask:
-    """The nodes for which all of the term holds; an empty or invalid term matches none: bool[n]."""
+    """The nodes that satisfy the whole term; an empty or invalid term matches none: bool[n]."""
     if not _is_usable(term):
         return _none(nodes)
     by_fields = reduce(and_, (_field_mask(field, nodes, fields) for field in term.match_fields), _every(nodes))
@@ -96,13 +96,13 @@ def _is_usable(term: NodeSelectorTerm) -> bool:
 def _field_mask(field: Requirement, nodes: Batch, fields: bool) -> Mask:
     wanted = field.values[0]
     is_name = fields and field.key == "metadata.name"
-    # Upstream: a field that is not known has the empty text for a value.
+    # Upstream: an unknown field has the empty text as its value.
     mask = nodes.named(wanted) if is_name else np.full(nodes.n, wanted == "")
     return mask if field.operator == "In" else ~mask
 
 
 def expressions_mask(expressions: tuple[Requirement, ...], nodes: Batch) -> Mask:
-    """The nodes whose labels satisfy all of *expressions*; none at all match no node: bool[n].
+    """The nodes whose labels satisfy all of *expressions*; without any expression there are none: bool[n].
 
     Raises :class:`~kubeclassic.api.meaning.labels.SelectorError` with upstream's text where one of them is not valid.
     """

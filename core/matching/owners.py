@@ -20,7 +20,7 @@ Answer = TypeVar("Answer")
 
 @attrs.frozen
 class OwnerSelector:
-    """A service's or controller's selector as it counts pods; compared by what it selects with, never by whose it is."""
+    """A service's or controller's selector as it counts pods; equal selectors of different owners are equal."""
 
     selector: Map[str] | LabelSelector
     matches: Matcher = attrs.field(eq=False, repr=False)
@@ -28,7 +28,7 @@ class OwnerSelector:
     @classmethod
     def of_pairs(cls, pairs: Map[str] | None) -> OwnerSelector:
         """The selector of a service or replication controller."""
-        # Upstream: counting validates what finding the owner did not, so one invalid pair makes it count every pod.
+        # Upstream: counting validates pairs, finding the owner does not; one invalid pair makes it count every pod.
         found: Map[str] = Map() if pairs is None else pairs
         return cls(found, set_selector(found))
 
@@ -39,7 +39,7 @@ class OwnerSelector:
 
     @property
     def pairs(self) -> Collection[tuple[str, str]]:
-        """Label pairs that all pods have which it takes in."""
+        """Label pairs that all pods have that it matches."""
         if self.matches is everything:
             return ()
         return self.selector.match_labels.items() if isinstance(self.selector, LabelSelector) else self.selector.items()
@@ -49,12 +49,12 @@ class OwnerSelector:
 
 
 def services_of(pod: Template, listings: Listings) -> tuple[Service, ...]:
-    """The services whose selector takes in *pod*, by name; an empty selector takes in every pod, an absent one none."""
+    """The services whose selector matches *pod*, by name; an empty selector matches every pod, an absent one none."""
     return remembered("services", _find_services, pod, listings)
 
 
 def controllers_of(pod: Template, listings: Listings) -> tuple[ReplicationController, ...]:
-    """The replication controllers whose selector takes in *pod*, by name; an empty selector takes in none."""
+    """The replication controllers whose selector matches *pod*, by name; an empty selector matches none."""
     if not pod.labels:
         return ()
     found = listings.controllers.within(pod.namespace)
@@ -62,12 +62,12 @@ def controllers_of(pod: Template, listings: Listings) -> tuple[ReplicationContro
 
 
 def replica_sets_of(pod: Template, listings: Listings) -> tuple[ReplicaSet, ...]:
-    """The replica sets whose selector takes in *pod*, by name; an empty or absent selector takes in none."""
+    """The replica sets whose selector matches *pod*, by name; an empty or absent selector matches none."""
     return _selecting(pod, listings.replica_sets.within(pod.namespace))
 
 
 def stateful_sets_of(pod: Template, listings: Listings) -> tuple[StatefulSet, ...]:
-    """The stateful sets whose selector takes in *pod*, by name; an empty or absent selector takes in none."""
+    """The stateful sets whose selector matches *pod*, by name; an empty or absent selector matches none."""
     return _selecting(pod, listings.stateful_sets.within(pod.namespace))
 
 
@@ -110,11 +110,11 @@ Set = TypeVar("Set", ReplicaSet, StatefulSet)
 
 
 def _selecting(pod: Template, items: list[Set]) -> tuple[Set, ...]:
-    """Those of *items* whose selector takes in *pod*."""
+    """Those of *items* whose selector matches *pod*."""
     if not pod.labels:
         return ()
     try:
-        # Upstream: one invalid selector in the namespace ends the search, so the pod has no owner of the kind at all.
+        # Upstream: one invalid selector in the namespace ends the search, so the pod has no owner of that kind.
         matchers = [compile_selector(item.selector) for item in items]
     except SelectorError:
         return ()
@@ -123,7 +123,7 @@ def _selecting(pod: Template, items: list[Set]) -> tuple[Set, ...]:
 
 
 def remembered(what: Hashable, find: Callable[[Template, Listings], Answer], pod: Template, listings: Listings) -> Answer:
-    """What *find* answers, asked again only when a service or controller has changed."""
+    """What *find* answers, called again only when a service or controller has changed."""
     key = ("owners", what)
     state = (listings, listings.owners_version)
     found = pod.memo.get(key)

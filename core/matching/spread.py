@@ -1,7 +1,7 @@
-"""How many pods stand in each topology domain, for the constraints of a pod that wants to be spread evenly.
+"""How many pods are in each topology domain, for the spread constraints of a pod.
 
-A domain is a pair of a topology key and a node's value for it. Constraints of one key share their domains, so what each of them
-counts is added up there, as upstream does.
+A domain is a pair of a topology key and a node's value for it. Constraints of one key share their domains, so their counts are added up, as
+upstream does.
 Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCache.
 """
 
@@ -54,7 +54,7 @@ def is_readable(constraints: Constraints) -> bool:
 
 
 def selector_error(selector: LabelSelector | None) -> str | None:
-    """What is wrong with *selector*, None where nothing is."""
+    """The error of an invalid *selector*, None for a valid one."""
     try:
         compile_selector(selector)
     except SelectorError as error:
@@ -73,7 +73,7 @@ def counted_by(constraint: TopologySpreadConstraint, namespaces: Namespaces) -> 
 
 
 class Keyed(Protocol):
-    """What is bound to a topology key."""
+    """Anything with a topology key."""
 
     @property
     def topology_key(self) -> str: ...
@@ -100,14 +100,14 @@ def _with_keys(keys: Iterable[str], nodes: Batch) -> Mask:
 
 
 def eligible(pod: Template, constraints: Constraints, table: NodeTable) -> Mask:
-    """The rows that make domains: *pod*'s node selector and affinity allow them, and they have every topology key: bool[rows]."""
+    """The rows whose values make domains: *pod*'s node selector and affinity allow them, and they have every topology key: bool[rows]."""
     nodes = Batch.everywhere(table)
     return nodes.has_node & with_all_keys(constraints, nodes) & pod_node_affinity_mask(pod, nodes)
 
 
 @attrs.frozen(eq=False)
-class Ground:
-    """The domains that some rows make of their values of one label, whatever stands there.
+class DomainIndex:
+    """The domains that some rows make by their values of one label, without any counts of pods.
 
     ``rows``: intp[k], the rows; ``codes``: intp[k], their values; ``known``: bool[values], the values that make a domain.
     """
@@ -116,15 +116,15 @@ class Ground:
     codes: Codes
     known: Mask
     values: Codes
-    """intp: the codes of those."""
+    """intp: the codes of the known values."""
     is_whole: bool
-    """They are the very rows that have the label."""
+    """``rows`` are exactly the rows that have the label."""
     lacks_keys: bool = False
     """Some row of the table lacks a topology key."""
 
     @classmethod
-    def of(cls, codes: Codes, size: int, mask: Mask, *, lacks_keys: bool = False) -> Ground:
-        """The domains that the rows of *mask*: bool[rows] of the whole table make of their *codes*: intp[rows], of *size* values."""
+    def of(cls, codes: Codes, size: int, mask: Mask, *, lacks_keys: bool = False) -> DomainIndex:
+        """The domains of the rows of *mask*: bool[rows] of the whole table. *codes*: intp[rows], the value of each row, one of *size*."""
         rows = np.flatnonzero(mask)
         mine = codes[rows]
         known = np.bincount(mine, minlength=size) > 0
@@ -140,7 +140,7 @@ class Ground:
         return self.share(Batch.everywhere(table).base_counting(query))
 
     def share(self, pods: Ints) -> Ints:
-        """What of *pods*: int64[rows] falls on each domain: int64[values]."""
+        """The sum of *pods*: int64[rows] over each domain: int64[values]."""
         return np.bincount(self.codes, pods[self.rows], len(self.known)).astype(np.int64)
 
 
@@ -169,7 +169,7 @@ class Domains:
 
     @property
     def second(self) -> int:
-        """The smallest count of the domains but ``least_code``."""
+        """The smallest count of all domains except ``least_code``."""
         others = self.known.copy()
         others[max(self.least_code, 0)] = False
         return int(self.counts[others].min(initial=NO_MINIMUM))
@@ -180,52 +180,52 @@ class Domains:
         return len(self.values)
 
     def least_if(self, codes: Codes, counts: Ints, known: Mask) -> Ints:
-        """The smallest count for each node of a trial, where its own domain of *codes* has *counts*, if it is one at all: int64[n]."""
+        """The smallest count, for each node of a trial whose own domain of *codes* has *counts* if it is *known*: int64[n]."""
         others = np.where(codes == self.least_code, self.second, self.least)
         return np.where(known, np.minimum(counts, others), others)
 
 
 def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:
-    """The domains of each topology key over the whole cluster, rows that keep a deleted node included."""
+    """The domains of each topology key over the whole cluster, including rows that keep a deleted node."""
     found: dict[str, Domains] = {}
-    for constraint, ground in zip(constraints, _grounds(pod, constraints, table), strict=True):
+    for constraint, index in zip(constraints, _indexes(pod, constraints, table), strict=True):
         key = constraint.topology_key
-        counts = ground.count(counted_by(constraint, namespaces), key, table)
-        found[key] = Domains(found[key].counts + counts if key in found else counts, ground.known, ground.values, ground.lacks_keys)
+        counts = index.count(counted_by(constraint, namespaces), key, table)
+        found[key] = Domains(found[key].counts + counts if key in found else counts, index.known, index.values, index.lacks_keys)
     return found
 
 
-def _grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[Ground]:
-    """The ground of each constraint; those of one key have one."""
+def _indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[DomainIndex]:
+    """The domain index of each constraint."""
 
-    def share() -> list[Ground]:
-        asked = ("grounds", tuple(c.topology_key for c in constraints), pod.node_selector, required_node_affinity(pod))
-        found: list[Ground] = table.once(asked, lambda: _make_grounds(pod, constraints, table))
+    def share() -> list[DomainIndex]:
+        asked = ("domain indexes", tuple(c.topology_key for c in constraints), pod.node_selector, required_node_affinity(pod))
+        found: list[DomainIndex] = table.once(asked, lambda: _make_indexes(pod, constraints, table))
         return found
 
-    found: list[Ground] = table.once((pod, constraints[0].when_unsatisfiable), share) if constraints else []
+    found: list[DomainIndex] = table.once((pod, constraints[0].when_unsatisfiable), share) if constraints else []
     return found
 
 
-def _make_grounds(pod: Template, constraints: Constraints, table: NodeTable) -> list[Ground]:
+def _make_indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[DomainIndex]:
     mask, nodes = eligible(pod, constraints, table), Batch.everywhere(table)
     labels = [nodes.label(constraint.topology_key) for constraint in constraints]
     lacks = not with_all_keys(constraints, nodes).all()
-    return [Ground.of(label.codes, len(label.values), mask, lacks_keys=lacks) for label in labels]
+    return [DomainIndex.of(label.codes, len(label.values), mask, lacks_keys=lacks) for label in labels]
 
 
 def without_a_key(pod: Template, constraints: Constraints, table: NodeTable) -> bool:
     """Whether any row of *table* lacks the topology key of a constraint of *pod*."""
-    return any(ground.lacks_keys for ground in _grounds(pod, constraints, table))
+    return any(index.lacks_keys for index in _indexes(pod, constraints, table))
 
 
 def metadata_fails(pod: Template, table: NodeTable) -> bool:
-    """Whether an invalid selector keeps upstream from its predicate metadata: one of a hard constraint that meets a pod.
+    """Whether an invalid selector of a hard constraint keeps upstream from its predicate metadata.
 
-    A pod is met where it stands in *pod*'s namespace on a node that makes domains; only releases with EvenPodsSpread look.
+    It does if there is a pod to match: one in *pod*'s namespace on an eligible node. Only releases with EvenPodsSpread check this.
     """
     constraints = hard_constraints(pod)
     if is_readable(constraints):
         return False
-    anybody = PodsMatching(frozenset((pod.namespace,)), "anybody", lambda group: True)
-    return bool((eligible(pod, constraints, table) & (Batch.everywhere(table).counting(anybody) > 0)).any())
+    all_pods = PodsMatching(frozenset((pod.namespace,)), "all pods", lambda group: True)
+    return bool((eligible(pod, constraints, table) & (Batch.everywhere(table).counting(all_pods) > 0)).any())

@@ -1,1 +1,1 @@
-"""The pod that is scheduled, as rules see it: its template, what it requests, its claims, its affinity terms."""
+"""Pods as rules see them: templates, requests, claims and affinity terms."""

@@ -6,7 +6,7 @@ from ...api.objects import PersistentVolumeClaim, Pod, Volume
 
 
 def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:
-    """The name of the claim of one of *pod*'s volumes, None where it has none; *ephemeral*: generic ephemeral volumes have claims."""
+    """The name of the claim of one of *pod*'s volumes, None where there is none; *ephemeral*: generic ephemeral volumes have claims."""
     if volume.persistent_volume_claim is not None:
         return volume.persistent_volume_claim
     return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral is not None else None
@@ -21,12 +21,12 @@ def claim_keys(pod: Pod, ephemeral: bool = False) -> tuple[str, ...]:
 
 
 def is_made_for_pod(volume: Volume) -> bool:
-    """Whether the claim of *volume* is one that is made for the pod alone."""
+    """Whether the claim of *volume* is made for this pod only."""
     return volume.ephemeral is not None and volume.persistent_volume_claim is None
 
 
 def not_owned(pod: Pod, claim: PersistentVolumeClaim) -> str | None:
-    """Why *claim* is not the one that was made for an ephemeral volume of *pod*, None where it is."""
+    """The error of a *claim* that was not made for the ephemeral volume of *pod*; None where it was."""
     owner = claim.metadata.controller
     if claim.namespace == pod.namespace and owner is not None and owner.uid == pod.uid:
         return None

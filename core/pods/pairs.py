@@ -1,4 +1,4 @@
-"""Things filed under label pairs, so that what concerns a pod is found by the few labels that it has."""
+"""An index by label pairs: what concerns a pod is found by the few labels that the pod has."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Pair = tuple[str, str]
 
 @attrs.define(eq=False)
 class Pairs(Generic[T]):
-    """Lists of things by label pair, each in order of arrival; under None those that ask for no pair."""
+    """Lists of items by label pair, each in order of arrival; under None the items that ask for no pair."""
 
     lists: dict[Pair | None, list[T]] = attrs.field(factory=dict)
 
     def file(self, item: T, asked: Collection[Pair]) -> None:
-        """Keep *item* for pods that have all pairs of *asked*: under the one that has the fewest things so far."""
+        """Keep *item* for pods that have all pairs of *asked*: under the pair that has the fewest items so far."""
         rarest = min(asked, key=lambda pair: len(self.lists.get(pair, ())), default=None)
         self.lists.setdefault(rarest, []).append(item)
 
@@ -28,12 +28,12 @@ class Pairs(Generic[T]):
             self.lists.setdefault(pair, []).append(item)
 
     def concerning(self, labels: Mapping[str, str]) -> Iterator[tuple[Pair | None, list[T]]]:
-        """The lists that can hold something for pods with *labels*, each with what it is kept under."""
+        """The lists that can hold items for pods with *labels*, each with its pair."""
         for pair in (None, *labels.items()):
             found = self.lists.get(pair)
             if found:
                 yield pair, found
 
     def shortest(self, pairs: Iterable[Pair]) -> list[T]:
-        """The shortest of the lists under *pairs*, of which there is at least one."""
+        """The shortest of the lists under *pairs*; there must be at least one pair."""
         return min((self.lists.get(pair, []) for pair in pairs), key=len)

@@ -1,7 +1,7 @@
-"""What a pod requests, as the releases count it: the cells ``incoming``, ``footprint`` and their non-zero twins.
+"""What a pod requests, as the releases count it: the cells ``incoming``, ``footprint`` and their non-zero versions.
 
-Requests are dicts of whole numbers: cpu in millicores, everything else by integer value. Only names that the scheduler keeps
-are in them: cpu, memory, ephemeral-storage and scalars. Reference: C.7, D.4, J.1 to J.3.
+Requests are dicts of whole numbers: cpu in millicores, everything else by integer value. They have only names that the
+scheduler counts: cpu, memory, ephemeral-storage and scalars. Reference: C.7, D.4, J.1 to J.3.
 Upstream: pkg/scheduler/algorithm/predicates/predicates.go GetResourceRequest, pkg/scheduler/nodeinfo/node_info.go calculateResource.
 """
 
@@ -18,9 +18,9 @@ from ..release import Gates, Requests
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
 NATIVE = (CPU, MEMORY, EPHEMERAL_STORAGE)
 DEFAULT_MILLI_CPU = 100
-"""What a container without a cpu request counts in the non-zero sums, in millicores."""
+"""The cpu of a container without a request in the non-zero sums, in millicores."""
 DEFAULT_MEMORY = 200 * 1024 * 1024
-"""What a container without a memory request counts in the non-zero sums, in bytes."""
+"""The memory of a container without a request in the non-zero sums, in bytes."""
 ATTACHABLE_PREFIX = "attachable-volumes-"
 _DEFAULTS = {CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.of(DEFAULT_MEMORY)}
 
@@ -35,7 +35,7 @@ def is_extended_resource(name: str) -> bool:
 
 @cache
 def is_scalar_resource(name: str) -> bool:
-    """Whether *name* is counted besides cpu, memory and ephemeral-storage."""
+    """Whether *name* is counted as a scalar, beside cpu, memory and ephemeral-storage."""
     return is_extended_resource(name) or name.startswith(("hugepages-", ATTACHABLE_PREFIX)) or "kubernetes.io/" in name
 
 
@@ -45,12 +45,12 @@ def amount(name: str, quantity: Quantity) -> int:
 
 
 def is_counted(name: str) -> bool:
-    """Whether the scheduler keeps requests of *name* at all."""
+    """Whether the scheduler counts requests of *name*."""
     return name in NATIVE or is_scalar_resource(name)
 
 
 def wrapped(number: int) -> int:
-    """*number* as an int64 that has overflown would hold it."""
+    """*number* as an int64 with overflow."""
     return (number + 2**63) % 2**64 - 2**63
 
 
@@ -62,7 +62,7 @@ def _add(total: Requests, quantities: Mapping[str, Quantity]) -> None:
 
 def _raise_to(total: Requests, quantities: Mapping[str, Quantity]) -> None:
     for name, quantity in quantities.items():
-        # Upstream: a zero of an init container names no scalar, where one of a container does.
+        # Upstream: a request of 0 adds a scalar to the pod if a container has it, but not if an init container has.
         if is_counted(name) and (number := amount(name, quantity)) > total.get(name, 0):
             total[name] = number
 
@@ -76,7 +76,7 @@ def of_containers(pod: Pod, gates: Gates) -> Requests:
 
 
 def of_all_containers(pod: Pod, gates: Gates) -> Requests:
-    """The sum over the containers, or what an init container asks for where that is more."""
+    """The sum over the containers, or the request of an init container if that is more."""
     total = of_containers(pod, gates)
     for container in pod.spec.init_containers:
         _raise_to(total, container.requests)
@@ -110,7 +110,7 @@ def nonzero_of_containers(pod: Pod, gates: Gates) -> Requests:
 
 
 def nonzero_of_all_containers(pod: Pod, gates: Gates) -> Requests:
-    """As :func:`nonzero_of_containers`, or what an init container counts where that is more."""
+    """As :func:`nonzero_of_containers`, or the request of an init container if that is more."""
     total = _nonzero_sum(pod.spec.containers)
     for container in pod.spec.init_containers:
         cpu, memory = _nonzero(container)
@@ -140,7 +140,7 @@ def nonzero_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
 
 
 def exact_sums(pod: Pod, gates: Gates) -> Requests:
-    """What the whole pod asks for, overhead included: quantities are summed exactly, and only the sums are rounded."""
+    """The requests of the whole pod with overhead: quantities are summed exactly, and only the sums are rounded."""
     return {name: amount(name, quantity) for name, quantity in _exact(pod, {}).items() if is_counted(name)}
 
 

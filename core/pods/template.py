@@ -1,4 +1,4 @@
-"""Pods as the scheduler compares them: all pods that scheduling cannot tell apart share one template."""
+"""Equivalence classes of pods: all pods that are equal for scheduling share one template."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Template:
     """
 
     pod: Pod
-    """One of its pods; only what all share may be read from it."""
+    """One of its pods; read from it only what all pods of the class share."""
     number: int
     group: Group
     requests: Requests
     """What a pod of the class requests when it is scheduled."""
     footprint: Requests
-    """What it counts on its node."""
+    """What it counts when it is on a node."""
     nonzero: tuple[int, int]
     """cpu and memory when it is scheduled, with defaults for absent requests."""
     nonzero_footprint: tuple[int, int]
@@ -52,9 +52,9 @@ class Template:
     size: Hashable
     """What it adds to the sums of its node: templates of one size add the same."""
     selects_namespaces: bool = False
-    """The namespace selectors of its pod affinity terms count."""
+    """Namespace selectors of its pod affinity terms are read."""
     memo: dict[Any, Any] = attrs.field(factory=dict)
-    """What rules worked out for the class: for a rule's own use, keyed by the rule's name."""
+    """What rules have worked out for the class, keyed by the rule's name."""
 
     spec: PodSpec = attrs.field(init=False, repr=False)
     """The spec that all pods of the class share."""
@@ -91,7 +91,7 @@ class Entry:
     pod: Pod
     template: Template
     nominated: bool = False
-    """Added for a nomination alone; its ``spec.node_name`` is empty upstream."""
+    """It is there only as a nominated pod; its ``spec.node_name`` is empty upstream."""
 
     @property
     def priority(self) -> int:
@@ -108,15 +108,12 @@ def host_ports(pod: Pod) -> Iterator[Port]:
 
 @attrs.define(eq=False)
 class Templates:
-    """Interns pods: equal in everything that scheduling reads, equal template. One per scheduler, as the release decides what counts."""
+    """Interns pods: pods that are equal in all that scheduling reads get one template. Each scheduler has its own, as releases differ."""
 
     release: Release
     gates: Any
     _known: dict[Hashable, Template] = attrs.field(factory=dict)
     _sizes: dict[Hashable, Hashable] = attrs.field(factory=dict)
-
-    def __len__(self) -> int:
-        return len(self._known)
 
     def of(self, pod: Pod) -> Template:
         """The template of *pod* as one that is to be scheduled."""
@@ -130,7 +127,7 @@ class Templates:
         return found
 
     def entry(self, pod: Pod, *, nominated: bool = False) -> Entry:
-        """*pod* as it stands on a row; which row is not part of its class."""
+        """*pod* as it is on a row; the row is no part of its class."""
         return Entry(pod, self._intern(pod, ""), nominated)
 
     @staticmethod
@@ -141,7 +138,7 @@ class Templates:
             meta.controller if meta.owner_references else None,
             spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations, spec.volumes,
             spec.topology_spread_constraints, spec.scheduling_gates,
-            # Claims of generic ephemeral volumes go by the pod's own name.
+            # The claims of generic ephemeral volumes have names with the pod's own name in them.
             (pod.name, pod.uid) if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes) else None,
         )  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""What pod (anti-)affinity terms select, and what of a pod's terms cannot be read.
+"""Which pods the terms of pod affinity and anti-affinity match, and which terms are invalid.
 
-A term selects by namespaces and labels; its topology key says where that counts. Where a term says nothing of namespaces its owner's
-is meant, so a term is resolved against the pod that carries it. Some releases let it select namespaces by their labels too.
+A term selects pods by namespaces and labels; its topology key says in which domain they count. A term without namespaces means the
+namespace of the pod that carries it. Some releases let it select namespaces by their labels too.
 Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTermProperties in predicates/metadata.go.
 """
 
@@ -29,12 +29,12 @@ ROLES = (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PREFERRED_AFFINITY, PREFERRE
 
 @attrs.frozen(cache_hash=True)
 class Target:
-    """The pods that a term is about, wherever they are."""
+    """The pods that a term matches, wherever they are."""
 
     namespaces: frozenset[str]
     selector: LabelSelector | None
     namespace_selector: LabelSelector | None = None
-    """Takes in further namespaces by their labels: None no other, an empty one all."""
+    """Adds namespaces by their labels: None adds none, an empty one all."""
 
     @property
     def pairs(self) -> Collection[Pair]:
@@ -43,11 +43,11 @@ class Target:
 
     @property
     def by_labels(self) -> bool:
-        """Whether it takes labels of namespaces to tell who is meant."""
+        """Whether labels of namespaces decide which pods match."""
         return self.namespace_selector is not None and not self.namespace_selector.is_empty
 
     def matches(self, group: Group) -> bool:
-        """Whether pods of *group* are meant; where it is :attr:`by_labels`, whether they are if the labels of their namespace will do.
+        """Whether pods of *group* match; if it is :attr:`by_labels`, as if the labels of their namespace matched.
 
         Raises :class:`~kubeclassic.api.meaning.labels.SelectorError` for an invalid selector.
         """
@@ -56,8 +56,8 @@ class Target:
 
 
 @attrs.frozen(cache_hash=True)
-class PodsMeant:
-    """A query for the pods that *every* one of *targets*, or else any one, is about; no targets mean nobody."""
+class PodsTargeted:
+    """A query for the pods that *every* one of *targets*, or else any one, matches; without targets it counts no pod."""
 
     targets: frozenset[Target]
     every: bool
@@ -74,7 +74,7 @@ class PodsMeant:
 
 
 @attrs.frozen(cache_hash=True)
-class Anybody:
+class AllPods:
     """A query for all pods."""
 
     @property
@@ -87,7 +87,7 @@ class Anybody:
 
 @attrs.frozen(cache_hash=True)
 class Unreadable:
-    """A query for the pods that carry an invalid selector among their terms of a *role*."""
+    """A query for the pods that have an invalid selector among their terms of a *role*."""
 
     role: str
 
@@ -106,21 +106,21 @@ def terms_of(template: Template, role: str) -> Iterator[tuple[PodAffinityTerm, i
 
 
 def target_of(template: Template, term: PodAffinityTerm) -> Target:
-    """The pods that *term* of a pod of *template* is about."""
+    """The pods that *term* of a pod of *template* matches."""
     by_labels = term.namespace_selector if template.selects_namespaces else None
     named = term.namespaces or (() if by_labels is not None else (template.namespace,))
     return Target(frozenset(named), term.label_selector, by_labels)
 
 
-def meant_by(template: Template, role: str, *, every: bool, key: str | None = None) -> PodsMeant:
-    """The pods that every, or else any, term of *role* is about; with *key* only terms of that topology key."""
+def targeted_by(template: Template, role: str, *, every: bool, key: str | None = None) -> PodsTargeted:
+    """The pods that every, or else any, term of *role* matches; with *key* only terms of that topology key."""
     terms = (term for term, _ in terms_of(template, role) if key is None or term.topology_key == key)
     targets = frozenset(target_of(template, term) for term in terms)
-    return PodsMeant(targets, every or len(targets) == 1)
+    return PodsTargeted(targets, every or len(targets) == 1)
 
 
 def unreadable(template: Template, role: str) -> str | None:
-    """What is wrong with the first invalid selector among the terms of *role*, None where all can be read."""
+    """The error of the first invalid selector among the terms of *role*, None where all are valid."""
     key = ("unreadable", role)
     if key not in template.memo:
         template.memo[key] = next(_errors(template, role), None)
@@ -138,8 +138,8 @@ def _errors(template: Template, role: str) -> Iterator[str]:
 
 
 @attrs.frozen(cache_hash=True)
-class TermHolders:
-    """A query for the pods that carry a term of a *role*: one about *target*, by *topology_key*, of *weight*."""
+class TermCarriers:
+    """A query for the pods that carry a term of a *role* with this *target*, *topology_key* and *weight*."""
 
     role: str
     target: Target
@@ -151,34 +151,34 @@ class TermHolders:
         return ()
 
     def counts(self, template: Template) -> int:
-        return holders(template, self.role)[self]
+        return carriers(template, self.role)[self]
 
 
-def holders(template: Template, role: str) -> Multiset[TermHolders]:
-    """The terms of *role* that pods of *template* carry and how often each; none where one of them cannot be read."""
-    found: Multiset[TermHolders] | None = template.memo.get(("holders", role))
+def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
+    """The terms of *role* that pods of *template* carry and how often each; none if one of them is invalid."""
+    found: Multiset[TermCarriers] | None = template.memo.get(("carriers", role))
     if found is None:
         terms = terms_of(template, role) if unreadable(template, role) is None else ()
-        found = Multiset(TermHolders(role, target_of(template, term), term.topology_key, weight) for term, weight in terms)
-        template.memo["holders", role] = found
+        found = Multiset(TermCarriers(role, target_of(template, term), term.topology_key, weight) for term, weight in terms)
+        template.memo["carriers", role] = found
     return found
 
 
 @attrs.define(eq=False)
 class TermIndex(Generic[T]):
-    """Terms of one role, each with something that belongs to it, found by the labels of the pods that they are about."""
+    """Terms of one role, each with an item that belongs to it, found by the labels of the pods that they match."""
 
-    _terms: Pairs[tuple[TermHolders, T]] = attrs.field(factory=Pairs)
-    _about: dict[Template, tuple[list[tuple[TermHolders, T]], dict[Pair | None, int]]] = attrs.field(factory=dict)
-    """Template -> the terms about it, and how many of each list it was held against."""
+    _terms: Pairs[tuple[TermCarriers, T]] = attrs.field(factory=Pairs)
+    _about: dict[Template, tuple[list[tuple[TermCarriers, T]], dict[Pair | None, int]]] = attrs.field(factory=dict)
+    """Template -> the terms that match it, and how many of each list it was compared with."""
 
-    def add(self, holder: TermHolders, item: T) -> None:
-        """Know a term that was not known before."""
-        if holder.target.selector is not None:
-            self._terms.file((holder, item), holder.target.pairs)
+    def add(self, carrier: TermCarriers, item: T) -> None:
+        """Add a new term."""
+        if carrier.target.selector is not None:
+            self._terms.file((carrier, item), carrier.target.pairs)
 
-    def about(self, template: Template) -> Sequence[tuple[TermHolders, T]]:
-        """The terms about pods of *template*, those included that look at the labels of its namespace, whatever those are."""
+    def about(self, template: Template) -> Sequence[tuple[TermCarriers, T]]:
+        """The terms that match pods of *template*, including all that depend on the labels of its namespace."""
         found, seen = self._about.setdefault(template, ([], {}))
         for pair, terms in self._terms.concerning(template.labels):
             if len(terms) > (start := seen.get(pair, 0)):

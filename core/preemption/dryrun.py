@@ -96,7 +96,7 @@ def _is_untouched(predicate: Predicate, cycle: Cycle, memory: Answers) -> bool:
     if not predicate.reads & WIDE:
         return not predicate.reads & ~SUMS
     if predicate.reads & Reads.LISTINGS:
-        # A nominated pod may be the fellow that its service's pods follow.
+        # A nominated pod may be the peer that its service's pods follow.
         return False
     kept = memory.failures(predicate, cycle)
     return kept.answer is None and not any(counter.total for counter in kept.watched)

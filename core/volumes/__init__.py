@@ -1,1 +1,1 @@
-"""Which volumes a pod's claims get, on which nodes, and what is assumed of them."""
+"""Which volumes a pod's claims get, on which nodes, and what the scheduler assumes of volumes and claims."""

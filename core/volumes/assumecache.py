@@ -1,4 +1,4 @@
-"""The volumes or claims that the scheduler knows, with those that it has changed in mind but not yet in the API.
+"""The volumes or claims that the scheduler knows, with changes that it assumes before the API has them.
 
 Upstream: pkg/controller/volume/scheduling/scheduler_assume_cache.go (before 1.15 in pkg/controller/volume/persistentvolume).
 """
@@ -19,14 +19,14 @@ Kind = TypeVar("Kind", bound=KubeObject)
 
 
 class VolumeError(Exception):
-    """A question about volumes that cannot be answered; the text is upstream's own."""
+    """A question about volumes that has no answer; the text is upstream's own."""
 
 
 @attrs.define(eq=False)
 class AssumeCache(Generic[Kind]):
-    """The objects of one kind by key, each as the API has it and as it is assumed to be; *version* moves with every change.
+    """The objects of one kind by key, each as the API has it and as it is assumed to be; *version* grows with every change.
 
-    ``group``: what of an object :meth:`within` looks them up by.
+    ``group``: the part of an object by which :meth:`within` finds it.
     """
 
     kind: str
@@ -49,9 +49,9 @@ class AssumeCache(Generic[Kind]):
         return [self._latest[key] for key in self._groups.get(group, ())]
 
     def put(self, item: Kind) -> None:
-        """Take over an object of the API, which ends an assumption, if it is newer than what is known."""
+        """Store an object of the API if it is newer than the known one; this ends an assumption."""
         known = self._latest.get(item.key)
-        # Upstream: an event that is not newer than the assumed object is dropped, one of the same version too.
+        # Upstream: an event that is not newer than the assumed object is dropped, even if it has the same version.
         if known is not None and not self._is_newer(item, known):
             return
         if known is not None:
@@ -69,7 +69,7 @@ class AssumeCache(Generic[Kind]):
             self.version += 1
 
     def assume(self, item: Kind) -> None:
-        """Replace an object until the API has news of it; raises :class:`VolumeError` where it is unknown or newer."""
+        """Replace an object until the API sends a newer one; raises :class:`VolumeError` where it is unknown or newer already."""
         known, version = self.get(item.key), self._number(item)
         stored = self._number(known)
         if version is not None and stored is not None and version < stored:
@@ -95,7 +95,7 @@ class AssumeCache(Generic[Kind]):
         return version is None or stored is None or version > stored
 
     def _number(self, item: Kind) -> int | None:
-        """The resourceVersion; None where a manifest has none, which counts as newer than anything."""
+        """The resourceVersion; None where a manifest has none: it counts as newer than all others."""
         text = item.metadata.resource_version
         if not text:
             return None

@@ -1,4 +1,4 @@
-"""The volume binder: what pods would get on nodes, and what is assumed of volumes and claims once a pod has a node.
+"""The volume binder: which volumes pods would get on nodes, and what is assumed of volumes and claims when a pod has a node.
 
 Upstream: pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in pkg/controller/volume/persistentvolume).
 """
@@ -26,7 +26,7 @@ BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
 def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim]) -> str | None:
-    """Why *pod* is not even looked at: a claim of its is missing or being deleted; None where all is well.
+    """Why *pod* is refused before any predicate: one of its claims is missing or being deleted; None where there is no such claim.
 
     Upstream: pkg/scheduler/core/generic_scheduler.go podPassesBasicChecks.
     """
@@ -41,20 +41,20 @@ def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim]) -> str | None
 
 @attrs.define(eq=False)
 class VolumeBinder:
-    """Answers for volumes; it follows the API's objects by :meth:`put` and :meth:`drop` and remembers what it assumed itself."""
+    """Answers questions about volumes. :meth:`put` and :meth:`drop` tell it of the API's objects; it also knows its own assumptions."""
 
     release: Release
     gates: Mapping[str, bool]
     listings: Listings
     skips_nodes: bool = False
-    """A cycle may not ask about every node that it considers, as with the equivalence cache: what it was not asked is as it was."""
+    """A cycle may skip nodes, as with the equivalence cache; earlier decisions about those nodes then stay."""
     volumes: AssumeCache[PersistentVolume] = attrs.field(init=False)
     claims: AssumeCache[PersistentVolumeClaim] = attrs.field(init=False)
     _search: VolumeSearch = attrs.field(init=False)
     _decisions: dict[str, dict[str, VolumeDecision]] = attrs.field(factory=dict)
-    """Pod -> node -> what was decided or, in the end, assumed."""
+    """Pod -> node -> what was decided or, later, assumed."""
     _asked: dict[str, NodeTable] = attrs.field(factory=dict)
-    """Pod -> the table for whose nodes decisions were asked for; they are worked out when one is needed."""
+    """Pod -> the table for whose nodes decisions were asked; each is worked out only when it is needed."""
 
     def __attrs_post_init__(self) -> None:
         by_class = volume_class if self.release.volumes.groups_by_beta_class else _class_in_spec
@@ -71,13 +71,13 @@ class VolumeBinder:
 
     @property
     def version(self) -> int:
-        """Moves with every change that answers depend on, nodes aside."""
+        """Grows with every change that answers depend on, except changes of nodes."""
         return self.volumes.version + self.claims.version + self.listings.classes.version
 
     def put(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
-        """A volume or claim appears or changes, which ends what was assumed of it.
+        """A volume or claim appears or changes; this ends what was assumed of it.
 
-        Upstream: what is older than the binder's own state is dropped here, whatever the listings do with it.
+        Upstream: an object older than the binder's own is dropped here, whether or not the listings take it.
         """
         if isinstance(item, PersistentVolume):
             self.volumes.put(item)
@@ -85,11 +85,11 @@ class VolumeBinder:
             self.claims.put(item)
 
     def drop(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
-        """A volume or claim goes; only its kind and key matter."""
+        """A volume or claim is deleted; only its kind and key matter."""
         (self.volumes if isinstance(item, PersistentVolume) else self.claims).drop(item.key)
 
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
-        """What each of *nodes* can do for the claims with these keys; nothing is remembered. Upstream: FindPodVolumes."""
+        """What each of *nodes* can do for the claims with these keys; nothing is stored. Upstream: FindPodVolumes."""
         return self._search.find(claims, nodes)
 
     def needs(self, claims: Sequence[str]) -> Needs:
@@ -101,10 +101,10 @@ class VolumeBinder:
         return self.volumes.get(name)
 
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
-        """Keep for :meth:`assume` what *pod* would get on each of *nodes*.
+        """Store for :meth:`assume` what *pod* would get on each of *nodes*.
 
-        Upstream: FindPodVolumes stores it for each node that it is asked about. Where a release keeps nothing of earlier cycles, what
-        it stored for the chosen node is what would be found now.
+        Upstream: FindPodVolumes stores it for each node that it is asked about. Where a release keeps nothing of earlier cycles, the
+        stored decision for the chosen node is the one that would be found now, so it is worked out later.
         """
         adds_up = self.release.volumes.keeps_stale_decisions
         if not adds_up and not self.skips_nodes:
@@ -113,7 +113,7 @@ class VolumeBinder:
         finding, stored = self.find(claims, nodes), self._decisions.setdefault(pod.key, {})
         for i in range(nodes.n):
             found, before = finding.decision(i), stored.get(nodes.name(i), UNDECIDED) if adds_up else UNDECIDED
-            # Upstream: bindings and provisionings are replaced one without the other, and neither by nothing.
+            # Upstream: bindings and provisionings are replaced separately, and never by an empty list.
             stored[nodes.name(i)] = VolumeDecision(found.bindings or before.bindings, found.provisionings or before.provisionings)
 
     def forget(self, pod: Pod) -> None:
@@ -123,7 +123,7 @@ class VolumeBinder:
 
     @contextmanager
     def undone(self, pod: Pod) -> Iterator[None]:
-        """What is decided for *pod* meanwhile is as if it had not been."""
+        """Decisions for *pod* made inside the context are undone at its end."""
         asked, decided = self._asked.get(pod.key), dict(self._decisions.get(pod.key, {}))
         try:
             yield
@@ -135,7 +135,7 @@ class VolumeBinder:
                 self._decisions[pod.key] = decided
 
     def assume(self, pod: Pod, node_name: str) -> bool:
-        """Take it that *pod* gets on the node what was decided; answers whether all its claims had volumes already.
+        """Assume that *pod* gets what was decided for the node; answers whether all its claims had volumes already.
 
         Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
         """
@@ -209,7 +209,7 @@ def _class_in_spec(volume: PersistentVolume) -> str:
 
 
 def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
-    """*volume* as bound to *claim*; itself where it is that already."""
+    """*volume* as bound to *claim*; *volume* itself if it is bound to it already."""
     reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.uid)
     old, annotations = volume.spec.claim_ref, volume.annotations
     if not is_bound_to(volume, claim) and BOUND_BY_CONTROLLER not in annotations:

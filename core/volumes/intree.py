@@ -23,7 +23,7 @@ AZURE_DISK = "kubernetes.io/azure-disk"
 CINDER = "kubernetes.io/cinder"
 AZURE_FILE = "kubernetes.io/azure-file"
 NOWHERE = "UNSPECIFIED"
-"""What the handle of a GCE disk says for a project or zone that is not known."""
+"""The project or zone in the handle of a GCE disk where it is not known."""
 
 Labels = Sequence[str]
 Handle = Callable[[PersistentVolume, Labels], str]
@@ -31,11 +31,11 @@ Handle = Callable[[PersistentVolume, Labels], str]
 
 @attrs.frozen
 class Plugin:
-    """An in-tree plugin: the driver that takes its place, and the gate that lets it.
+    """An in-tree plugin: the driver that replaces it, and the gate for that.
 
-    ``inline(source)``: the handle that a pod's own volume has there, None for a volume of another plugin; ``handle(volume, zone_labels)``:
-    that of a PersistentVolume of the plugin, whose zone is in the first of the labels that is not empty; raises
-    :class:`~.assumecache.VolumeError` where the driver cannot name it. ``topology``: the driver's own label for a node's zone.
+    ``inline(source)``: the handle of a pod's own volume, None for a volume of another plugin. ``handle(volume, zone_labels)``: the handle
+    of a PersistentVolume of the plugin; its zone is in the first of the labels that is not empty. Raises :class:`~.assumecache.VolumeError`
+    where the driver has no handle for it. ``topology``: the driver's own label for a node's zone.
     """
 
     driver: str
@@ -67,7 +67,7 @@ def _gce_inline(source: VolumeSource) -> str | None:
 def _gce_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
     disk = volume.spec.source.gce_persistent_disk
     zones = next(filter(None, (volume.labels.get(label, "") for label in zone_labels)), "").split("__")
-    # Upstream: a regional disk is written with its region where the zone stands.
+    # Upstream: the handle of a regional disk has the region in place of the zone.
     place = (zones[0] or NOWHERE) if len(zones) == 1 else _region(zones)
     return _gce_handle_in(place, disk.pd_name if disk else "")
 
@@ -115,7 +115,7 @@ PLUGINS: Mapping[str, Plugin] = {
     AZURE_DISK: Plugin("disk.csi.azure.com", "CSIMigrationAzureDisk", _azure_inline, _as_inline(_azure_inline)),
 }
 MIGRATABLE = frozenset({*PLUGINS, AZURE_FILE})
-"""Plugins that know how to be replaced; azure-file never is, for want of a gate."""
+"""Plugins that can be replaced; azure-file never is, as it has no gate."""
 
 
 def plugin_of(source: VolumeSource) -> str | None:
@@ -130,7 +130,7 @@ def plugin_of(source: VolumeSource) -> str | None:
 
 
 def handle_of(plugin: str, volume: PersistentVolume, zone_labels: Labels) -> str | None:
-    """The handle of *volume* with the driver that takes over *plugin*, None where the driver cannot name it."""
+    """The handle of *volume* with the driver that takes over *plugin*, None where the driver has no handle for it."""
     try:
         return PLUGINS[plugin].handle(volume, zone_labels) or None
     except VolumeError:
@@ -141,7 +141,7 @@ def handle_of(plugin: str, volume: PersistentVolume, zone_labels: Labels) -> str
 
 
 def translated_affinity(plugin: str, volume: PersistentVolume) -> NodeSelector | None:
-    """The node affinity that *volume* has where a driver has taken over its plugin: zones by the driver's own label.
+    """The node affinity of *volume* where a driver has replaced its plugin: zones by the driver's own label.
 
     Upstream: plugins/in_tree_volume.go translateTopologyFromInTreeToCSI.
     """
@@ -161,7 +161,7 @@ def translated_affinity(plugin: str, volume: PersistentVolume) -> NodeSelector |
 
 
 def _topology_labels(volume: PersistentVolume, terms: Iterable[NodeSelectorTerm]) -> tuple[str, str]:
-    """The labels for zone and region that *volume* uses, in its affinity or else as its own; the newer ones where it uses both or none."""
+    """The labels for zone and region that *volume* uses in its affinity, else as its own labels; the newer ones if it uses both or none."""
     used = [expression.key for term in terms for expression in term.match_expressions]
     for keys in (used, volume.labels):
         if TOPOLOGY_ZONE in keys:

@@ -37,17 +37,17 @@ def volume_class(volume: PersistentVolume) -> str:
 
 
 def requested_size(claim: PersistentVolumeClaim) -> int:
-    """How much storage *claim* asks for, in units of 1e-9 bytes: exactly."""
+    """How much storage *claim* asks for, exactly, in units of 1e-9 bytes."""
     return claim.spec.requests.get("storage", NOTHING).nanos
 
 
 def size(volume: PersistentVolume) -> int:
-    """How much storage *volume* has, in units of 1e-9 bytes: exactly."""
+    """How much storage *volume* has, exactly, in units of 1e-9 bytes."""
     return volume.spec.capacity.get("storage", NOTHING).nanos
 
 
 def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """Whether *volume* names *claim* as its own; a reference without a UID is to any claim of that name."""
+    """Whether *volume* is bound to *claim*; a reference without a UID means any claim of that name."""
     reference = volume.spec.claim_ref
     if reference is None or (reference.namespace, reference.name) != (claim.namespace, claim.name):
         return False
@@ -56,14 +56,14 @@ def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
 
 @attrs.define(eq=False)
 class VolumeMatcher:
-    """Finds volumes for one pod's claims, one claim after the other; a volume goes to one claim of the pod at most."""
+    """Finds volumes for one pod's claims, one claim after the other; a volume goes to at most one claim of the pod."""
 
     nodes: Batch
     cells: VolumeCells
     block_volumes: bool
     """Gate BlockVolume."""
     volumes: list[PersistentVolume] = attrs.field(factory=list)
-    """Every volume that was chosen, by the number that stands for it."""
+    """All chosen volumes; arrays hold indexes into this list."""
     _numbers: dict[str, int] = attrs.field(factory=dict)
     _taken: list[Numbers] = attrs.field(factory=list)
     _within: dict[NodeSelector | None, Rows] = attrs.field(factory=dict)
@@ -81,7 +81,7 @@ class VolumeMatcher:
     def _matching(self, affinity: NodeSelector) -> Rows:
         single = _single_value(affinity)
         if single is None:
-            # Upstream: the fields of a node are not given, so that a matchFields of a volume sees empty texts.
+            # Upstream: a node's fields are not passed on, so matchFields of a volume see empty texts.
             return np.flatnonzero(node_selector_mask(affinity, self.nodes, fields=False))
         key, value = single
         if key not in self._labelled:
@@ -98,7 +98,7 @@ class VolumeMatcher:
         failed = self._unreadable(claim, volumes, bound) if self.cells.volume_mode == "strict" and self.block_volumes else None
         found, wanting = np.full(self.nodes.n, -1, np.int64), np.ones(self.nodes.n, np.bool_)
         for volume in bound:
-            # Upstream: a volume that is bound to the claim but out of reach of the node ends the search without a volume.
+            # Upstream: a volume that is bound to the claim and that the node cannot reach ends the search without a volume.
             free = self._free(volume)
             self._give(found, volume, wanting & free)
             wanting &= ~free
@@ -113,7 +113,7 @@ class VolumeMatcher:
         return found, failed
 
     def _give(self, found: Numbers, volume: PersistentVolume, wanting: Mask) -> Rows:
-        """Let the claim have *volume* on those of the nodes *wanting* where it can, and answer which."""
+        """Give *volume* to the claim on those of the nodes *wanting* where that is possible; answers which."""
         here = self.reach(volume)
         here = here[wanting[here]]
         if not len(here):
@@ -137,7 +137,7 @@ class VolumeMatcher:
         return free
 
     def _by_size(self, claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> list[PersistentVolume]:
-        """The volumes that any claim of this kind may have and that are large enough, the smallest first."""
+        """The volumes that are large enough and that a claim like this one may have, the smallest first."""
         labels = _selector(claim)
         least, kind, modes = requested_size(claim), claim_class(claim), frozenset(claim.spec.access_modes)
         free = [
@@ -161,9 +161,9 @@ class VolumeMatcher:
         return (wanted or "Filesystem") == (offered or "Filesystem")
 
     def _unreadable(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], bound: list[PersistentVolume]) -> Mask | None:
-        """Where a volume without a volumeMode comes up before the search ends: bool[n].
+        """Where the search comes to a volume without volumeMode before it ends: bool[n].
 
-        Upstream: the API's default was not applied, which 1.12 takes for an error.
+        Upstream: the API's default was not applied, which is an error in 1.12.
         """
         failed = np.zeros(self.nodes.n, np.bool_)
         bad = [volume for volume in volumes if claim.spec.volume_mode is None or volume.spec.volume_mode is None]
@@ -184,7 +184,7 @@ def _by_value(label: ColumnView[str | None]) -> dict[str | None, Rows]:
 
 @lru_cache(maxsize=1 << 16)
 def _single_value(affinity: NodeSelector) -> tuple[str, str] | None:
-    """(label key, value) of an affinity that asks for no more than that, as those of local volumes do."""
+    """(label key, value) of an affinity that asks for this label only, like that of a local volume; None for any other."""
     terms = affinity.node_selector_terms
     if len(terms) != 1 or terms[0].match_fields or len(terms[0].match_expressions) != 1:
         return None

@@ -1,4 +1,4 @@
-"""Where volumes can be made for claims. Upstream: pkg/scheduler/framework/plugins/volumebinding/binder.go checkVolumeProvisions."""
+"""Where volumes can be provisioned for claims. Upstream: pkg/scheduler/framework/plugins/volumebinding/binder.go checkVolumeProvisions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 def can_provision(kind: StorageClass, nodes: Batch) -> Mask:
-    """The nodes for which volumes of class *kind* can be made: bool[n]."""
+    """The nodes for which volumes of class *kind* can be provisioned: bool[n]."""
     if kind.provisioner in ("", NO_PROVISIONER):
         return np.zeros(nodes.n, np.bool_)
     if not kind.allowed_topologies:
@@ -35,7 +35,7 @@ def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
 
 
 def has_capacity(kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings) -> Mask:
-    """The nodes that some CSIStorageCapacity lets a volume for *claim* be made on, all where the driver does not report any: bool[n]."""
+    """The nodes where a CSIStorageCapacity has room for *claim*; all nodes if the driver does not report capacities: bool[n]."""
     size, driver = claim.spec.requests.get("storage"), listings.csi_drivers.get(kind.provisioner)
     if size is None or driver is None or not driver.storage_capacity:
         return np.ones(nodes.n, np.bool_)
@@ -49,7 +49,7 @@ def _holds(item: CSIStorageCapacity, size: int) -> bool:
 
 
 def _access(item: CSIStorageCapacity, nodes: Batch) -> Mask:
-    """The nodes that the capacity is for; without a topology, or with one that is not valid, it is for none: bool[n]."""
+    """The nodes of a capacity's topology; none where it is absent or invalid: bool[n]."""
     try:
         return np.zeros(nodes.n, np.bool_) if item.node_topology is None else selector_mask(item.node_topology, nodes)
     except SelectorError:

@@ -1,4 +1,4 @@
-"""What the nodes of a batch can do for a pod's claims: reach the volumes they have, find them some, or have some made.
+"""What the nodes of a batch can do for a pod's claims: reach bound volumes, match free ones, or have new ones provisioned.
 
 Upstream: pkg/controller/volume/scheduling/scheduler_binder.go FindPodVolumes (before 1.15 in pkg/controller/volume/persistentvolume).
 """
@@ -28,13 +28,13 @@ MODE_NOT_DEFAULTED = "error checking if volumeMode was a mismatch: api defaultin
 
 
 def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
-    """Whether *claim* has a volume and the volume controller is done with it."""
+    """Whether *claim* has a volume and the volume controller has finished binding it."""
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
 
 
 @attrs.define(eq=False)
 class VolumeSearch:
-    """Answers from the volumes and claims as they are assumed to be; it remembers nothing."""
+    """Answers from the volumes and claims as they are assumed to be; it stores nothing."""
 
     cells: VolumeCells
     gates: Mapping[str, bool]
@@ -59,7 +59,7 @@ class VolumeSearch:
         return finding
 
     def needs(self, claims: Sequence[str]) -> Needs:
-        """What the claims with these keys lack; raises :class:`VolumeError` where that cannot be said. Upstream: GetPodVolumeClaims."""
+        """What the claims with these keys need; raises :class:`VolumeError` for a claim without an answer. Upstream: GetPodVolumeClaims."""
         needs = Needs()
         for key in claims:
             claim = self._claim(key)
@@ -81,7 +81,7 @@ class VolumeSearch:
             raise VolumeError(f'error getting PVC "{name}": {error}') from error
 
     def _waits_for_pod(self, claim: PersistentVolumeClaim) -> StorageClass | None:
-        """The claim's class where that binds volumes only once a pod has a node."""
+        """The claim's class if it binds volumes only when a pod has a node; else None."""
         if self.cells.selected_node_is_immediate and SELECTED_NODE in claim.annotations:
             return None
         found = self.listings.classes.get(claim_class(claim))
@@ -93,7 +93,7 @@ class VolumeSearch:
 
     def _check_bound(self, needs: Needs, matcher: VolumeMatcher, finding: Finding) -> None:
         for claim in needs.bound:
-            # Upstream: the first volume out of reach ends the check, so a missing one behind it is not noticed.
+            # Upstream: the first volume that the node cannot reach ends the check, so a missing one after it is not noticed.
             try:
                 volume = self.volumes.get(claim.spec.volume_name)
             except VolumeError as error:
@@ -137,7 +137,7 @@ class VolumeSearch:
             finding.unbound &= here
             finding.decided &= here
         others = [(claim, kind) for claim, kind in needs.delayed if SELECTED_NODE not in claim.annotations]
-        # Upstream: sorted unstably, which does not show below twelve claims.
+        # Upstream: the sort is unstable, which makes no difference below twelve claims.
         others.sort(key=lambda pair: requested_size(pair[0]))
         for claim, _ in others:
             self._match(claim, matcher, finding)
@@ -160,7 +160,7 @@ class VolumeSearch:
         finding.volumes = matcher.volumes
 
     def _provide(self, kinds: Sequence[StorageClass], nodes: Batch, finding: Finding) -> None:
-        """Find out where volumes can be made for all claims that need one; the first claim for which it cannot says why."""
+        """Find out where volumes can be provisioned for all claims that need one; the first claim that fails gives the reason."""
         pending = np.ones(nodes.n, np.bool_)
         for kind, (claim, needed) in zip(kinds, finding.provisions, strict=True):
             if needed.any():

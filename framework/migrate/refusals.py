@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from ...algorithmprovider.policy import Policy, PriorityEntry
 from ...exceptions import PolicyError
 from .equivalents import FILTERS, GONE, OLDER, SCORES
-from .scores import FELLOWS, OWN_CONSTRAINTS, USAGES
+from .scores import OWN_CONSTRAINTS, PEER_SPREADING, USAGES
 
 RATIO = "RequestedToCapacityRatioPriority"
 KNOWN_PREDICATES = FILTERS.keys() - OLDER
-KNOWN_PRIORITIES = (SCORES.keys() | USAGES.keys() | GONE.keys() | {*FELLOWS, OWN_CONSTRAINTS}) - OLDER - {RATIO}
+KNOWN_PRIORITIES = (SCORES.keys() | USAGES.keys() | GONE.keys() | {*PEER_SPREADING, OWN_CONSTRAINTS}) - OLDER - {RATIO}
 
 
 def refuse_as_upstream(policy: Policy | None) -> None:

@@ -19,7 +19,7 @@ HOSTNAME = "kubernetes.io/hostname"
 BALANCED = "NodeResourcesBalancedAllocation"
 MAX_TERM = 100
 USAGES = {"LeastRequestedPriority": FALLING, "MostRequestedPriority": RISING, "RequestedToCapacityRatioPriority": DEFAULT_SHAPE}
-FELLOWS = ("SelectorSpreadPriority", "ServiceSpreadingPriority")
+PEER_SPREADING = ("SelectorSpreadPriority", "ServiceSpreadingPriority")
 OWN_CONSTRAINTS = "EvenPodsSpreadPriority"
 
 
@@ -33,7 +33,7 @@ class Scoring:
     without: frozenset[str] = frozenset()
     """Deviations from upstream's translation that are undone."""
     selector_spread: bool = False
-    """Plugin SelectorSpread does the work of the priorities that prefer few fellows."""
+    """Plugin SelectorSpread does the work of the priorities that prefer few peers."""
     weights: dict[str, Fraction] = attrs.field(factory=dict)
     args: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     preferred: list[dict[str, Any]] = attrs.field(factory=list)
@@ -41,7 +41,7 @@ class Scoring:
     _usages: list[Usage] = attrs.field(factory=list)
     _labels: list[tuple[str, LabelPreference, int]] = attrs.field(factory=list)
     _spread: dict[str, int] = attrs.field(factory=dict)
-    """Priority that prefers few fellows, or label to spread over -> weight."""
+    """Priority that prefers few peers, or label to spread over -> weight."""
     _domains: list[str] = attrs.field(factory=list)
 
     def note(self, subject: str, text: str, deviation: str = "") -> None:
@@ -58,7 +58,7 @@ class Scoring:
         if name in GONE:
             self.note(name, GONE[name], deviations.OLDER_RULES if name in OLDER else "")
             return
-        if name in DIFFERENCES and not (name in FELLOWS and self.selector_spread):
+        if name in DIFFERENCES and not (name in PEER_SPREADING and self.selector_spread):
             self.note(name, DIFFERENCES[name])
         if name in SCORES:
             self.weights[SCORES[name]] = Fraction(weight)
@@ -152,7 +152,7 @@ class Scoring:
             self._spread_by_topology()
 
     def _keep_selector_spread(self) -> None:
-        weight = sum(self._spread.pop(name, 0) for name in FELLOWS)
+        weight = sum(self._spread.pop(name, 0) for name in PEER_SPREADING)
         if weight:
             self.weights[SELECTOR_SPREAD] = Fraction(weight)
             text = "plugin SelectorSpread has the old formula, but is taken under multiPoint only; do not count on it in later releases"
@@ -160,24 +160,24 @@ class Scoring:
 
     def _spread_by_topology(self) -> None:
         own = self._spread.get(OWN_CONSTRAINTS, 0)
-        fellows = sum(weight for name, weight in self._spread.items() if name != OWN_CONSTRAINTS)
-        heavier = max(own, fellows) if deviations.HEAVIER_SPREAD not in self.without else own or fellows
+        peers = sum(weight for name, weight in self._spread.items() if name != OWN_CONSTRAINTS)
+        heavier = max(own, peers) if deviations.HEAVIER_SPREAD not in self.without else own or peers
         self.weights["PodTopologySpread"] = Fraction(heavier)
-        if own and fellows and own < heavier:
-            text = f"weight {own} became {fellows}: it shares PodTopologySpread with what spreads pods without constraints"
+        if own and peers and own < heavier:
+            text = f"weight {own} became {peers}: it shares PodTopologySpread with what spreads pods without constraints"
             self.note(OWN_CONSTRAINTS, text, deviations.HEAVIER_SPREAD)
-        elif own and fellows != own and fellows:
-            self.note("PodTopologySpread", f"weight {own} also where pods have no constraints of their own, which had {fellows}")
+        elif own and peers != own and peers:
+            self.note("PodTopologySpread", f"weight {own} also where pods have no constraints of their own, which had {peers}")
         if not own:
             self.note("PodTopologySpread", "constraints with ScheduleAnyway that pods bring themselves count too, which nothing heeded")
         self._default_constraints()
 
     def _default_constraints(self) -> None:
-        has_fellows = any(name in self._spread for name in FELLOWS)
-        if has_fellows and not self._domains:
+        has_peers = any(name in self._spread for name in PEER_SPREADING)
+        if has_peers and not self._domains:
             return  # the System defaults: hosts and zones
-        keys = dict.fromkeys([HOSTNAME, *self._domains] if has_fellows else self._domains)
-        if has_fellows:
+        keys = dict.fromkeys([HOSTNAME, *self._domains] if has_peers else self._domains)
+        if has_peers:
             text = "beside constraints over labels only hosts are spread over, as a node without a label of any constraint would score 0"
             self.note("SelectorSpreadPriority", f"{text}; add topology.kubernetes.io/zone if every node has it")
         constraints = [{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"} for key in keys]

@@ -23,7 +23,7 @@ from ...core.pods.terms import (
     unreadable,
 )
 from ...core.rule import Reads, Reduction, Scores
-from ...predicates.interpodaffinity import Affinity, AntiAffinity, first_of, lacks_company, meets_refused, refused_by_existing
+from ...predicates.interpodaffinity import Affinity, AntiAffinity, affinity_unmet, anti_affinity_violated, first_of, refused_by_existing
 from ...predicates.reasons import (
     EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
     POD_AFFINITY_RULES_NOT_MATCH,
@@ -88,18 +88,18 @@ class InterPodAffinity(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are there."""
-        lacking = meeting = None
+        unmet = violated = None
         affinity, anti = _own_terms(pod, cycle)
         if affinity.keys:
             # Upstream: even the first of its kind needs a node with all the keys.
-            lacking = lacks_company(affinity, nodes, nodes.delta)
+            unmet = affinity_unmet(affinity, nodes, nodes.delta)
             for key in affinity.keys:
-                lacking |= ~nodes.label(key).present
+                unmet |= ~nodes.label(key).present
         if anti.by_key:
-            meeting = meets_refused(anti, nodes, nodes.delta)
+            violated = anti_affinity_violated(anti, nodes, nodes.delta)
         refused = refused_by_existing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), nodes)
         reasons = (POD_AFFINITY_RULES_NOT_MATCH, POD_ANTI_AFFINITY_RULES_NOT_MATCH, EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH)
-        return Failures.coded(first_of((lacking, meeting, refused), nodes), [(reason,) for reason in reasons])
+        return Failures.coded(first_of((unmet, violated, refused), nodes), [(reason,) for reason in reasons])
 
     # --- what is preferred ------------------------------------------------------------------------------------------
 
@@ -139,8 +139,8 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffi
 
 def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
     sums = DomainSums(cycle.table)
-    for holder, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle):
-        sums.add(counter, holder.topology_key)
+    for carrier, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle):
+        sums.add(counter, carrier.topology_key)
     return sums.has_any
 
 

@@ -1,4 +1,4 @@
-"""Are the pod's fellows spread evenly enough over the topology domains, and where are fewest of them?"""
+"""Are the pod's peers spread evenly enough over the topology domains, and where are fewest of them?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..config.args import PodTopologySpreadArgs
 from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import Status, error
-from .spreadconstraints import HARD, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_fellows
+from .spreadconstraints import HARD, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
 from .spreadcounts import Skews, SoftCounts, domains_by_key
 
 Summary = tuple[tuple[float, ...], tuple[int, int]] | None
@@ -33,7 +33,7 @@ MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=Fal
 
 
 class PodTopologySpread(Plugin):
-    """Turn down nodes where the pod would lift its domain's count of fellows too far above the emptiest; prefer domains with few of them.
+    """Turn down nodes where the pod would lift its domain's count of peers too far above the emptiest; prefer domains with few of them.
 
     Upstream: pkg/scheduler/framework/plugins/podtopologyspread.
     """
@@ -69,8 +69,8 @@ class PodTopologySpread(Plugin):
         wanted = [constraint for constraint in self.defaults if constraint.when_unsatisfiable == when]
         if not wanted:
             return ()
-        fellows = deduced_fellows(pod, cycle.listings)
-        return () if fellows.is_everybody else tuple(self.reader.read(pod, constraint, fellows) for constraint in wanted)
+        peers = deduced_peers(pod, cycle.listings)
+        return () if peers.is_everybody else tuple(self.reader.read(pod, constraint, peers) for constraint in wanted)
 
     # --- hard constraints -------------------------------------------------------------------------------------------
 
@@ -98,7 +98,7 @@ class PodTopologySpread(Plugin):
         found: list[Mask | None] = []
         for constraint in constraints:
             found.append(None if has_key(constraint.topology_key, cycle.table) else ~nodes.label(constraint.topology_key).present)
-            found.append(skews.exceeding(constraint, constraint.max_skew - int(constraint.fellows.matches(pod.labels))))
+            found.append(skews.exceeding(constraint, constraint.max_skew - int(constraint.peers.matches(pod.labels))))
         if all(mask is None for mask in found):
             return None
         return Failures.coded(first_of(found, nodes), ((MISSING_LABEL,), (UNEVEN,)) * len(constraints))
@@ -150,7 +150,7 @@ class PodTopologySpread(Plugin):
             soft = self._counted(pod, cycle)
         except SelectorError as fault:
             raise RuleError(str(fault)) from None
-        return np.zeros(nodes.n, np.int64) if soft is None else 1 + soft.fellows(nodes)
+        return np.zeros(nodes.n, np.int64) if soft is None else 1 + soft.peers(nodes)
 
     @property
     def kept_normalize(self) -> Reduction:

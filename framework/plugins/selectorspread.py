@@ -12,7 +12,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads, Scores
 from ...priorities.selectorspread import zone_reduction
 from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
-from .spreadconstraints import deduced_fellows
+from .spreadconstraints import deduced_peers
 
 _BY_ZONE = zone_reduction(MAX_NODE_SCORE)
 
@@ -36,8 +36,8 @@ class SelectorSpread(Plugin):
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The pods on each node that the same services and controller select: int64[n]."""
-        fellows = None if pod.spec.topology_spread_constraints else deduced_fellows(pod, cycle.listings).counted(pod.namespace)
-        return np.zeros(nodes.n, np.int64) if fellows is None else nodes.counting(fellows)
+        peers = None if pod.spec.topology_spread_constraints else deduced_peers(pod, cycle.listings).counted(pod.namespace)
+        return np.zeros(nodes.n, np.int64) if peers is None else nodes.counting(peers)
 
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         return raw if pod.spec.topology_spread_constraints else _BY_ZONE(pod, raw, nodes, cycle)

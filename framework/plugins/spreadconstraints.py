@@ -33,7 +33,7 @@ SYSTEM_DEFAULTS = (
 
 
 @attrs.frozen(cache_hash=True)
-class Fellows:
+class Peers:
     """The pods that a constraint is about: *selector* takes them in (None: nobody) and they have all label *pairs*."""
 
     selector: LabelSelector | None
@@ -61,15 +61,15 @@ class Fellows:
 
 
 @lru_cache(1 << 12)
-def _query(fellows: Fellows, namespace: str, *, terminating: bool) -> PodsMatching | None:
-    if fellows.selector is None:
+def _query(peers: Peers, namespace: str, *, terminating: bool) -> PodsMatching | None:
+    if peers.selector is None:
         return None
 
     def matches(group: Group) -> bool:
-        return (terminating or not group.terminating) and fellows.matches(group.labels)
+        return (terminating or not group.terminating) and peers.matches(group.labels)
 
-    pairs = (*fellows.selector.match_labels.items(), *fellows.pairs.items())
-    return PodsMatching(frozenset((namespace,)), (fellows, terminating), matches, pairs)
+    pairs = (*peers.selector.match_labels.items(), *peers.pairs.items())
+    return PodsMatching(frozenset((namespace,)), (peers, terminating), matches, pairs)
 
 
 @attrs.frozen(cache_hash=True)
@@ -78,7 +78,7 @@ class Constraint:
 
     topology_key: str
     max_skew: int
-    fellows: Fellows
+    peers: Peers
     min_domains: int = 1
     """With fewer domains the smallest count is taken for 0."""
     honors_affinity: bool = True
@@ -111,7 +111,7 @@ Constraints = tuple[Constraint, ...]
 
 def pods_on(constraint: Constraint, namespace: str, nodes: Batch) -> Ints:
     """The pods on each node itself that *constraint* counts, edits left out: int64[n]."""
-    query = constraint.fellows.counted(namespace)
+    query = constraint.peers.counted(namespace)
     return np.zeros(nodes.n, np.int64) if query is None else nodes.base_counting(query)
 
 
@@ -129,38 +129,38 @@ class ConstraintReader:
         gates = ("MinDomains", "NodeInclusionPolicy", "MatchLabelKeys")
         return cls(*(handle.enabled(f"{gate}InPodTopologySpread") for gate in gates))
 
-    def read(self, pod: Template, constraint: TopologySpreadConstraint, fellows: Fellows | None = None) -> Constraint:
-        """*constraint* as it holds for *pod*, about *fellows* where given. Raises SelectorError for an invalid selector."""
+    def read(self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None = None) -> Constraint:
+        """*constraint* as it holds for *pod*, about *peers* where given. Raises SelectorError for an invalid selector."""
         return Constraint(
             topology_key=constraint.topology_key,
             max_skew=constraint.max_skew,
-            fellows=self._fellows(pod, constraint) if fellows is None else fellows,
+            peers=self._peers(pod, constraint) if peers is None else peers,
             min_domains=constraint.min_domains if self.min_domains and constraint.min_domains is not None else 1,
             honors_affinity=not self.node_inclusion or constraint.node_affinity_policy in (None, "Honor"),
             honors_taints=self.node_inclusion and constraint.node_taints_policy == "Honor",
         )
 
-    def _fellows(self, pod: Template, constraint: TopologySpreadConstraint) -> Fellows:
+    def _peers(self, pod: Template, constraint: TopologySpreadConstraint) -> Peers:
         fault = label_selector_fault(constraint.label_selector)
         if fault:
             raise SelectorError(fault)
         keys = constraint.match_label_keys if self.label_keys else ()
-        return Fellows(constraint.label_selector, Map((key, pod.labels[key]) for key in keys if key in pod.labels))
+        return Peers(constraint.label_selector, Map((key, pod.labels[key]) for key in keys if key in pod.labels))
 
 
-def deduced_fellows(pod: Template, listings: Listings) -> Fellows:
+def deduced_peers(pod: Template, listings: Listings) -> Peers:
     """The pods that *pod*'s services and its controller select; everybody where nothing selects it."""
-    return remembered("fellows", _deduce, pod, listings)
+    return remembered("peers", _deduce, pod, listings)
 
 
-def _deduce(pod: Template, listings: Listings) -> Fellows:
+def _deduce(pod: Template, listings: Listings) -> Peers:
     pairs: dict[str, str] = {}
     for service in services_of(pod, listings):
         pairs |= service.selector or {}
     found = _controller_selector(pod, listings)
     if isinstance(found, LabelSelector):
-        return Fellows(found, Map(pairs))
-    return Fellows(LabelSelector(), Map(pairs | dict(found or {})))
+        return Peers(found, Map(pairs))
+    return Peers(LabelSelector(), Map(pairs | dict(found or {})))
 
 
 def _controller_selector(pod: Template, listings: Listings) -> Map[str] | LabelSelector | None:

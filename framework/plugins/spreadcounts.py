@@ -1,4 +1,4 @@
-"""How many fellows of a pod stand in each topology domain, as its hard and as its soft constraints see it.
+"""How many peers of a pod stand in each topology domain, as its hard and as its soft constraints see it.
 
 Upstream: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go preFilterState, scoring.go preScoreState.
 """
@@ -15,7 +15,7 @@ from ...core.arrays.arithmetic import rounded, tabulated
 from ...core.arrays.batch import Batch, Ints, Mask
 from ...core.arrays.columns import ColumnView
 from ...core.arrays.table import NodeTable
-from ...core.matching.spread import Domains, Ground, has_key, with_all_keys
+from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
 from ...core.rule import Scores
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
@@ -31,8 +31,8 @@ def domains_by_key(pod: Template, constraints: Constraints, table: NodeTable) ->
     found: dict[str, Domains] = {}
     for at, constraint in enumerate(constraints):
         key = constraint.topology_key
-        ground = _hard_ground(pod, constraints, at, table)
-        domains = Domains(ground.count(constraint.fellows.counted(pod.namespace), key, table), ground.known, ground.values)
+        index = _hard_index(pod, constraints, at, table)
+        domains = Domains(index.count(constraint.peers.counted(pod.namespace), key, table), index.known, index.values)
         found[key] = _together(found[key], domains) if key in found else domains
     return found
 
@@ -42,19 +42,19 @@ def _together(one: Domains, other: Domains) -> Domains:
     return Domains(one.counts + other.counts, known, np.flatnonzero(known))
 
 
-def _hard_ground(pod: Template, constraints: Constraints, at: int, table: NodeTable) -> Ground:
+def _hard_index(pod: Template, constraints: Constraints, at: int, table: NodeTable) -> DomainIndex:
     """The nodes that constraint number *at* counts."""
 
-    def make() -> Ground:
+    def make() -> DomainIndex:
         nodes = Batch.everywhere(table)
         mask = with_all_keys(constraints, nodes) & constraints[at].counts_on(pod, nodes)
         for later in _of_key(constraints[at].topology_key, constraints[at + 1 :]):
             # Upstream: of two constraints with one key the later one's count of a node replaces the earlier one's.
             mask &= ~later.counts_on(pod, nodes)
         label = nodes.label(constraints[at].topology_key)
-        return Ground.of(label.codes, len(label.values), mask)
+        return DomainIndex.of(label.codes, len(label.values), mask)
 
-    found: Ground = table.once(("hard ground", constraints, at, *allows(pod)), make)
+    found: DomainIndex = table.once(("hard domains", constraints, at, *allows(pod)), make)
     return found
 
 
@@ -88,7 +88,7 @@ class Skews:
         found = np.zeros(self.nodes.n, np.int64)
         complete = with_all_keys(self.constraints, self.nodes)
         for constraint in _of_key(key, self.constraints):
-            query = constraint.fellows.followed(self.pod.namespace)
+            query = constraint.peers.followed(self.pod.namespace)
             if query is not None:
                 found += self.nodes.delta(query) * (complete & constraint.counts_on(self.pod, self.nodes))
         return found
@@ -121,9 +121,9 @@ class SoftCounts:
         judged = feasible if self.judges_all(feasible.table) else feasible.some(np.flatnonzero(self.judged(feasible)))
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in _sizes(self.constraints, judged)))
 
-    def fellows(self, nodes: Batch) -> Ints:
-        """How many fellows the constraints count for each node, all together: int64[n]."""
-        return sum((self._fellows(constraint, nodes) for constraint in self.constraints), np.zeros(nodes.n, np.int64))
+    def peers(self, nodes: Batch) -> Ints:
+        """How many peers the constraints count for each node, all together: int64[n]."""
+        return sum((self._peers(constraint, nodes) for constraint in self.constraints), np.zeros(nodes.n, np.int64))
 
     def judged(self, nodes: Batch) -> Mask:
         """The nodes that are not out of it: bool[n]."""
@@ -134,22 +134,22 @@ class SoftCounts:
         return not self.requires_all or all(has_key(constraint.topology_key, table) for constraint in self.constraints)
 
     def raw(self, nodes: Batch) -> Scores:
-        """How crowded with fellows each node's domains are: int64[n], 0 for nodes that are out of it."""
+        """How crowded with peers each node's domains are: int64[n], 0 for nodes that are out of it."""
         judges_all = self.judges_all(nodes.table)
         if self.requires_all and len(self.constraints) == 1:
-            scores = tabulated(lambda counts: rounded(self._crowded(0, counts)), self._fellows(self.constraints[0], nodes))
+            scores = tabulated(lambda counts: rounded(self._crowded(0, counts)), self._peers(self.constraints[0], nodes))
             return scores if judges_all else scores * self.judged(nodes)
         total = np.zeros(nodes.n, np.float64)
         for at, constraint in enumerate(self.constraints):
-            crowded = self._crowded(at, self._fellows(constraint, nodes))
+            crowded = self._crowded(at, self._peers(constraint, nodes))
             total += crowded if judges_all and self.requires_all else crowded * nodes.label(constraint.topology_key).present
         return rounded(total) if judges_all else rounded(total) * self.judged(nodes)
 
     def _crowded(self, at: int, counts: Ints) -> NDArray[np.float64]:
-        """What constraint number *at* makes of *counts* of fellows."""
+        """What constraint number *at* makes of *counts* of peers."""
         return np.asarray(counts * self.weights[at] + float(self.constraints[at].max_skew - 1), np.float64)
 
-    def _fellows(self, constraint: Constraint, nodes: Batch) -> Ints:
+    def _peers(self, constraint: Constraint, nodes: Batch) -> Ints:
         if constraint.topology_key == HOSTNAME:
             # Upstream: counted on the very node, whether or not its pods count otherwise.
             return pods_on(constraint, self.pod.namespace, nodes)
@@ -182,7 +182,7 @@ def _values(label: ColumnView[str | None]) -> Codes:
 
 
 def _counts(pod: Template, constraints: Constraints, requires_all: bool, table: NodeTable) -> dict[str, Ints]:
-    """The fellows in each domain, by topology key: int64[values]."""
+    """The peers in each domain, by topology key: int64[values]."""
     found: dict[str, Ints] = {}
     for constraint in constraints:
         key = constraint.topology_key
@@ -194,10 +194,10 @@ def _counts(pod: Template, constraints: Constraints, requires_all: bool, table: 
 
 def _count(pod: Template, constraint: Constraint, required: Constraints, table: NodeTable) -> Ints:
 
-    def make() -> Ground:
+    def make() -> DomainIndex:
         nodes = Batch.everywhere(table)
         label = nodes.label(constraint.topology_key)
-        return Ground.of(_values(label), len(label.values), with_all_keys(required, nodes) & constraint.counts_on(pod, nodes))
+        return DomainIndex.of(_values(label), len(label.values), with_all_keys(required, nodes) & constraint.counts_on(pod, nodes))
 
-    ground: Ground = table.once(("soft ground", constraint, required, *allows(pod)), make)
-    return ground.count(constraint.fellows.counted(pod.namespace), constraint.topology_key, table)
+    index: DomainIndex = table.once(("soft domains", constraint, required, *allows(pod)), make)
+    return index.count(constraint.peers.counted(pod.namespace), constraint.topology_key, table)

@@ -25,9 +25,6 @@ class Agenda:
     _heap: list[tuple[float, int, Task]] = attrs.field(factory=list)
     _count: int = 0
 
-    def __len__(self) -> int:
-        return len(self._heap)
-
     @property
     def next_time(self) -> float | None:
         """When the next task is due; None where there is none."""

@@ -36,7 +36,6 @@ class Mark:
 class GrowingFile:
     """Bytes appended to a file."""
 
-    path: Path
     _stream: IO[bytes]
     _offset: int = 0
     _checksum: int = 0
@@ -45,7 +44,7 @@ class GrowingFile:
     def begin(cls, path: Path) -> GrowingFile:
         """An empty file, whatever was there."""
         try:
-            return cls(path, path.open("wb"))
+            return cls(path.open("wb"))
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
@@ -62,7 +61,7 @@ class GrowingFile:
             raise OutputError(f"{path}: not the file that the checkpoint was made with: its first {mark.offset} bytes differ")
         stream.truncate(mark.offset)
         stream.seek(mark.offset)
-        return cls(path, stream, mark.offset, mark.checksum)
+        return cls(stream, mark.offset, mark.checksum)
 
     def write(self, data: bytes) -> None:
         """Append *data*."""

@@ -134,7 +134,7 @@ class TestDescribe:
         found = diff("1.13", "1.14")
         assert Difference("predicates", "MaxCinderVolumeCount", None, "named by a Policy") in found
         assert Difference("behaviour", "nodes_to_find", "fixed_share", "adaptive_share") in found
-        assert Difference("behaviour", "volumes.has_cinder", False, True) in found
+        assert Difference("behaviour", "volumes.binding_gate", True, False) in found
         assert Difference("gates", "EnableEquivalenceClassCache", "off, ALPHA", None) in found
 
     def test_no_difference(self):

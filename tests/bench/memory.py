@@ -28,7 +28,8 @@ def main() -> None:
     for item in gc.get_objects():
         held[type(item).__name__] += sys.getsizeof(item)
     most = {kind: round(size / 1e6, 1) for kind, size in held.most_common(10)}
-    found = {"start_mb": before, "peak_mb": peak_rss_mb(), "pods": len(list(engine.cache.pods())), "by_type_mb": most}
+    pods = sum(len(info.pods) for info in engine.cache.infos.values())
+    found = {"start_mb": before, "peak_mb": peak_rss_mb(), "pods": pods, "by_type_mb": most}
     sys.stdout.write(json.dumps(found) + "\n")
 
 

@@ -24,7 +24,7 @@ class TestReleases:
         lines = run("v1.16").stdout.splitlines()
         assert lines[0].split() == ["PREDICATES", "IN", "RUNNING", "ORDER"]
         assert lines[1] == "CheckNodeCondition                default without TaintNodesByCondition"
-        assert any(line.startswith("volumes: has cinder") and line.endswith("yes") for line in lines)
+        assert any(line.startswith("volumes: checks phase") and line.endswith("yes") for line in lines)
 
     def test_diff(self):
         """--diff shows what differs; unimportant gates only when asked for."""

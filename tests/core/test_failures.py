@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.core.failures import Failures, Reason
+from tests.support.build import error_text
 
 FULL, FAR, LATE = Reason("full"), Reason("far", resolvable=False), Reason("late")
 Outcome = tuple[Reason, ...] | str | None
@@ -21,7 +22,7 @@ def outcomes(failures: Failures | None, n: int) -> list[Outcome]:
     """The reasons or the error's text of each of *n* nodes, () where it fits."""
     if failures is None:
         return [()] * n
-    return [failures.error_text(i) or failures.reasons(i) for i in range(n)]
+    return [error_text(failures, i) or failures.reasons(i) for i in range(n)]
 
 
 class TestWhere:
@@ -70,8 +71,8 @@ class TestErrors:
         """Where a predicate cannot answer there is a text and no reason, and the node does not pass."""
         found = Failures.error("node not found", mask(".x"))
         assert found is not None
-        assert found.error_text(0) is None
-        assert found.error_text(1) == "node not found"
+        assert error_text(found, 0) is None
+        assert error_text(found, 1) == "node not found"
         assert found.reasons(1) == ()
         assert found.passed.tolist() == [True, False]
 

@@ -66,7 +66,7 @@ BARE = node("bare")
 PLAIN = pod("new", labels={"app": "a"})
 
 
-def fellow(name: str = "f", on: str = "a", app: str = "a", **more: Any) -> Pod:
+def peer(name: str = "f", on: str = "a", app: str = "a", **more: Any) -> Pod:
     """A bound pod of ``app: a``."""
     return pod(name, on=on, labels={"app": app}, **more)
 
@@ -74,46 +74,46 @@ def fellow(name: str = "f", on: str = "a", app: str = "a", **more: Any) -> Pod:
 class TestExistingAntiAffinity:
     def test_the_whole_domain_of_its_holder_is_turned_down(self) -> None:
         """A pod that refuses app a keeps it out of its zone, not out of others."""
-        holder = fellow(on="a", app="b", affinity=affinity(refuse=[term()]))
-        assert verdicts(PLAIN, A, B, C, holder) == {"a": "existing", "b": "existing", "c": None}
+        carrier = peer(on="a", app="b", affinity=affinity(refuse=[term()]))
+        assert verdicts(PLAIN, A, B, C, carrier) == {"a": "existing", "b": "existing", "c": None}
 
     def test_namespaces_default_to_the_holders(self) -> None:
-        """A term without namespaces is about pods of its holder's namespace only."""
-        holder = fellow(namespace="far", affinity=affinity(refuse=[term()]))
-        assert verdicts(PLAIN, A, holder) == {"a": None}
-        named_one = fellow(namespace="far", affinity=affinity(refuse=[term(namespaces=["default"])]))
+        """A term without namespaces is about pods of its carrier's namespace only."""
+        carrier = peer(namespace="far", affinity=affinity(refuse=[term()]))
+        assert verdicts(PLAIN, A, carrier) == {"a": None}
+        named_one = peer(namespace="far", affinity=affinity(refuse=[term(namespaces=["default"])]))
         assert verdicts(PLAIN, A, named_one) == {"a": "existing"}
 
     def test_a_holder_on_a_node_without_the_key_refuses_nothing(self) -> None:
-        """Where the holder's node lacks the topology key there is no domain."""
-        assert verdicts(PLAIN, A, BARE, fellow(on="bare", affinity=affinity(refuse=[term()]))) == {"a": None, "bare": None}
+        """Where the carrier's node lacks the topology key there is no domain."""
+        assert verdicts(PLAIN, A, BARE, peer(on="bare", affinity=affinity(refuse=[term()]))) == {"a": None, "bare": None}
 
     def test_a_null_selector_is_about_nobody_and_an_empty_one_about_everybody(self) -> None:
         """No selector matches no pod; ``{}`` matches any."""
-        assert verdicts(PLAIN, A, fellow(affinity=affinity(refuse=[{"topologyKey": "zone"}]))) == {"a": None}
-        assert verdicts(PLAIN, A, fellow(affinity=affinity(refuse=[term(None)]))) == {"a": "existing"}
+        assert verdicts(PLAIN, A, peer(affinity=affinity(refuse=[{"topologyKey": "zone"}]))) == {"a": None}
+        assert verdicts(PLAIN, A, peer(affinity=affinity(refuse=[term(None)]))) == {"a": "existing"}
 
     def test_it_comes_before_the_pods_own_terms(self) -> None:
         """A node that fails all three ways is reported for the existing pod alone."""
-        holder = fellow(on="a", app="b", affinity=affinity(refuse=[term("c")]))
+        carrier = peer(on="a", app="b", affinity=affinity(refuse=[term("c")]))
         new = pod("new", labels={"app": "c"}, affinity=affinity(want=[term("z")], refuse=[term("b")]))
-        assert verdicts(new, A, C, holder) == {"a": "existing", "c": "affinity"}
+        assert verdicts(new, A, C, carrier) == {"a": "existing", "c": "affinity"}
 
 
 class TestAffinity:
     def test_the_domain_must_hold_such_a_pod(self) -> None:
         """Only the zone where app a stands will do."""
-        assert verdicts(wants(term(), app="b"), A, B, C, fellow()) == {"a": None, "b": None, "c": "affinity"}
+        assert verdicts(wants(term(), app="b"), A, B, C, peer()) == {"a": None, "b": None, "c": "affinity"}
 
     def test_one_pod_must_be_meant_by_all_terms(self) -> None:
         """Two pods that share the work of two terms do not count."""
         new = wants(term(), term(None, namespaces=["far"]), app="b")
-        assert verdicts(new, A, fellow("f"), fellow("g", namespace="far", app="z")) == {"a": "affinity"}
+        assert verdicts(new, A, peer("f"), peer("g", namespace="far", app="z")) == {"a": "affinity"}
 
     def test_each_term_may_be_met_by_another_pod(self) -> None:
         """Pods that all terms are about count domain by domain: one for the zone, another for the host."""
         new = wants(term(), term(key="host"), app="b")
-        assert verdicts(new, A, B, C, fellow("f", "a")) == {"a": None, "b": "affinity", "c": "affinity"}
+        assert verdicts(new, A, B, C, peer("f", "a")) == {"a": None, "b": "affinity", "c": "affinity"}
 
     def test_the_first_of_its_kind_may_go_anywhere(self) -> None:
         """With no such pod anywhere, a pod that wants its own kind fits, even where the key is missing."""
@@ -125,25 +125,25 @@ class TestAffinity:
 
     def test_pods_on_nodes_without_any_key_do_not_count(self) -> None:
         """The only app a stands where there is no zone: the next is still the first of its kind."""
-        assert verdicts(wants(term()), A, BARE, fellow(on="bare")) == {"a": None, "bare": None}
+        assert verdicts(wants(term()), A, BARE, peer(on="bare")) == {"a": None, "bare": None}
 
     def test_a_pod_with_one_of_the_keys_ends_the_exception(self) -> None:
         """A pod that stands in a zone, though on no host, is one of its kind."""
         zoned = node("zoned", labels={"zone": "y"})
-        assert verdicts(wants(term(), term(key="host")), A, zoned, fellow(on="zoned")) == {"a": "affinity", "zoned": "affinity"}
+        assert verdicts(wants(term(), term(key="host")), A, zoned, peer(on="zoned")) == {"a": "affinity", "zoned": "affinity"}
 
 
 class TestAntiAffinity:
     def test_each_term_counts_by_itself(self) -> None:
         """Of two terms the pod of one is enough, by that term's key."""
         new = refuses(term("a", "host"), term("c", "zone"))
-        found = verdicts(new, A, B, C, fellow("f", "a"), fellow("g", "c", app="c"))
+        found = verdicts(new, A, B, C, peer("f", "a"), peer("g", "c", app="c"))
         assert found == {"a": "anti-affinity", "b": None, "c": "anti-affinity"}
 
     def test_affinity_is_looked_at_first(self) -> None:
         """A node that fails both is reported for the affinity."""
         new = pod("new", labels={"app": "b"}, affinity=affinity(want=[term("z")], refuse=[term()]))
-        assert verdicts(new, A, fellow()) == {"a": "affinity"}
+        assert verdicts(new, A, peer()) == {"a": "affinity"}
 
 
 class TestTrials:
@@ -158,7 +158,7 @@ class TestTrials:
 
     def test_removing_a_pod_clears_its_own_node_only(self) -> None:
         """In a trial of node a its pod is gone; node b is judged with it still there."""
-        cycle, trial = self.trial(refuses(term()), A, B, fellow(on="a"))
+        cycle, trial = self.trial(refuses(term()), A, B, peer(on="a"))
         trial.remove(trial.pods(0)[0], 0)
         assert self.verdicts(cycle, trial) == {"a": None, "b": "anti-affinity"}
 
@@ -166,7 +166,7 @@ class TestTrials:
         """At first a pod counts for the terms about it; put back, for all of them, so a reprieve can fail where the start would pass."""
         new = refuses(term("c", "zone"), term("a", "host"))
         lone = node("lone", labels={"zone": "z"})
-        cycle, trial = self.trial(new, lone, fellow(on="lone"))
+        cycle, trial = self.trial(new, lone, peer(on="lone"))
         assert self.verdicts(cycle, trial) == {"lone": None}
         entry = trial.pods(0)[0]
         trial.remove(entry, 0)
@@ -176,16 +176,16 @@ class TestTrials:
         assert self.verdicts(cycle, trial) == {"lone": None}
 
     def test_the_first_of_its_kind_is_so_for_each_node_of_the_trial(self) -> None:
-        """Without its only fellow node a is open; for node c the fellow on a remains."""
-        cycle, trial = self.trial(wants(term()), A, C, fellow(on="a"))
+        """Without its only peer node a is open; for node c the peer on a remains."""
+        cycle, trial = self.trial(wants(term()), A, C, peer(on="a"))
         assert self.verdicts(cycle, trial) == {"a": None, "c": "affinity"}
         trial.remove(trial.pods(0)[0], 0)
         trial.add(trial.table.pods[0][0], 1)
         assert self.verdicts(cycle, trial) == {"a": None, "c": None}
 
-    def test_a_fellow_that_was_in_no_domain_does_not_make_the_next_the_first(self) -> None:
-        """Off the bare node goes a fellow that never counted; the one on node a still does."""
-        cycle, trial = self.trial(wants(term()), A, BARE, fellow("f", "a"), fellow("g", "bare"))
+    def test_a_peer_that_was_in_no_domain_does_not_make_the_next_the_first(self) -> None:
+        """Off the bare node goes a peer that never counted; the one on node a still does."""
+        cycle, trial = self.trial(wants(term()), A, BARE, peer("f", "a"), peer("g", "bare"))
         at = [trial.name(i) for i in range(trial.n)].index("bare")
         trial.remove(trial.pods(at)[0], at)
         assert self.verdicts(cycle, trial)["bare"] == "affinity"
@@ -207,18 +207,18 @@ class TestTrials:
         assert self.verdicts(cycle, trial) == {"a": None}
 
 
-class TestGhosts:
+class TestDeletedNodes:
     def test_a_deleted_nodes_pods_still_decide_from_1_14(self) -> None:
         """The snapshot keeps a deleted node while pods remain on it, with its zone."""
-        made = engine(A, B, fellow(on="a"), release="1.14")
+        made = engine(A, B, peer(on="a"), release="1.14")
         made.begin(PLAIN)
         made.cache.remove_node(A)
         cycle = made.begin(refuses(term()))
         assert named(answers(match_inter_pod_affinity, cycle, Batch(cycle.table)))["b"] == "anti-affinity"
 
     def test_without_metadata_its_pods_refuse_nothing(self) -> None:
-        """The slow path looks the node of a holder up by name, does not find it and passes it over."""
-        made = engine(A, B, fellow(on="a", affinity=affinity(refuse=[term("b")])), release="1.15")
+        """The slow path looks the node of a carrier up by name, does not find it and passes it over."""
+        made = engine(A, B, peer(on="a", affinity=affinity(refuse=[term("b")])), release="1.15")
         made.begin(PLAIN)
         made.cache.remove_node(A)
         cycle = made.begin(refuses(BAD))
@@ -228,7 +228,7 @@ class TestGhosts:
 class TestWithoutMetadata:
     """1.12 and 1.13 keep nodes without an object in the snapshot, and then have no metadata."""
 
-    LOST = fellow("lost", on="gone")
+    LOST = peer("lost", on="gone")
 
     def test_a_pod_on_an_unknown_node_takes_the_metadata_away(self) -> None:
         """Up to 1.13 any pod whose node was never seen does; later releases pass it over."""
@@ -237,8 +237,8 @@ class TestWithoutMetadata:
 
     def test_plain_pods_are_not_affected(self) -> None:
         """A pod without terms meets existing anti-affinity as ever."""
-        holder = fellow(on="a", affinity=affinity(refuse=[term()]))
-        assert verdicts(PLAIN, A, C, holder, self.LOST, release="1.12") == {"a": "existing", "c": None}
+        carrier = peer(on="a", affinity=affinity(refuse=[term()]))
+        assert verdicts(PLAIN, A, C, carrier, self.LOST, release="1.12") == {"a": "existing", "c": None}
 
     def test_a_wanted_pod_on_a_lost_node_is_an_error(self) -> None:
         """The lookup of its node fails, on every node that is judged."""
@@ -247,7 +247,7 @@ class TestWithoutMetadata:
 
     def test_a_pod_found_before_the_lost_one_ends_the_search(self) -> None:
         """Pods are listed by node name: a match on node a comes before the pod on gone, so that zone is spared the error."""
-        found = verdicts(wants(term()), A, C, fellow(on="a"), self.LOST, release="1.12")
+        found = verdicts(wants(term()), A, C, peer(on="a"), self.LOST, release="1.12")
         assert found["a"] is None
         assert "not found" in found["c"]
 
@@ -258,11 +258,11 @@ class TestWithoutMetadata:
     def test_all_terms_must_be_met_by_one_pod(self) -> None:
         """Without metadata an anti-affinity bites only where one pod is meant by all terms and shares all domains."""
         new = refuses(term("a", "zone"), term("a", "host"))
-        assert verdicts(new, A, B, fellow(on="a"), fellow("z", on="gone", app="z"), release="1.12") == {"a": "anti-affinity", "b": None}
+        assert verdicts(new, A, B, peer(on="a"), peer("z", on="gone", app="z"), release="1.12") == {"a": "anti-affinity", "b": None}
 
     def test_a_pod_that_left_in_the_trial_is_not_listed(self) -> None:
         """Of the judged node only those pods are seen that the trial left there."""
-        cycle = engine(A, fellow(on="a"), fellow("z", on="gone", app="z"), release="1.12").begin(refuses(term()))
+        cycle = engine(A, peer(on="a"), peer("z", on="gone", app="z"), release="1.12").begin(refuses(term()))
         trial = overlay(cycle, "a")
         trial.remove(trial.pods(0)[0], 0)
         assert named(answers(match_inter_pod_affinity, cycle, trial)) == {"a": None}
@@ -275,8 +275,8 @@ class TestInvalidSelectors:
     ])  # fmt: skip
     def test_of_an_existing_pod(self, release: str, text: str) -> None:
         """An existing pod's invalid anti-affinity is an error for every pod."""
-        holder = fellow(affinity=affinity(refuse=[BAD]))
-        assert verdicts(PLAIN, A, C, holder, release=release) == {name: text.format(NOT_VALID) for name in "ac"}
+        carrier = peer(affinity=affinity(refuse=[BAD]))
+        assert verdicts(PLAIN, A, C, carrier, release=release) == {name: text.format(NOT_VALID) for name in "ac"}
 
     @pytest.mark.parametrize(("release", "text"), [
         ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),
@@ -284,20 +284,20 @@ class TestInvalidSelectors:
     ])  # fmt: skip
     def test_of_the_pods_affinity(self, release: str, text: str) -> None:
         """The pod's own invalid affinity is an error once there is a pod to match; before that the pod merely does not fit."""
-        assert verdicts(wants(BAD), A, fellow(), release=release) == {"a": text.format(NOT_VALID)}
+        assert verdicts(wants(BAD), A, peer(), release=release) == {"a": text.format(NOT_VALID)}
         assert verdicts(wants(BAD), A, release=release) == {"a": "affinity"}
 
     def test_of_the_pods_anti_affinity(self) -> None:
         """The pod's own invalid anti-affinity is a mismatch once there is a pod to match; before that it is not even read."""
-        assert verdicts(refuses(BAD), A, fellow()) == {"a": "anti-affinity"}
+        assert verdicts(refuses(BAD), A, peer()) == {"a": "anti-affinity"}
         assert verdicts(refuses(BAD), A) == {"a": None}
 
     def test_an_empty_topology_key_without_metadata(self) -> None:
         """Without metadata an empty topology key of the affinity is an error, of the anti-affinity a mismatch."""
-        lost = fellow("z", on="gone", app="z")
-        found = verdicts(wants(term(key="")), A, fellow(), lost, release="1.13")["a"]
+        lost = peer("z", on="gone", app="z")
+        found = verdicts(wants(term(key="")), A, peer(), lost, release="1.13")["a"]
         assert found.endswith("err: empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity")
-        assert verdicts(refuses(term(key="")), A, fellow(), lost, release="1.13") == {"a": "anti-affinity"}
+        assert verdicts(refuses(term(key="")), A, peer(), lost, release="1.13") == {"a": "anti-affinity"}
 
 
 # --- against plain loops --------------------------------------------------------------------------------------------

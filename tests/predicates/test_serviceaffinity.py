@@ -14,7 +14,7 @@ from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.pods.template import Entry
 from kubeclassic.predicates.serviceaffinity import service_affinity
-from tests.reference.owners import Fellows
+from tests.reference.owners import Peers
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
 
 MISFIT = ["node(s) didn't match service affinity"]
@@ -28,52 +28,52 @@ def newcomer(**more: Any) -> Pod:
     return pod("new", labels={"app": "a"}, **more)
 
 
-def fellow(name: str, on: str = "", **more: Any) -> Pod:
+def peer(name: str, on: str = "", **more: Any) -> Pod:
     """A pod of ``app: a``."""
     return pod(name, on=on, **{"labels": {"app": "a"}, **more})
 
 
 class TestLabels:
-    def test_the_node_of_the_first_fellow_decides(self) -> None:
-        """A pod of a service goes where the labels are those of the first fellow's node."""
-        assert ask(RULE, newcomer(), A, B, C, SERVICE, fellow("1", "a")) == {"a": [], "b": MISFIT, "c": []}
+    def test_the_node_of_the_first_peer_decides(self) -> None:
+        """A pod of a service goes where the labels are those of the first peer's node."""
+        assert ask(RULE, newcomer(), A, B, C, SERVICE, peer("1", "a")) == {"a": [], "b": MISFIT, "c": []}
 
     def test_first_is_by_name_of_node(self) -> None:
-        """Fellows are taken in ascending order of node name, whichever came first."""
-        assert ask(RULE, newcomer(), B, A, C, SERVICE, fellow("1", "b"), fellow("2", "a")) == {"a": [], "b": MISFIT, "c": []}
+        """Peers are taken in ascending order of node name, whichever came first."""
+        assert ask(RULE, newcomer(), B, A, C, SERVICE, peer("1", "b"), peer("2", "a")) == {"a": [], "b": MISFIT, "c": []}
 
-    def test_a_fellow_has_all_labels_of_the_pod(self) -> None:
-        """Only pods of the namespace that have all of the pod's labels are fellows, whatever the service selects."""
+    def test_a_peer_has_all_labels_of_the_pod(self) -> None:
+        """Only pods of the namespace that have all of the pod's labels are peers, whatever the service selects."""
         new = pod("new", labels={"app": "a", "tier": "t"})
-        both = fellow("2", "b", labels={"app": "a", "tier": "t"})
-        objects = [A, B, C, SERVICE, fellow("1", "a"), both, fellow("3", "a", namespace="far")]
+        both = peer("2", "b", labels={"app": "a", "tier": "t"})
+        objects = [A, B, C, SERVICE, peer("1", "a"), both, peer("3", "a", namespace="far")]
         assert ask(RULE, new, *objects) == {"a": MISFIT, "b": [], "c": MISFIT}
 
     def test_the_node_selector_goes_first(self) -> None:
         """A label that the node selector names is taken from there."""
-        assert ask(RULE, newcomer(nodeSelector={"region": "west"}), A, B, SERVICE, fellow("1", "a")) == {"a": MISFIT, "b": []}
+        assert ask(RULE, newcomer(nodeSelector={"region": "west"}), A, B, SERVICE, peer("1", "a")) == {"a": MISFIT, "b": []}
 
-    def test_without_a_service_fellows_do_not_matter(self) -> None:
+    def test_without_a_service_peers_do_not_matter(self) -> None:
         """A pod of no service goes anywhere."""
-        assert ask(RULE, newcomer(), A, B, fellow("1", "a")) == {"a": [], "b": []}
+        assert ask(RULE, newcomer(), A, B, peer("1", "a")) == {"a": [], "b": []}
 
     def test_a_label_that_the_leading_node_lacks_is_free(self) -> None:
-        """Nothing is asked of a label that the first fellow's node does not have."""
-        assert ask(RULE, newcomer(), node("0"), A, B, SERVICE, fellow("1", "0")) == {"0": [], "a": [], "b": []}
+        """Nothing is asked of a label that the first peer's node does not have."""
+        assert ask(RULE, newcomer(), node("0"), A, B, SERVICE, peer("1", "0")) == {"0": [], "a": [], "b": []}
 
     def test_an_invalid_value_asks_for_nothing(self) -> None:
         """A value that is no valid label makes every node fit."""
         assert ask(RULE, newcomer(nodeSelector={"region": "no good"}), A, B) == {"a": [], "b": []}
 
     def test_a_missing_node_is_an_error(self) -> None:
-        """Where the first fellow's node is not known the predicate cannot answer."""
+        """Where the first peer's node is not known the predicate cannot answer."""
         for release in ("1.12", "1.16"):
-            found = ask(RULE, newcomer(), B, SERVICE, fellow("1", "a"), release=release)
+            found = ask(RULE, newcomer(), B, SERVICE, peer("1", "a"), release=release)
             assert found == {"b": 'node "a" not found'}
 
-    def test_a_deleted_fellow_on_a_deleted_node_is_forgotten(self) -> None:
-        """The list of fellows is the cache's: a pod that was deleted after its node is not in it, though the snapshot still has it."""
-        gone, stays = fellow("1", "a"), pod("other", on="a")
+    def test_a_deleted_peer_on_a_deleted_node_is_forgotten(self) -> None:
+        """The list of peers is the cache's: a pod that was deleted after its node is not in it, though the snapshot still has it."""
+        gone, stays = peer("1", "a"), pod("other", on="a")
         made = engine(A, B, SERVICE, gone, stays)
         made.begin(newcomer())
         feed = Feed(made)
@@ -86,17 +86,17 @@ class TestLabels:
 
 
 class TestWhatIf:
-    def test_a_removed_fellow_leads_no_more(self) -> None:
-        """When the fellow is taken off the judged node the next one decides."""
-        cycle = engine(A, B, SERVICE, fellow("1", "a"), fellow("2", "b")).begin(newcomer())
+    def test_a_removed_peer_leads_no_more(self) -> None:
+        """When the peer is taken off the judged node the next one decides."""
+        cycle = engine(A, B, SERVICE, peer("1", "a"), peer("2", "b")).begin(newcomer())
         trial = overlay(cycle, "a", "b")
         assert answers(RULE, cycle, trial) == {"a": [], "b": MISFIT}
         trial.remove(trial.pods(0)[0], 0)
         assert answers(RULE, cycle, trial) == {"a": MISFIT, "b": MISFIT}
 
-    def test_a_fellow_put_back_stands_at_the_end(self) -> None:
-        """A fellow that is put back comes behind those of other nodes; without metadata it has its old place."""
-        cycle = engine(A, B, SERVICE, fellow("1", "a"), fellow("2", "b")).begin(newcomer())
+    def test_a_peer_put_back_stands_at_the_end(self) -> None:
+        """A peer that is put back comes behind those of other nodes; without metadata it has its old place."""
+        cycle = engine(A, B, SERVICE, peer("1", "a"), peer("2", "b")).begin(newcomer())
         trial = overlay(cycle, "a")
         entry = trial.pods(0)[0]
         trial.remove(entry, 0)
@@ -105,11 +105,11 @@ class TestWhatIf:
         cycle.has_metadata = False
         assert answers(RULE, cycle, trial) == {"a": []}
 
-    def test_a_nominated_fellow_in_front_is_an_error(self) -> None:
-        """A nominated fellow has no node yet, so when it is the first the predicate cannot answer."""
+    def test_a_nominated_peer_in_front_is_an_error(self) -> None:
+        """A nominated peer has no node yet, so when it is the first the predicate cannot answer."""
         cycle = engine(A, B, SERVICE).begin(newcomer())
         trial = overlay(cycle, "a", "b")
-        trial.add(cycle.nominated_entry(fellow("1")), 0)
+        trial.add(cycle.nominated_entry(peer("1")), 0)
         assert answers(RULE, cycle, trial) == {"a": 'node "" not found', "b": []}
 
 
@@ -124,13 +124,13 @@ EDITS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["put back", "nomi
 @given(PLACES, PODS, EDITS, st.sampled_from([None, {"rack": "1"}]), st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_as_a_plain_loop_has_it(places: Any, pods: Any, edits: Any, selector: Any, has_service: bool) -> None:
-    """Whatever is put on and taken off a node, the answer is that of upstream's list of fellows followed step by step."""
+    """Whatever is put on and taken off a node, the answer is that of upstream's list of peers followed step by step."""
     nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(places)}
     bound = [pod(f"p{i}", on=f"n{at % len(nodes)}", labels={"app": app}) for i, (at, app) in enumerate(pods)]
     new = newcomer(nodeSelector=selector)
     cycle = engine(*nodes.values(), *bound, *([SERVICE] if has_service else [])).begin(new)
     placed = [(n, [p for p in bound if p.spec.node_name == n.name]) for n in nodes.values()]
-    lists = {name: Fellows(new, placed) for name in nodes}
+    lists = {name: Peers(new, placed) for name in nodes}
     rule = service_affinity("CheckServiceAffinity", ["region", "rack"])
     trial = overlay(cycle)
     taken: dict[int, list[Entry]] = {}

@@ -33,7 +33,7 @@ def incoming(*constraints: dict[str, Any], **more: Any) -> Pod:
     return pod("new", labels={"app": "a"}, topologySpreadConstraints=list(constraints), **more)
 
 
-def fellow(name: str, on: str, **more: Any) -> Pod:
+def peer(name: str, on: str, **more: Any) -> Pod:
     """A bound pod of ``app: a``."""
     return pod(name, on=on, labels={"app": "a"}, **more)
 
@@ -51,34 +51,34 @@ A, B = node("a", labels={"zone": "x", "rack": "1"}), node("b", labels={"zone": "
 class TestSkew:
     def test_the_fuller_domain_is_turned_down(self) -> None:
         """One pod in zone x and none in y: another in x would be one too many for maxSkew 1."""
-        assert spread(incoming(constraint()), A, B, fellow("f", "a")) == {"b"}
+        assert spread(incoming(constraint()), A, B, peer("f", "a")) == {"b"}
 
     def test_max_skew_is_allowed(self) -> None:
         """A difference of exactly maxSkew is allowed."""
-        assert spread(incoming(constraint(skew=2)), A, B, fellow("f", "a")) == {"a", "b"}
+        assert spread(incoming(constraint(skew=2)), A, B, peer("f", "a")) == {"a", "b"}
 
     def test_a_pod_that_does_not_match_itself_adds_nothing(self) -> None:
         """A pod whose own labels the selector does not match counts 0 where it goes."""
         new = pod("new", labels={"app": "other"}, topologySpreadConstraints=[constraint()])
-        assert spread(new, A, B, fellow("f", "a")) == {"a", "b"}
+        assert spread(new, A, B, peer("f", "a")) == {"a", "b"}
 
     def test_only_the_pods_of_the_namespace_count(self) -> None:
         """Pods of other namespaces do not count."""
-        assert spread(incoming(constraint()), A, B, fellow("f", "a", namespace="far")) == {"a", "b"}
+        assert spread(incoming(constraint()), A, B, peer("f", "a", namespace="far")) == {"a", "b"}
 
     def test_terminating_pods_count(self) -> None:
         """Pods that are being deleted count."""
-        leaving = fellow("f", "a", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
+        leaving = peer("f", "a", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
         assert spread(incoming(constraint()), A, B, leaving) == {"b"}
 
     def test_soft_constraints_turn_nothing_down(self) -> None:
         """A constraint with ScheduleAnyway is the priority's business."""
-        assert spread(incoming(constraint(when="ScheduleAnyway")), A, B, fellow("f", "a")) == {"a", "b"}
+        assert spread(incoming(constraint(when="ScheduleAnyway")), A, B, peer("f", "a")) == {"a", "b"}
 
     def test_an_absent_selector_counts_nothing(self) -> None:
         """Without labelSelector no pod counts, not even the new one."""
         bare = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
-        assert spread(incoming(bare), A, B, fellow("f", "a"), fellow("g", "a")) == {"a", "b"}
+        assert spread(incoming(bare), A, B, peer("f", "a"), peer("g", "a")) == {"a", "b"}
 
 
 class TestDomains:
@@ -93,22 +93,22 @@ class TestDomains:
     def test_constraints_of_one_key_share_their_counts(self) -> None:
         """Two constraints of one key add into the same pair, so one pod counts twice there."""
         new = incoming(constraint(skew=2), constraint(skew=2))
-        assert spread(new, A, B, fellow("f", "a")) == {"b"}
+        assert spread(new, A, B, peer("f", "a")) == {"b"}
 
     def test_every_key_is_needed_to_make_a_domain(self) -> None:
         """A node that lacks one of the keys makes no domain for the others."""
         lone = node("lone", labels={"zone": "z"})
-        assert spread(incoming(constraint(), constraint("rack", skew=9)), A, lone, fellow("f", "a")) == {"a"}
+        assert spread(incoming(constraint(), constraint("rack", skew=9)), A, lone, peer("f", "a")) == {"a"}
 
     def test_nodes_that_the_selector_refuses_make_no_domain(self) -> None:
         """Domains come from nodes that the pod's node selector allows; elsewhere a value counts 0."""
         new = incoming(constraint(), nodeSelector={"rack": "1"})
         c = node("c", labels={"zone": "z", "rack": "2"})
-        assert spread(new, A, c, fellow("f", "a"), fellow("g", "c"), fellow("h", "c")) == {"a", "c"}
+        assert spread(new, A, c, peer("f", "a"), peer("g", "c"), peer("h", "c")) == {"a", "c"}
 
     def test_a_deleted_node_whose_pods_remain_still_makes_a_domain(self) -> None:
         """A node that is gone keeps its domain as long as its pods remain, empty ones included."""
-        made = engine(A, B, fellow("f", "a"), pod("other", on="b"), gates=GATES)
+        made = engine(A, B, peer("f", "a"), pod("other", on="b"), gates=GATES)
         made.begin(incoming(constraint()))
         Feed(made).delete(B)
         cycle = made.begin(incoming(constraint()))
@@ -140,7 +140,7 @@ class TestMetadata:
 class TestWhatIf:
     def test_a_removed_pod_makes_room(self) -> None:
         """A pod taken off the judged node no longer counts."""
-        cycle = engine(A, B, fellow("f", "a"), gates=GATES).begin(incoming(constraint()))
+        cycle = engine(A, B, peer("f", "a"), gates=GATES).begin(incoming(constraint()))
         trial = overlay(cycle, "a")
         trial.remove(trial.pods(0)[0], 0)
         assert answers(even_pods_spread, cycle, trial) == {"a": []}
@@ -149,14 +149,14 @@ class TestWhatIf:
         """A pod that is only nominated to the judged node counts."""
         cycle = engine(A, B, gates=GATES).begin(incoming(constraint()))
         trial = overlay(cycle, "a")
-        trial.add(cycle.nominated_entry(fellow("f", "")), 0)
+        trial.add(cycle.nominated_entry(peer("f", "")), 0)
         assert answers(even_pods_spread, cycle, trial) == {"a": MISFIT}
 
     def test_an_edit_makes_a_domain_of_a_refused_node(self) -> None:
         """A pod taken off a node that the node selector refuses leaves its value with a count of -1, which is then the smallest."""
         c = node("c", labels={"zone": "z", "rack": "2"})
         new = incoming(constraint(), nodeSelector={"rack": "1"})
-        cycle = engine(A, c, fellow("f", "c"), gates=GATES).begin(new)
+        cycle = engine(A, c, peer("f", "c"), gates=GATES).begin(new)
         trial = overlay(cycle, "c")
         trial.remove(trial.pods(0)[0], 0)
         assert answers(even_pods_spread, cycle, trial) == {"c": []}

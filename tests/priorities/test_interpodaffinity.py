@@ -44,7 +44,7 @@ def incoming(*, app: str = "b", **terms: Any) -> Pod:
     return pod("new", labels={"app": app}, affinity=affinity(**terms))
 
 
-def fellow(name: str = "f", on: str = "a", app: str = "a", **terms: Any) -> Pod:
+def peer(name: str = "f", on: str = "a", app: str = "a", **terms: Any) -> Pod:
     """A bound pod."""
     return pod(name, on=on, labels={"app": app}, affinity=affinity(**terms))
 
@@ -57,32 +57,32 @@ def raw(new: Pod, *objects: Any, **options: Any) -> dict[str, int]:
 class TestWeights:
     def test_own_preferences_count_for_each_pod_in_the_domain(self) -> None:
         """Each pod of app a in the zone adds the term's weight."""
-        assert raw(incoming(like=[prefers(3)]), A, B, C, fellow("f"), fellow("g", "b")) == {"a": 6, "b": 6, "c": 0}
+        assert raw(incoming(like=[prefers(3)]), A, B, C, peer("f"), peer("g", "b")) == {"a": 6, "b": 6, "c": 0}
 
     def test_own_dislikes_count_against(self) -> None:
         """A preferred anti-affinity subtracts."""
-        assert raw(incoming(dislike=[prefers(3, key="host")]), A, B, fellow()) == {"a": -3, "b": 0}
+        assert raw(incoming(dislike=[prefers(3, key="host")]), A, B, peer()) == {"a": -3, "b": 0}
 
     def test_existing_pods_preferences_count_both_ways(self) -> None:
         """What existing pods prefer about the incoming one counts as its own preference would."""
-        likes, dislikes = fellow("f", "a", like=[prefers(5)]), fellow("g", "c", dislike=[prefers(2)])
+        likes, dislikes = peer("f", "a", like=[prefers(5)]), peer("g", "c", dislike=[prefers(2)])
         assert raw(PLAIN, A, C, likes, dislikes) == {"a": 5, "c": -2}
 
     def test_a_required_affinity_of_an_existing_pod_has_the_configured_weight(self) -> None:
         """Hard pod affinity is symmetric with a weight of its own."""
-        assert raw(PLAIN, A, C, fellow(want=[term()]), hard_pod_affinity_weight=7) == {"a": 7, "c": 0}
+        assert raw(PLAIN, A, C, peer(want=[term()]), hard_pod_affinity_weight=7) == {"a": 7, "c": 0}
 
     def test_a_term_that_is_carried_twice_counts_twice(self) -> None:
         """Terms are not a set."""
-        assert raw(PLAIN, A, fellow(like=[prefers(5), prefers(5)])) == {"a": 10}
+        assert raw(PLAIN, A, peer(like=[prefers(5), prefers(5)])) == {"a": 10}
 
     def test_nodes_without_the_key_get_nothing(self) -> None:
         """Both the pod's node and the judged one must have the label."""
-        assert raw(incoming(like=[prefers()]), A, BARE, fellow("f", "bare"), fellow("g", "a")) == {"a": 1, "bare": 0}
+        assert raw(incoming(like=[prefers()]), A, BARE, peer("f", "bare"), peer("g", "a")) == {"a": 1, "bare": 0}
 
     def test_pods_on_a_deleted_node_are_passed_over(self) -> None:
         """Their node is looked up by name and not found, though the snapshot still has it."""
-        made = engine(A, B, fellow(on="a"), release="1.15")
+        made = engine(A, B, peer(on="a"), release="1.15")
         made.begin(PLAIN)
         made.cache.remove_node(A)
         cycle = made.begin(incoming(like=[prefers()]))
@@ -93,13 +93,13 @@ class TestScale:
     def test_least_and_most_liked(self) -> None:
         """0 for the lowest sum, 10 for the highest, truncated between."""
         new = incoming(like=[prefers(1, key="host")])
-        pods = [fellow(f"f{i}", "a") for i in range(3)] + [fellow("g", "b")]
+        pods = [peer(f"f{i}", "a") for i in range(3)] + [peer("g", "b")]
         assert scored(inter_pod_affinity, new, A, B, C, *pods) == {"a": 10, "b": 3, "c": 0}
 
     def test_nothing_counts_as_a_nodes_worth(self) -> None:
         """Highest and lowest start from 0: where all sums are negative the best of them is not yet 10."""
         new = incoming(dislike=[prefers(1, key="host")])
-        assert scored(inter_pod_affinity, new, A, B, fellow("f", "a"), fellow("g", "a"), fellow("h", "b")) == {"a": 0, "b": 5}
+        assert scored(inter_pod_affinity, new, A, B, peer("f", "a"), peer("g", "a"), peer("h", "b")) == {"a": 0, "b": 5}
 
     def test_all_zero(self) -> None:
         """Without any liking every node scores 0."""
@@ -108,7 +108,7 @@ class TestScale:
     @pytest.mark.parametrize(("release", "scores"), [("1.14", [10, 5, 10]), ("1.15", [10, 10, 10])])
     def test_a_node_that_stands_twice(self, release: str, scores: list[int]) -> None:
         """Up to 1.14 sums are kept by name, so that a node that the search visited twice has twice its sum."""
-        cycle = engine(A, C, fellow("f", "a"), fellow("g", "c"), release=release).begin(incoming(like=[prefers()]))
+        cycle = engine(A, C, peer("f", "a"), peer("g", "c"), release=release).begin(incoming(like=[prefers()]))
         rows = [cycle.table.row_of[name] for name in "aca"]
         nodes = Batch(cycle.table, np.array(rows, np.intp))
         sums = inter_pod_affinity.score(cycle.template, nodes, cycle)
@@ -122,17 +122,17 @@ class TestInvalidSelectors:
         """An invalid preference is an error once there is a pod, and nothing before."""
         assert raw(incoming(like=[BAD]), A) == {"a": 0}
         with pytest.raises(RuleError, match=r'^"Near" is not a valid pod selector operator$'):
-            raw(incoming(like=[BAD]), A, fellow())
+            raw(incoming(like=[BAD]), A, peer())
 
     def test_an_existing_pods_one_is_an_error_for_every_pod(self) -> None:
         """One bad preference in the cluster fails the priority, a single time and not once a node."""
         with pytest.raises(RuleError) as caught:
-            raw(PLAIN, A, fellow(dislike=[BAD]))
+            raw(PLAIN, A, peer(dislike=[BAD]))
         assert caught.value.once
 
     def test_on_a_node_that_is_gone_it_does_no_harm(self) -> None:
         """Pods whose node is not found are not looked at."""
-        assert raw(PLAIN, A, fellow(on="gone", dislike=[BAD]), release="1.12") == {"a": 0}
+        assert raw(PLAIN, A, peer(on="gone", dislike=[BAD]), release="1.12") == {"a": 0}
 
 
 LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xy"), "rack": st.sampled_from(["", "1", "2"])})

@@ -6,14 +6,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.priorities.reduce import normalized
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.priorities.reduce import normalize_reduce
+from tests.support.build import engine, node, pod
 
+CYCLE = engine(node("a")).begin(pod("p"))
 RAW = st.lists(st.integers(0, 2**31), min_size=1, max_size=6)
 
 
 def scaled(*raw: int, best: int = 10, reverse: bool = False) -> list[int]:
-    """The scores as a list."""
-    found: list[int] = normalized(np.array(raw, np.int64), best, reverse=reverse).tolist()
+    """The scores as a list; the step looks at nothing but them."""
+    step = normalize_reduce(best, reverse=reverse)
+    found: list[int] = step(CYCLE.template, np.array(raw, np.int64), Batch(CYCLE.table), CYCLE).tolist()
     return found
 
 

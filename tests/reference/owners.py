@@ -36,7 +36,7 @@ def selectors(pod: Pod, objects: Sequence[KubeObject]) -> list[Test]:
 
 
 def count(pod: Pod, tests: Sequence[Test], existing: Iterable[Pod], any_of_them: bool) -> int:
-    """How many of *existing* count as fellows of *pod*."""
+    """How many of *existing* count as peers of *pod*."""
     combine = any if any_of_them else all
     found = 0
     for other in existing:
@@ -46,7 +46,7 @@ def count(pod: Pod, tests: Sequence[Test], existing: Iterable[Pod], any_of_them:
 
 
 def spread_scores(counts: Sequence[int], zones: Sequence[str]) -> list[int]:
-    """The scores of nodes with these counts of fellows in these zones (empty: none)."""
+    """The scores of nodes with these counts of peers in these zones (empty: none)."""
     in_zone: dict[str, int] = {}
     for number, zone in zip(counts, zones, strict=True):
         if zone:
@@ -63,7 +63,7 @@ def spread_scores(counts: Sequence[int], zones: Sequence[str]) -> list[int]:
 
 
 def anti_affinity_scores(counts: Sequence[int], values: Sequence[str | None]) -> list[int]:
-    """The scores of nodes with these counts of fellows and these values of the label (None: without it)."""
+    """The scores of nodes with these counts of peers and these values of the label (None: without it)."""
     total, by_value = sum(counts), dict.fromkeys(values, 0)
     for number, value in zip(counts, values, strict=True):
         by_value[value] += number
@@ -71,22 +71,22 @@ def anti_affinity_scores(counts: Sequence[int], values: Sequence[str | None]) ->
     return [0 if value is None else int(score) for value, score in zip(values, share, strict=True)]
 
 
-class Fellows:
-    """The list of fellow pods that service affinity looks at, followed through what-if changes on one node."""
+class Peers:
+    """The list of peer pods that service affinity looks at, followed through what-if changes on one node."""
 
     def __init__(self, pod: Pod, placed: Sequence[tuple[Node, Sequence[Pod]]]) -> None:
         self.pod = pod
         self.nodes = {node.name: node for node, _ in placed}
         in_order = [other for _, pods in sorted(placed, key=lambda item: item[0].name) for other in pods]
-        self.list = [other for other in in_order if self._is_fellow(other)]
+        self.list = [other for other in in_order if self._is_peer(other)]
 
-    def _is_fellow(self, other: Pod) -> bool:
+    def _is_peer(self, other: Pod) -> bool:
         return other.namespace == self.pod.namespace and set_selector(self.pod.labels)(other.labels)
 
     def change(self, other: Pod, sign: int) -> None:
         """A pod is put at the end, or taken out."""
         if sign > 0:
-            self.list += [other] if self._is_fellow(other) else []
+            self.list += [other] if self._is_peer(other) else []
         else:
             self.list = [known for known in self.list if known.key != other.key]
 

@@ -16,6 +16,7 @@ from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
+from kubeclassic.core.failures import Failures
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.rule import Predicate, Priority
 
@@ -70,9 +71,15 @@ def answers(rule: Predicate, cycle: Cycle, nodes: Batch) -> dict[str, list[str] 
     found: dict[str, list[str] | str] = {}
     for i in range(nodes.n):
         if nodes.has_node[i]:
-            error = failures.error_text(i) if failures is not None else None
+            error = error_text(failures, i) if failures is not None else None
             found[nodes.name(i)] = error if error is not None else [r.text for r in (failures.reasons(i) if failures else ())]
     return found
+
+
+def error_text(failures: Failures, i: int) -> str | None:
+    """Why a predicate could not answer for node *i*, or None."""
+    code = int(failures.errors_or_zero[i])
+    return failures.texts[code - 1] if code else None
 
 
 def scored(rule: Priority, incoming: Pod, *objects: KubeObject, reduced: bool = True, **options: Any) -> dict[str, int]:

@@ -36,7 +36,7 @@ def incoming(*constraints: dict[str, Any], **more: Any) -> Pod:
     return pod("new", labels={"app": "a"} | more.pop("labels", {}), topologySpreadConstraints=list(constraints), **more)
 
 
-def fellow(name: str, on: str, **more: Any) -> Pod:
+def peer(name: str, on: str, **more: Any) -> Pod:
     """A bound pod of ``app: a``."""
     return pod(name, on=on, labels={"app": "a"} | more.pop("labels", {}), **more)
 

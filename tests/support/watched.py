@@ -62,7 +62,7 @@ _WRITTEN = {
 TABLE = _needing(
     free="size resources zone_key",
     node="row_of names nodes allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid attachable "
-    "images ghosts has_nodeless once",
+    "images deleted_rows has_nodeless once",
     requests="requested nonzero pod_count",
     ports="ports",
     pods="pods volumes",
@@ -131,7 +131,7 @@ def watched_table(cycle: Cycle, watch: Watch) -> Watched:
             return counter(real.counter(query))
 
         def terms(*about: Any) -> list[Any]:
-            return [(holder, counter(found)) for holder, found in real.terms_about(*about)]
+            return [(carrier, counter(found)) for carrier, found in real.terms_about(*about)]
 
         return Watched(real, watch, CENSUS, {"counter": lambda _: asked, "terms_about": lambda _: terms})
 

@@ -29,6 +29,7 @@ from kubeclassic.priorities import CATALOGUE as PRIORITIES
 from kubeclassic.priorities.nodelabel import node_label
 from kubeclassic.priorities.requestedtocapacity import requested_to_capacity_ratio_of
 from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
+from tests.support.build import error_text
 from tests.support.worldforms import OWNER_KINDS, REGION, VOLUME_KINDS, ZONE, node_form, other_form, pod_form
 
 Step = tuple[str, int, int]
@@ -200,14 +201,14 @@ def verbs_of(name: str) -> tuple[str, ...]:
 def judged(cycle: Cycle) -> list[int]:
     """The rows that rules are asked about in earnest: those of nodes that are there."""
     table = cycle.table
-    return [row for row in np.flatnonzero(table.has_node[: table.size]).tolist() if row not in table.ghosts]
+    return [row for row in np.flatnonzero(table.has_node[: table.size]).tolist() if row not in table.deleted_rows]
 
 
 def objections(failures: Failures | None, at: Sequence[int]) -> Answer:
     """What a predicate answered about some nodes of a batch: reasons, or the text of an error."""
     if failures is None:
         return tuple(() for _ in at)
-    return tuple(failures.error_text(i) or tuple(reason.text for reason in failures.reasons(i)) for i in at)
+    return tuple(error_text(failures, i) or tuple(reason.text for reason in failures.reasons(i)) for i in at)
 
 
 def answer(rule: Predicate | Priority, cycle: Cycle, nodes: Batch, at: Sequence[int]) -> Answer:

@@ -27,7 +27,6 @@ class Life:
     """One pod. Its object is the API's; here is what a replay knows besides."""
 
     key: str
-    uid: str
     arrived: float
     lifetime: Lifetime
     asked: Ints
@@ -37,7 +36,6 @@ class Life:
     node: str = ""
     """The node that it has or is about to get."""
     scheduled: float | None = None
-    started: float | None = None
     leaving: str = ""
     """Why it was told to leave."""
     attempts: int = 0

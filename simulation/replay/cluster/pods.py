@@ -40,7 +40,7 @@ class Lives:
         world, template = self.world, self.world.engine.templates.of(pod)
         if pod.spec.node_name:
             pod = self._as_started(pod)
-        life = Life(pod.key, pod.uid, world.now, lifetime, world.ledger.vector(template.footprint), root or pod)
+        life = Life(pod.key, world.now, lifetime, world.ledger.vector(template.footprint), root or pod)
         self.all[pod.key] = life
         self.seen.setdefault(pod.key, 0)
         world.enter(pod)
@@ -195,7 +195,6 @@ class Lives:
         pod, world = self.world.pod(life.key), self.world
         if not self._is_there(life) or pod is None or life.leaving:
             return
-        life.started = world.now
         started = self._as_started(pod)
         if started is not pod:
             world.put(world.written(started))

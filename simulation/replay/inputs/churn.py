@@ -31,7 +31,6 @@ class Operation:
     """One operation; which fields count depends on *opcode*. Times are virtual seconds."""
 
     opcode: str = ""
-    where: str = ""
     count: int = 1
     names: tuple[str, ...] = ()
     """Nodes by name; else *count* of them are drawn."""
@@ -180,7 +179,7 @@ class _Settings:
             made = reader({name: self._value(value) for name, value in step.items() if name in table})
         except Mismatch as mismatch:
             raise ManifestError(f"{where}: {mismatch}") from None
-        return attrs.evolve(made, opcode=opcode, where=where, templates=tuple(self._templates(opcode, step, where)))
+        return attrs.evolve(made, opcode=opcode, templates=tuple(self._templates(opcode, step, where)))
 
     def _value(self, value: Any) -> Any:
         """The value itself, or that of the parameter that it names as ``$name``."""

@@ -59,11 +59,6 @@ class Inputs:
     digest: str = ""
     """Stands for the bytes of all files."""
 
-    @property
-    def arrivals(self) -> int:
-        """How many pods without a node the events bring."""
-        return sum(event.verb == ADD and isinstance(event.item, Pod) and not event.item.spec.node_name for event in self.events)
-
 
 def read_inputs(paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice(), stdin: IO[bytes] | None = None) -> Inputs:
     """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-`` for standard input.

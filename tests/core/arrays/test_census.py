@@ -12,7 +12,7 @@ from kubeclassic.api.objects import LabelSelector, Pod, strings
 from kubeclassic.core.arrays.census import Counter, PodsMatching
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.pods.template import Entry, Templates
-from kubeclassic.core.pods.terms import REQUIRED_ANTI_AFFINITY, ROLES, Unreadable, holders
+from kubeclassic.core.pods.terms import REQUIRED_ANTI_AFFINITY, ROLES, Unreadable, carriers
 from tests.support.build import engine, node, pod
 
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
@@ -103,7 +103,7 @@ class TestTerms:
         table, templates = empty()
         entry = templates.entry(refusing("", selector=INVALID))
         table.add_pod(table.row("n"), entry)
-        assert not holders(entry.template, REQUIRED_ANTI_AFFINITY)
+        assert not carriers(entry.template, REQUIRED_ANTI_AFFINITY)
         assert table.census.counter(Unreadable(REQUIRED_ANTI_AFFINITY)).total == 1
 
     def test_a_term_is_known_before_a_pod_with_it_comes(self) -> None:
@@ -167,5 +167,5 @@ def test_every_role_is_indexed() -> None:
     table, templates = empty()
     table.add_pod(table.row("n"), templates.entry(pod("p", affinity={"podAffinity": both, "podAntiAffinity": both})))
     about = templates.of(pod("new", labels={"app": "a"}))
-    found = {role: [(holder.weight, counter.total) for holder, counter in table.census.terms_about(about, role)] for role in ROLES}
+    found = {role: [(carrier.weight, counter.total) for carrier, counter in table.census.terms_about(about, role)] for role in ROLES}
     assert found == {role: [(2 if role.startswith("preferred") else 0, 1)] for role in ROLES}

@@ -59,7 +59,7 @@ class TestNodeTree:
     def test_an_update_of_an_unknown_node_in_its_zone_is_nothing(self) -> None:
         """A node that the tree never saw is not added by an update that keeps its zone."""
         tree = NodeTree()
-        tree.update("ghost", "a", "a")
+        tree.update("unknown", "a", "a")
         assert len(tree) == 0
         assert tree.next() == ""
 

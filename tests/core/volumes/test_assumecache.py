@@ -75,7 +75,7 @@ class TestAssumeCache:
                 question()
 
     def test_groups_are_in_order_of_name(self, cache: Volumes) -> None:
-        """Volumes of a class come in ascending order of name, one that changed class among its new fellows."""
+        """Volumes of a class come in ascending order of name, one that changed class among its new peers."""
         for name, kind in (("b", "fast"), ("a", "fast"), ("c", "slow")):
             cache.put(volume(name, kind=kind))
         cache.put(volume("b", "2", kind="slow"))

@@ -30,10 +30,10 @@ from tests.support.spreadbuild import (
     against,
     cluster,
     constraint,
-    fellow,
     incoming,
     made,
     named,
+    peer,
     plugin,
     soft,
 )  # fmt: skip
@@ -42,7 +42,7 @@ from tests.support.spreadbuild import (
 class TestHard:
     def test_the_fuller_domain_is_turned_down(self) -> None:
         """One pod in zone x and none in y: another in x would be one too many for maxSkew 1."""
-        assert against(incoming(constraint()), A, B, fellow("f", "a")) == {"a": "skew", "b": None}
+        assert against(incoming(constraint()), A, B, peer("f", "a")) == {"a": "skew", "b": None}
 
     def test_a_node_without_the_key_is_beyond_help(self) -> None:
         """A node that lacks a topology key is turned down for that, whatever would be removed."""
@@ -54,23 +54,23 @@ class TestHard:
 
     def test_pods_that_are_being_deleted_do_not_count(self) -> None:
         """A terminating pod makes its domain no fuller."""
-        assert against(incoming(constraint()), A, B, fellow("f", "a", metadata=LEAVING)) == {"a": None, "b": None}
+        assert against(incoming(constraint()), A, B, peer("f", "a", metadata=LEAVING)) == {"a": None, "b": None}
 
     def test_an_empty_selector_counts_nobody(self) -> None:
         """``labelSelector: {}`` takes in the pod itself but counts no other."""
-        assert against(incoming(constraint(selector={})), A, B, fellow("f", "a"), fellow("g", "a")) == {"a": None, "b": None}
+        assert against(incoming(constraint(selector={})), A, B, peer("f", "a"), peer("g", "a")) == {"a": None, "b": None}
         assert against(incoming(constraint(selector={}, skew=0)), A, B) == {"a": "skew", "b": "skew"}
 
     def test_an_absent_selector_takes_in_nobody_at_all(self) -> None:
         """Without a selector not even the pod itself counts."""
         bare = {key: value for key, value in constraint(skew=0).items() if key != "labelSelector"}
-        assert against(incoming(bare), A, B, fellow("f", "a")) == {"a": None, "b": None}
+        assert against(incoming(bare), A, B, peer("f", "a")) == {"a": None, "b": None}
 
     def test_an_ineligible_node_may_be_taken(self) -> None:
         """A node that makes no domain counts 0: as far as this plugin goes the pod may go there."""
         new = incoming(constraint(), nodeSelector={"rack": "1"})
         c = node("c", labels={"zone": "z", "rack": "2"})
-        assert against(new, A, B, c, fellow("f", "a"), fellow("g", "c"), fellow("h", "c")) == {"a": "skew", "b": None, "c": None}
+        assert against(new, A, B, c, peer("f", "a"), peer("g", "c"), peer("h", "c")) == {"a": "skew", "b": None, "c": None}
 
     def test_an_invalid_selector_is_an_error(self) -> None:
         """A hard constraint that cannot be read is an error of PreFilter; a soft one is no business of it."""
@@ -93,14 +93,14 @@ class TestHard:
 class TestMinDomains:
     def test_too_few_domains_make_the_minimum_zero(self) -> None:
         """With one pod in each of two zones and three zones wanted, another pod anywhere would be one too many."""
-        pods = fellow("f", "a"), fellow("g", "b")
+        pods = peer("f", "a"), peer("g", "b")
         assert against(incoming(constraint(minDomains=3)), A, B, *pods) == {"a": "skew", "b": "skew"}
         assert against(incoming(constraint(minDomains=2)), A, B, *pods) == {"a": None, "b": None}
 
     def test_without_the_gate_it_is_passed_over(self) -> None:
         """With MinDomainsInPodTopologySpread off minDomains means nothing, and without any domain everything fits."""
         off = plugin(MinDomainsInPodTopologySpread=False)
-        assert against(incoming(constraint(minDomains=3)), A, B, fellow("f", "a"), fellow("g", "b"), by=off) == {"a": None, "b": None}
+        assert against(incoming(constraint(minDomains=3)), A, B, peer("f", "a"), peer("g", "b"), by=off) == {"a": None, "b": None}
         nowhere = incoming(constraint(skew=0), nodeSelector={"rack": "none"})
         assert against(nowhere, A, by=off) == {"a": None}
         assert against(nowhere, A) == {"a": "skew"}
@@ -113,41 +113,41 @@ class TestPolicies:
     def test_node_affinity_can_be_ignored(self) -> None:
         """With nodeAffinityPolicy Ignore an empty node that the selector refuses is still the emptiest domain."""
         new = incoming(constraint(nodeAffinityPolicy="Ignore"), nodeSelector={"rack": "1"})
-        assert against(new, A, self.C, fellow("f", "a"))["a"] == "skew"
+        assert against(new, A, self.C, peer("f", "a"))["a"] == "skew"
 
     def test_taints_can_be_honored(self) -> None:
         """With nodeTaintsPolicy Honor an empty node makes no domain if the pod does not tolerate its taint, and makes one if it does."""
-        assert against(incoming(constraint()), A, self.TAINTED, fellow("f", "a"))["a"] == "skew"
-        assert against(incoming(constraint(nodeTaintsPolicy="Honor")), A, self.TAINTED, fellow("f", "a"))["a"] is None
+        assert against(incoming(constraint()), A, self.TAINTED, peer("f", "a"))["a"] == "skew"
+        assert against(incoming(constraint(nodeTaintsPolicy="Honor")), A, self.TAINTED, peer("f", "a"))["a"] is None
         tolerant = incoming(constraint(nodeTaintsPolicy="Honor"), tolerations=[{"operator": "Exists"}])
-        assert against(tolerant, A, self.TAINTED, fellow("f", "a"))["a"] == "skew"
+        assert against(tolerant, A, self.TAINTED, peer("f", "a"))["a"] == "skew"
 
     def test_without_the_gate_the_policies_are_the_defaults(self) -> None:
         """With NodeInclusionPolicyInPodTopologySpread off affinity is honored and taints are ignored."""
         off = plugin(NodeInclusionPolicyInPodTopologySpread=False)
         new = incoming(constraint(nodeAffinityPolicy="Ignore"), nodeSelector={"rack": "1"})
-        assert against(new, A, self.C, fellow("f", "a"), by=off)["a"] is None
-        assert against(incoming(constraint(nodeTaintsPolicy="Honor")), A, self.TAINTED, fellow("f", "a"), by=off)["a"] == "skew"
+        assert against(new, A, self.C, peer("f", "a"), by=off)["a"] is None
+        assert against(incoming(constraint(nodeTaintsPolicy="Honor")), A, self.TAINTED, peer("f", "a"), by=off)["a"] == "skew"
 
 
 class TestMatchLabelKeys:
     def test_the_pods_own_values_are_asked_for(self) -> None:
         """Pods of another revision do not count where matchLabelKeys names the revision."""
         new = incoming(constraint(matchLabelKeys=["rev", "absent"]), labels={"rev": "2"})
-        assert against(new, A, B, fellow("f", "a", labels={"rev": "1"})) == {"a": None, "b": None}
-        assert against(new, A, B, fellow("f", "a", labels={"rev": "2"})) == {"a": "skew", "b": None}
+        assert against(new, A, B, peer("f", "a", labels={"rev": "1"})) == {"a": None, "b": None}
+        assert against(new, A, B, peer("f", "a", labels={"rev": "2"})) == {"a": "skew", "b": None}
 
     def test_they_make_an_empty_selector_count(self) -> None:
         """An empty selector with a key is no longer empty; an absent one takes in nobody all the same."""
-        assert against(incoming(constraint(selector={}, matchLabelKeys=["app"])), A, B, fellow("f", "a"))["a"] == "skew"
+        assert against(incoming(constraint(selector={}, matchLabelKeys=["app"])), A, B, peer("f", "a"))["a"] == "skew"
         bare = incoming({**constraint(matchLabelKeys=["app"]), "labelSelector": None})
-        assert against(bare, A, B, fellow("f", "a"))["a"] is None
+        assert against(bare, A, B, peer("f", "a"))["a"] is None
 
     def test_without_the_gate_they_are_passed_over(self) -> None:
         """With MatchLabelKeysInPodTopologySpread off the selector alone counts."""
         new = incoming(constraint(matchLabelKeys=["rev"]), labels={"rev": "2"})
         off = plugin(MatchLabelKeysInPodTopologySpread=False)
-        assert against(new, A, B, fellow("f", "a", labels={"rev": "1"}), by=off)["a"] == "skew"
+        assert against(new, A, B, peer("f", "a", labels={"rev": "1"}), by=off)["a"] == "skew"
 
 
 class TestTrials:
@@ -157,13 +157,13 @@ class TestTrials:
 
     def test_a_removed_pod_makes_room(self) -> None:
         """A pod taken off the judged node no longer counts."""
-        cycle, trial = self.trial(incoming(constraint()), A, B, fellow("f", "a"))
+        cycle, trial = self.trial(incoming(constraint()), A, B, peer("f", "a"))
         trial.remove(trial.pods(0)[0], 0)
         assert named(found_by(plugin(), cycle, trial)) == {"a": None, "b": None}
 
     def test_removing_a_terminating_pod_takes_off_what_was_never_counted(self) -> None:
         """The count of its domain falls to one less than the pods that count there."""
-        cycle, trial = self.trial(incoming(constraint()), A, B, fellow("f", "a"), fellow("g", "a", metadata=LEAVING))
+        cycle, trial = self.trial(incoming(constraint()), A, B, peer("f", "a"), peer("g", "a", metadata=LEAVING))
         assert named(found_by(plugin(), cycle, trial))["a"] == "skew"
         trial.remove(trial.pods(0)[1], 0)
         assert named(found_by(plugin(), cycle, trial))["a"] is None
@@ -171,15 +171,15 @@ class TestTrials:
     def test_an_edit_where_the_policies_forbid_is_not_followed(self) -> None:
         """A pod that leaves a node that makes no domain changes nothing."""
         c = node("c", labels={"zone": "x", "rack": "2"})
-        cycle, trial = self.trial(incoming(constraint(), nodeSelector={"rack": "1"}), A, B, c, fellow("f", "a"), fellow("g", "c"))
+        cycle, trial = self.trial(incoming(constraint(), nodeSelector={"rack": "1"}), A, B, c, peer("f", "a"), peer("g", "c"))
         trial.remove(trial.pods(2)[0], 2)
         assert named(found_by(plugin(), cycle, trial))["c"] == "skew"
 
     def test_the_number_of_domains_stays_as_it_was(self) -> None:
         """Whether there are too few domains is not asked again when pods come and go."""
-        cycle, trial = self.trial(incoming(constraint(minDomains=3)), A, B, fellow("f", "a"))
+        cycle, trial = self.trial(incoming(constraint(minDomains=3)), A, B, peer("f", "a"))
         trial.remove(trial.pods(0)[0], 0)
-        trial.add(cycle.nominated_entry(fellow("n", "")), 1)
+        trial.add(cycle.nominated_entry(peer("n", "")), 1)
         assert named(found_by(plugin(), cycle, trial)) == {"a": None, "b": "skew"}
 
     def test_what_a_trial_asked_first_is_still_watched(self) -> None:
@@ -197,7 +197,7 @@ def test_a_node_that_left_takes_its_domain_along() -> None:
     """A deleted node makes no domain any more, even while its pods remain."""
     engine = framework_engine()
     feed = Feed(engine)
-    for item in (A, B, fellow("f", "a"), pod("other", on="b")):
+    for item in (A, B, peer("f", "a"), pod("other", on="b")):
         feed.put(item)
     cycle = engine.begin(incoming(constraint()))
     assert named(found_by(plugin(), cycle, Batch(cycle.table)))["a"] == "skew"

@@ -29,8 +29,8 @@ from tests.support.spreadbuild import (
     against,
     cluster,
     constraint,
-    fellow,
     incoming,
+    peer,
     plugin,
     soft,
 )  # fmt: skip
@@ -50,13 +50,13 @@ class TestDefaults:
 
     def test_system_defaults_spread_the_pods_of_a_service(self) -> None:
         """By hostname and zone; a node without zone counts as one more domain and is scored by hostname alone."""
-        pods = [fellow("p0", "n0"), fellow("p1", "n0"), fellow("p2", "n1")]
+        pods = [peer("p0", "n0"), peer("p1", "n0"), peer("p2", "n1")]
         assert scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *ZONED, *pods, raw=True) == {"n0": 12, "n1": 9, "n2": 2}
         assert scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *ZONED, *pods) == {"n0": 16, "n1": 41, "n2": 100}
 
     def test_without_a_selector_there_are_none(self) -> None:
         """A pod that no service and no controller selects is not spread: every node is as good."""
-        assert scores(plugin(), pod("new", labels={"app": "a"}), *ZONED, fellow("p", "n0")) == {"n0": 100, "n1": 100, "n2": 100}
+        assert scores(plugin(), pod("new", labels={"app": "a"}), *ZONED, peer("p", "n0")) == {"n0": 100, "n1": 100, "n2": 100}
 
     @pytest.mark.parametrize(("kind", "api", "selector"), [
         ("ReplicaSet", "apps/v1", {"matchLabels": {"app": "a"}}),
@@ -64,40 +64,40 @@ class TestDefaults:
         ("ReplicationController", "v1", {"app": "a"}),
     ])  # fmt: skip
     def test_a_controller_selects(self, kind: str, api: str, selector: Any) -> None:
-        """The controller that owns the pod selects its fellows; one that is only called so, of another API group, does not."""
+        """The controller that owns the pod selects its peers; one that is only called so, of another API group, does not."""
         for version, spreads in ((api, True), ("other/v1", False)):
             new = pod("new", labels={"app": "a"}, metadata=self.owned(kind, api=version))
-            found = scores(plugin(), new, self.owner(kind, selector), *ZONED, fellow("p", "n0"))
+            found = scores(plugin(), new, self.owner(kind, selector), *ZONED, peer("p", "n0"))
             assert (found["n0"] < 100) is spreads
 
     def test_a_controller_that_does_not_own_the_pod_does_not_select(self) -> None:
         """A ReplicaSet whose selector takes the pod in, but that does not own it, counts for nothing."""
         stranger = self.owner("ReplicaSet", {"matchLabels": {"app": "a"}})
-        found = scores(plugin(), pod("new", labels={"app": "a"}), stranger, *ZONED, fellow("p", "n0"))
+        found = scores(plugin(), pod("new", labels={"app": "a"}), stranger, *ZONED, peer("p", "n0"))
         assert set(found.values()) == {100}
 
     def test_own_constraints_of_any_kind_replace_them(self) -> None:
         """A pod with a hard constraint alone gets no soft defaults."""
-        found = scores(plugin(), incoming(constraint("kubernetes.io/hostname", 9)), SERVICE, *ZONED, fellow("p", "n0"))
+        found = scores(plugin(), incoming(constraint("kubernetes.io/hostname", 9)), SERVICE, *ZONED, peer("p", "n0"))
         assert set(found.values()) == {100}
 
     def test_list_defaults_can_be_hard(self) -> None:
         """defaultingType List: the profile's own constraints, over the deduced selector, and all their keys are needed."""
         hard = TopologySpreadConstraint(max_skew=1, topology_key="topology.kubernetes.io/zone", when_unsatisfiable="DoNotSchedule")
-        found = against(pod("new", labels={"app": "a"}), SERVICE, *ZONED, fellow("p", "n0"), by=plugin([hard]))
+        found = against(pod("new", labels={"app": "a"}), SERVICE, *ZONED, peer("p", "n0"), by=plugin([hard]))
         assert found == {"n0": "skew", "n1": None, "n2": "label"}
         assert set(against(pod("new", labels={"app": "b"}), SERVICE, *ZONED, by=plugin([hard])).values()) == {None}
 
     def test_list_defaults_ignore_nodes_without_a_key(self) -> None:
         """Under List a node that lacks the key scores 0."""
-        found = scores(plugin(SYSTEM_DEFAULTS), pod("new", labels={"app": "a"}), SERVICE, *ZONED, fellow("p", "n0"))
+        found = scores(plugin(SYSTEM_DEFAULTS), pod("new", labels={"app": "a"}), SERVICE, *ZONED, peer("p", "n0"))
         assert found["n2"] == 0
         assert found["n1"] == 100
 
     def test_nodes_without_a_zone_stand_with_those_of_an_empty_one(self) -> None:
         """An empty zone label and none make one domain: the node that has the label is scored with the pods of the one that lacks it."""
         nodes = node("n0", labels={"topology.kubernetes.io/zone": ""}), node("n1")
-        found = scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *nodes, fellow("p", "n1"), raw=True)
+        found = scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *nodes, peer("p", "n1"), raw=True)
         assert found == {"n0": 5, "n1": 0}
 
     def test_a_service_that_comes_later_is_seen(self) -> None:
@@ -113,11 +113,11 @@ class TestDefaults:
 class TestSoft:
     def test_emptier_domains_are_preferred(self) -> None:
         """The emptiest zone gets 100 if it is empty, the fullest what the emptiest has of it."""
-        assert scores(plugin(), incoming(soft()), A, B, fellow("f", "a")) == {"a": 0, "b": 100}
+        assert scores(plugin(), incoming(soft()), A, B, peer("f", "a")) == {"a": 0, "b": 100}
 
     def test_scores_are_not_stretched(self) -> None:
         """With two pods in x and one in y, x still gets its share: 100 * (max + min - raw) / max."""
-        assert scores(plugin(), incoming(soft()), A, B, fellow("f", "a"), fellow("g", "a"), fellow("h", "b")) == {"a": 33, "b": 100}
+        assert scores(plugin(), incoming(soft()), A, B, peer("f", "a"), peer("g", "a"), peer("h", "b")) == {"a": 33, "b": 100}
 
     def test_without_constraints_every_node_gets_100(self) -> None:
         """A pod that nothing spreads finds all nodes alike."""
@@ -130,7 +130,7 @@ class TestSoft:
     def test_more_domains_weigh_more(self) -> None:
         """A pod weighs ln(domains + 2), the domains being those of the feasible nodes."""
         c = node("c", labels={"zone": "z"})
-        pods = [fellow(f"f{i}", "a") for i in range(10)]
+        pods = [peer(f"f{i}", "a") for i in range(10)]
         assert scores(plugin(), incoming(soft()), A, B, *pods, raw=True)["a"] == 14
         assert scores(plugin(), incoming(soft()), A, B, c, *pods, raw=True)["a"] == 16
         assert scores(plugin(), incoming(soft()), A, B, c, *pods, raw=True, nodes={"a": 1, "b": 1})["a"] == 14
@@ -140,7 +140,7 @@ class TestSoft:
         key = "kubernetes.io/hostname"
         nodes = [node(name, labels={key: "same", "rack": rack}) for name, rack in (("a", "1"), ("b", "2"))]
         new = incoming(soft(key), nodeSelector={"rack": "1"})
-        assert scores(plugin(), new, *nodes, fellow("f", "b"), raw=True) == {"a": 0, "b": 1}
+        assert scores(plugin(), new, *nodes, peer("f", "b"), raw=True) == {"a": 0, "b": 1}
 
     def test_the_skew_allowed_counts_too(self) -> None:
         """maxSkew - 1 is added for each constraint whose key the node has."""

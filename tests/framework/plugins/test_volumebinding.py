@@ -14,7 +14,7 @@ from kubeclassic.framework.plugin import PreFilterResult
 from kubeclassic.framework.plugins.volumebinding import VolumeBinding
 from kubeclassic.framework.status import error, unresolvable
 from tests.support.asking import cycle_of, handle
-from tests.support.build import node
+from tests.support.build import error_text, node
 from tests.support.volumebuild import SELECTED, WAIT, claim, on, storage_class, volume
 from tests.support.volumecluster import EPHEMERAL, bound, csi_driver, csi_node, ebs, made_for, storage_left, using
 
@@ -47,7 +47,7 @@ def against(new: Pod, *objects: Any) -> dict[str, list[str]]:
     if failures is None:
         return {nodes.name(i): [] for i in range(nodes.n)}
     assert not any(reason.resolvable for reasons in failures.sequences.values() for reason in reasons)
-    texts = [failures.error_text(i) for i in range(nodes.n)]
+    texts = [error_text(failures, i) for i in range(nodes.n)]
     return {nodes.name(i): [text] if text else [r.text for r in failures.reasons(i)] for i, text in enumerate(texts)}
 
 

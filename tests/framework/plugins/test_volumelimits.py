@@ -10,7 +10,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.plugins.volumelimits import AzureDiskLimits, CinderLimits, EBSLimits, GCEPDLimits, NodeVolumeLimits
 from tests.support.asking import cycle_of, handle
-from tests.support.build import node
+from tests.support.build import error_text, node
 from tests.support.volumebuild import claim, storage_class, volume
 from tests.support.volumecluster import EPHEMERAL, bound, csi_node, ebs, gce, made_for, using
 
@@ -25,7 +25,7 @@ def against(plugin: Any, new: Pod, *objects: Any) -> dict[str, str | None]:
     failures = plugin(None, handle()).filter(cycle.template, nodes, cycle)
     if failures is None:
         return dict.fromkeys(nodes.name(i) for i in range(nodes.n))
-    return {nodes.name(i): failures.error_text(i) or "".join(r.text for r in failures.reasons(i)) or None for i in range(nodes.n)}
+    return {nodes.name(i): error_text(failures, i) or "".join(r.text for r in failures.reasons(i)) or None for i in range(nodes.n)}
 
 
 class TestDisks:

@@ -84,7 +84,8 @@ class TestLocked:
         """However others decide, their clusters end as the first one's, and the first one goes its own way."""
         scenario, (first, second) = drawn(seed), releases[:2]
         found = compare(scenario, engines(first, second), mode=LOCKED)
-        tables = [sorted((e.pod.key, e.pod.spec.node_name) for e in side.engine.cache.pods()) for side in found.sides]
+        infos = [side.engine.cache.infos.values() for side in found.sides]
+        tables = [sorted((e.pod.key, info.name) for info in there for e in info.pods) for there in infos]
         assert tables[0] == tables[1]
         alone = compare(scenario, engines(first), mode=LOCKED).sides[0].simulation.outcomes
         assert {key: one.host for key, one in found.sides[0].simulation.outcomes.items()} == {k: one.host for k, one in alone.items()}

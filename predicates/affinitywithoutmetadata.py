@@ -1,7 +1,7 @@
-"""MatchInterPodAffinity without predicate metadata: every pod is looked at anew for every node, and the answers differ.
+"""MatchInterPodAffinity in a cycle without predicate metadata: all pods are checked again for each node, and the answers differ.
 
-Pods come from the scheduler's pod lister, in ascending order of node name and then in the node's own order; their nodes are looked up
-by name, and those that are gone are not found. A pod counts only if it is about all terms and shares the domains of all of them.
+Pods come in the order of the scheduler's pod lister: by node name, then in the node's own order. Their nodes are looked up by name; deleted
+nodes are not found. A pod counts only if all terms match it and it shares the domains of all of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures, Mask, Reasons
 from ..core.matching.domains import DomainSums
 from ..core.pods.template import Entry, Template
-from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, meant_by, unreadable
+from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, targeted_by, unreadable
 from .reasons import (
     EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
     POD_AFFINITY_NOT_MATCH,
@@ -29,8 +29,8 @@ from .reasons import (
 )
 
 REFUSED_BY_EXISTING = (POD_AFFINITY_NOT_MATCH, EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH)
-LACKING_COMPANY = (POD_AFFINITY_NOT_MATCH, POD_AFFINITY_RULES_NOT_MATCH)
-MEETING_REFUSED = (POD_AFFINITY_NOT_MATCH, POD_ANTI_AFFINITY_RULES_NOT_MATCH)
+AFFINITY_UNMET = (POD_AFFINITY_NOT_MATCH, POD_AFFINITY_RULES_NOT_MATCH)
+ANTI_AFFINITY_VIOLATED = (POD_AFFINITY_NOT_MATCH, POD_ANTI_AFFINITY_RULES_NOT_MATCH)
 EMPTY_KEY = "empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity"
 
 
@@ -55,11 +55,11 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
 
 def is_found(table: NodeTable, row: int) -> bool:
     """Whether the lister finds the row's node."""
-    return bool(table.has_node[row]) and row not in table.ghosts
+    return bool(table.has_node[row]) and row not in table.deleted_rows
 
 
 def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
-    """All pods with their rows as the pod lister has them while node *i* is judged: those that left it in a trial are not there."""
+    """All pods with their rows as the pod lister has them while node *i* is judged: pods that a trial took off it are left out."""
     table, judged = nodes.table, nodes.row(i)
     for name in sorted(table.row_of):
         row = table.row_of[name]
@@ -70,23 +70,23 @@ def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
             yield from ((row, entry) for entry in table.pods[row])
 
 
-# --- what existing pods refuse --------------------------------------------------------------------------------------
+# --- anti-affinity of existing pods ---------------------------------------------------------------------------------
 
 
 def _refused_by_existing(pod: Template, nodes: Batch) -> Mask:
-    sums = DomainSums(nodes.table, without=nodes.table.ghosts)
+    sums = DomainSums(nodes.table, without=nodes.table.deleted_rows)
     terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    for holder, counter in terms:
-        sums.add(counter, holder.topology_key)
+    for carrier, counter in terms:
+        sums.add(counter, carrier.topology_key)
     holding = sums.at(nodes)
     holding = np.zeros(nodes.n, np.int64) if holding is None else holding
-    for holder, _ in terms if nodes.edits else ():
-        holding = holding + (nodes.placed(holder) - nodes.taken(holder)) * nodes.label(holder.topology_key).present
+    for carrier, _ in terms if nodes.edits else ():
+        holding = holding + (nodes.placed(carrier) - nodes.taken(carrier)) * nodes.label(carrier.topology_key).present
     return holding > 0
 
 
 def _unreadable_existing(pod: Template, nodes: Batch) -> list[str | None]:
-    """What is wrong with the first invalid anti-affinity of a pod whose node is found, for each node."""
+    """For each node: the error of the first invalid anti-affinity of a pod whose node is found."""
     if not nodes.counter(Unreadable(REQUIRED_ANTI_AFFINITY)).total:
         return [None] * nodes.n
     if not nodes.edits:
@@ -101,40 +101,40 @@ def _unreadable_texts(nodes: Batch, i: int) -> Iterator[str]:
             yield text
 
 
-# --- what the pod wants and refuses itself --------------------------------------------------------------------------
+# --- the pod's own terms --------------------------------------------------------------------------------------------
 
 NOWHERE = sys.maxsize
-"""The place of what is not there, behind every place in the list."""
+"""The place of a pod that does not exist: after all places in the list."""
 Domains = tuple[int, ...]
 """Codes of the labels of a role's keys."""
 
 
 @attrs.define(eq=False)
 class _Role:
-    """The terms of one role, and the places in the list of the pods that all of them are about."""
+    """The terms of one role, and the places in the list of the pods that all of them match."""
 
     table: NodeTable
     keys: tuple[str, ...]
     error: str | None
-    """What is wrong with the first invalid selector; then every pod is looked at, and is an error."""
-    meant: Counter | None
+    """The error of the first invalid selector. If there is one, every pod counts as this error."""
+    targeted: Counter | None
     by_domains: dict[Domains, list[int]] = attrs.field(factory=dict)
     errors: list[tuple[int, str]] = attrs.field(factory=list)
     anywhere: list[int] = attrs.field(factory=list)
-    """Those whose node is found."""
+    """The places of all matching pods whose node is found."""
 
     @classmethod
     def of(cls, pod: Template, role: str, nodes: Batch) -> _Role:
         keys = dict.fromkeys(term.topology_key for term in getattr(pod, role))
         error = unreadable(pod, role)
-        return cls(nodes.table, tuple(keys), error, None if error else nodes.counter(meant_by(pod, role, every=True)))
+        return cls(nodes.table, tuple(keys), error, None if error else nodes.counter(targeted_by(pod, role, every=True)))
 
     @property
     def holding_rows(self) -> Ints:
-        """Pods to be looked at by row: int64[rows]."""
+        """How many pods there are to look at on each row: int64[rows]."""
         if not self.keys:
             return np.zeros(self.table.size, np.int64)
-        held = self.table.pod_count if self.meant is None else grown(self.meant.rows, self.table.size)
+        held = self.table.pod_count if self.targeted is None else grown(self.targeted.rows, self.table.size)
         return held[: self.table.size]
 
     @property
@@ -142,8 +142,8 @@ class _Role:
         return "" in self.keys
 
     def note(self, place: int, row: int, template: Template) -> None:
-        """Take in a pod on *row*, if it is to be looked at."""
-        if not self.keys or (self.meant is not None and not self.meant.of(template)):
+        """Add a pod on *row*, if this role has to look at it."""
+        if not self.keys or (self.targeted is not None and not self.targeted.of(template)):
             return
         if self.error is not None:
             self.errors.append((place, self.error))
@@ -155,7 +155,7 @@ class _Role:
 
     def domains(self, row: int) -> Domains:
         """The domains of a row by all keys, or those before an empty one."""
-        # Upstream: keys are compared one after the other, and an empty one is an error when it is reached.
+        # Upstream: keys are compared one after the other; an empty one is an error as soon as it is reached.
         keys = self.keys[: self.keys.index("")] if self.has_empty_key else self.keys
         return tuple(int(self.table.labels[key].codes[row]) if key in self.table.labels else 0 for key in keys)
 
@@ -167,7 +167,7 @@ class _Role:
 
 @attrs.define(eq=False)
 class _OwnTerms:
-    """One pod's own terms against the pods that they are about, node after node."""
+    """One pod's own terms, checked node by node against the pods that they match."""
 
     nodes: Batch
     cycle: Cycle
@@ -180,7 +180,7 @@ class _OwnTerms:
     @classmethod
     def of(cls, pod: Template, nodes: Batch, cycle: Cycle) -> _OwnTerms:
         affinity, anti = _Role.of(pod, REQUIRED_AFFINITY, nodes), _Role.of(pod, REQUIRED_ANTI_AFFINITY, nodes)
-        found = cls(nodes, cycle, affinity, anti, affinity.meant is not None and bool(affinity.meant.of(pod)))
+        found = cls(nodes, cycle, affinity, anti, affinity.targeted is not None and bool(affinity.targeted.of(pod)))
         names, place = nodes.table.names, 0
         for row in sorted(np.flatnonzero(affinity.holding_rows + anti.holding_rows).tolist(), key=lambda row: names[row]):
             for entry in nodes.table.pods[row]:
@@ -196,15 +196,15 @@ class _OwnTerms:
         wanted, error = _first(self.affinity.sharing(row), gone), _first_error(self.affinity, gone)
         if self.affinity.has_empty_key and wanted < error[0]:
             wanted, error = NOWHERE, (wanted, EMPTY_KEY)
-        # Upstream: an error of the anti-affinity counts as a refusal.
+        # Upstream: an error in the anti-affinity counts as a violation.
         refused = min(_first(self.anti.sharing(row), gone), _first_error(self.anti, gone)[0])
         if error[0] < min(wanted, refused + 1):
             texts, key = self.cycle.release.affinity_texts, self.cycle.pod.key
             return texts["affinity"].format(pod=key, node=self.nodes.name(i), error=error[1])
         if refused < NOWHERE:
-            return MEETING_REFUSED
+            return ANTI_AFFINITY_VIOLATED
         is_first = self.itself and _first(self.affinity.anywhere, gone) == NOWHERE
-        return None if not self.affinity.keys or wanted < NOWHERE or is_first else LACKING_COMPANY
+        return None if not self.affinity.keys or wanted < NOWHERE or is_first else AFFINITY_UNMET
 
     def _gone(self, i: int) -> set[int]:
         """The places of pods that left node *i* in a trial."""

@@ -1,0 +1,100 @@
+"""Which nodes a search and preemption look at, and what a nominated pod that does not count leaves as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from tests.support.build import engine, node, pod
+from tests.support.volumebuild import claim
+from tests.support.volumecluster import ebs, using
+
+RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
+every_release = pytest.mark.parametrize("release", RELEASES)
+
+
+def disk(number: int) -> dict[str, Any]:
+    """A volume source: a disk of AWS."""
+    return ebs(f"vol-{number}")
+
+
+class TestNodesThatAreNotThere:
+    """A pod on a node that was never seen, or is deleted, leaves a row that is no node."""
+
+    @every_release
+    def test_no_rule_errs_for_them(self, release: str) -> None:
+        """A row without node is not visited, so a pod with a disk finds its node without an error."""
+        made = engine(node("a"), using("lost", disk(1), on="never-seen"), release=release)
+        assert made.schedule(using("new", disk(2))).host == "a"
+
+    @every_release
+    def test_they_are_not_among_the_nodes_of_a_fit_error(self, release: str) -> None:
+        """Where the pod fits nowhere, only the node that is there is counted."""
+        made = engine(node("a", pods="0"), using("lost", disk(1), on="never-seen"), release=release)
+        assert made.schedule(using("new", disk(2))).error == "0/1 nodes are available: 1 Insufficient pods."
+
+    @every_release
+    def test_preemption_does_not_try_them(self, release: str) -> None:
+        """A deleted node is no candidate, although the pod that remains on it could be a victim."""
+        small = {"cpu": "3"}
+        made = engine(
+            node("a"), node("gone"), pod("low", on="a", requests=small, priority=1), pod("left", on="gone", requests=small, priority=0),
+            release=release,
+        )  # fmt: skip
+        made.schedule(pod("first"))
+        Feed(made).delete(node("gone"))
+        plan = made.schedule(pod("new", requests=small, priority=5)).preemption
+        assert plan is not None
+        assert (plan.node, [*plan.candidates]) == ("a", ["a"])
+
+
+def nominated(release: str, *waiting: str, check_all: bool = False) -> Engine:
+    """A scheduler with two nodes and a full one, where pods of lower priority wait for *waiting*; free volumes are scored."""
+    there = [node("a"), node("b"), node("full", pods="0"), using("old", disk(1), on="b")]
+    policy = {"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": check_all}
+    made = engine(*there, release=release, gates={"BalanceAttachedNodeVolumes": True}, policy=policy)
+    for name in waiting:
+        made.nominations.add(pod(f"for-{name}", requests={"cpu": "4"}, priority=1, status={"nominatedNodeName": name}), name)
+    return made
+
+
+def told(decision: Decision) -> Any:
+    """A decision with its reasons and scores."""
+    assert decision.details is not None
+    return decision.record()
+
+
+class TestNominatedPodsThatDoNotCount:
+    """Up to 1.15 upstream judges a node with any nominated pod twice, with the same answer where none of them counts."""
+
+    @every_release
+    @pytest.mark.parametrize("check_all", [False, True])
+    def test_they_change_nothing(self, release: str, check_all: bool) -> None:
+        """Pods of lower priority leave reasons, scores and the counts of volumes as they were."""
+        new = using("new", disk(1), disk(2), priority=5)
+        plain, waited_for = nominated(release, check_all=check_all), nominated(release, "a", "b", "full", check_all=check_all)
+        assert told(waited_for.schedule(new)) == told(plain.schedule(new))
+        assert waited_for.table.transient[:, :3].tolist() == plain.table.transient[:, :3].tolist() != [[0, 0, 0], [0, 0, 0]]
+
+
+class TestErrors:
+    """An error on any visited node ends the cycle."""
+
+    def test_equal_ones_are_counted(self) -> None:
+        """What several nodes err with is told once, with the number of nodes."""
+        made = engine(node("a"), node("b"), node("c"), claim("c", kind="missing"))
+        error = made.schedule(using("new", "c")).error
+        assert error is not None
+        assert error.endswith(" (repeated 3 times)")
+
+    def test_different_ones_are_sorted(self) -> None:
+        """Different texts are listed in the order of the alphabet, whatever the order of the nodes."""
+        term = {"labelSelector": {"matchLabels": {"app": "lost"}}, "topologyKey": "zone"}
+        wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        made = engine(node("b"), node("a"), pod("lost", on="gone", labels={"app": "lost"}), release="1.12")
+        text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
+        assert made.schedule(pod("new", affinity=wants)).error == f"[{text.format('a')}, {text.format('b')}]"

@@ -1,0 +1,75 @@
+"""Every cell of a release is read: what no code reads is a note, and notes stand in docstrings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+import attrs
+import pytest
+
+from kubeclassic.core import release
+from kubeclassic.core.release import PreemptionCells, QueueCells, Release, VolumeCells
+from tests.test_layers import TABLES, relative, sources, tree
+
+HOLDERS: dict[type, set[str]] = {
+    Release: {"release"},
+    VolumeCells: {"cells", "volumes"},
+    PreemptionCells: {"cells", "preemption"},
+    QueueCells: {"cells", "queue"},
+}
+"""What code calls an object of each class of cells when it reads one off it."""
+NO_READERS = ("core/release.py", "algorithmprovider/describe.py", *TABLES)
+"""Where cells are declared, filled in and shown."""
+
+
+def code() -> list[ast.Module]:
+    """The syntax trees of all that decides; what only shows things to people is left out."""
+    return [tree(path) for path in sources() if relative(path) not in NO_READERS and not relative(path).startswith("cli/")]
+
+
+def loads(modules: Iterable[ast.Module]) -> Iterator[tuple[str, str]]:
+    """(holder, name) of each attribute that is read: ``("release", "gates")`` for ``cycle.release.gates``."""
+    for node in (node for module in modules for node in ast.walk(module)):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            yield (node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")), node.attr
+
+
+def unread(cells: type[attrs.AttrsInstance], holders: set[str], modules: Iterable[ast.Module]) -> list[str]:
+    """The fields of *cells* that no module reads off one of *holders*."""
+    read = {name for holder, name in loads(modules) if holder in holders}
+    return [field.name for field in attrs.fields(cells) if field.name not in read]
+
+
+@pytest.mark.parametrize("cells", HOLDERS, ids=lambda cells: cells.__name__)
+def test_every_cell_is_read(cells: type[attrs.AttrsInstance]) -> None:
+    """No cell is there that makes no difference; a reader calls what it reads off ``release``, ``cells`` or by the group's name."""
+    assert unread(cells, HOLDERS[cells], code()) == []
+
+
+def test_every_class_of_cells_is_looked_at() -> None:
+    """The classes above are the release and all groups of cells that there are."""
+    groups = {made for name, made in vars(release).items() if name.endswith("Cells")}
+    assert {Release, *groups} == HOLDERS.keys()
+
+
+@attrs.define
+class Made:
+    """Two cells for the watcher."""
+
+    used: int
+    unused: int
+
+
+class TestTheWatcher:
+    """The check above can fail."""
+
+    @pytest.mark.parametrize("text", ["self.release.used", "release.used + 1", "f(cycle.release.used[0])"])
+    def test_a_cell_without_reader_is_found(self, text: str) -> None:
+        """Only what is read off a holder counts as read."""
+        assert unread(Made, {"release"}, [ast.parse(text)]) == ["unused"]
+
+    @pytest.mark.parametrize("text", ["release.used = 1", "other.used", "Release(used=1, unused=2)", "'release.used'", "used"])
+    def test_what_is_no_reader(self, text: str) -> None:
+        """Cells that are written, or fields of the same name elsewhere, are no readers."""
+        assert unread(Made, {"release"}, [ast.parse(text)]) == ["used", "unused"]
