@@ -6,7 +6,7 @@ import pytest
 
 from tests.bench.walk import WAYS, switches, walk
 
-LIMITS = {("1.16", False): 45, ("1.16", True): 140, ("1.27", True): 205}
+LIMITS = {("1.16", False): 30, ("1.16", True): 130, ("1.27", True): 190}
 """(release, details) -> switches between files at most: those of today, rounded up."""
 
 
