@@ -1,4 +1,4 @@
-"""What all tests share: the package, from a bare checkout too, the helpers as ``tests.*``, and the folder of the larger data."""
+"""What all tests share: the package, from a bare checkout too, the helpers as ``tests.*``, Hypothesis profiles, the larger data."""
 
 from __future__ import annotations
 
@@ -9,9 +9,17 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", ROOT.parent / "shared"))
+
+EXAMPLES = {"quick": 25, "thorough": 100}
+"""Hypothesis profile -> how many examples a test tries; those with :func:`tests.support.examples.examples` more or fewer."""
+for name, count in EXAMPLES.items():
+    settings.register_profile(name, max_examples=count, deadline=None)
+# `pytest --hypothesis-profile NAME` counts before the environment.
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 def _alias_checkout() -> None:

@@ -1,11 +1,7 @@
-"""All ways to one answer agree: remembered or worked out anew, whole or in parts, with details or without.
-
-``KUBECLASSIC_SEQUENCES`` says how many random sequences of changes each rule is held against (40), and each configuration (half of it).
-"""
+"""All ways to one answer agree: remembered or worked out anew, whole or in parts, with details or without."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -24,6 +20,7 @@ from kubeclassic.core.pods.template import Entry
 from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import engine, node, obj, pod
+from tests.support.examples import examples
 from tests.support.worldforms import REGION, ZONE, pod_form
 from tests.support.worlds import (
     COUNTING,
@@ -45,21 +42,20 @@ from tests.support.worlds import (
     verbs_of,
 )
 
-SEQUENCES = int(os.environ.get("KUBECLASSIC_SEQUENCES", "40"))
 SUBJECTS = ("any", "resources", "affinity", "spread", "ports", "owned", "claims")
 SOME_RELEASES = st.sampled_from(("1.12", "1.14", "1.16"))
 SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}})
 ELSEWHERE = Reads.VOLUMES | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
 
 
-def sequences(share: int = 1) -> settings:
-    """So many examples."""
-    return settings(max_examples=max(SEQUENCES // share, 1), deadline=None, suppress_health_check=list(HealthCheck))
+def sequences(factor: float) -> settings:
+    """So many examples, which may be slow and large."""
+    return examples(factor, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("name", RULES)
 class TestEachRule:
-    @sequences()
+    @sequences(0.4)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), forms=st.tuples(*[st.integers(0, 63)] * 2), data=st.data())
     def test_remembered_is_worked_out_anew(self, name: str, release: str, seed: int, forms: tuple[int, int], data: st.DataObject) -> None:
         """Whatever happens to the cluster, what is remembered of a rule is what it would answer."""
@@ -76,7 +72,7 @@ class TestEachRule:
             with afresh(cycle) as anew:
                 assert found == answer(rule, anew, Batch(cycle.table), rows), f"{name} after step {number} of {steps}"
 
-    @sequences(4)
+    @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
     def test_parts_answer_as_the_whole(self, name: str, release: str, seed: int, form: int) -> None:
         """A rule says the same of a node among all, among some, by itself, and in a copy for a trial."""
@@ -97,7 +93,7 @@ class TestEachRule:
         for row in rows:
             assert answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0]) == (whole[row],)
 
-    @sequences(4)
+    @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63), other=st.integers(0, 63), at=st.integers(0, 63))
     def test_a_trial_answers_as_the_deed(self, name: str, release: str, seed: int, form: int, other: int, at: int) -> None:
         """A rule that reads nothing but the node says of a copy with one pod more what it says once the pod is there."""
@@ -119,7 +115,7 @@ class TestEachRule:
         cycle = world.engine.begin(pod)
         assert found == answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0])
 
-    @sequences(4)
+    @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20))
     def test_pods_of_one_key_get_one_answer(self, name: str, release: str, seed: int) -> None:
         """Pods for which a rule's key is equal get the same answers, and those whom it does not concern no objection."""
@@ -175,7 +171,7 @@ def engine_of(configuration: str, memory_bytes: int) -> Engine:
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 @pytest.mark.parametrize("memory_bytes", [1 << 30, 4000])
 class TestSchedules:
-    @sequences(2)
+    @sequences(0.2)
     @given(subject=st.sampled_from(SUBJECTS), seed=st.integers(0, 1 << 20), data=st.data())
     def test_the_quick_way_is_the_long_way(
         self, configuration: str, memory_bytes: int, subject: str, seed: int, data: st.DataObject
@@ -196,7 +192,7 @@ class TestSchedules:
         assert len({engine.ties.last_node_index for engine in engines}) == 1
         assert all(decision.record(details=True) == record for decision, record in detailed), "details changed afterwards"
 
-    @sequences(4)
+    @sequences(0.1)
     @given(forms=st.lists(st.integers(0, 63), min_size=1, max_size=3), seed=st.integers(0, 1 << 20), count=st.integers(3, 40))
     def test_equal_pods_one_after_another(self, configuration: str, memory_bytes: int, forms: list[int], seed: int, count: int) -> None:
         """Runs of equal pods, which are foreseen, get the hosts that they get one by one."""
@@ -209,7 +205,7 @@ class TestSchedules:
                 quick, long = (decision.record() for decision in world.take(("schedule", 0, form)))
                 assert quick == long
 
-    @sequences(8)
+    @sequences(0.05)
     @given(form=st.integers(0, 63), seed=st.integers(0, 1 << 20), count=st.integers(3, 30), data=st.data())
     def test_many_nodes(self, configuration: str, memory_bytes: int, form: int, seed: int, count: int, data: st.DataObject) -> None:
         """So do pods of a cluster that is large enough for the search to stop early, while nodes and pods come and go."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.predicates.hostports import pod_fits_host_ports, pod_fits_ports
 from tests.reference.hostports import clashes
 from tests.support.build import answers, ask, engine, node, overlay, pod
+from tests.support.examples import examples
 
 REASON = "node(s) didn't have free ports for the requested pod ports"
 Port = tuple[str, str, int]
@@ -109,7 +110,7 @@ PORTS: st.SearchStrategy[Any] = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(0.6)
 @given(wanted=PORTS, used=st.lists(st.lists(PORTS, max_size=2), min_size=1, max_size=4))
 def test_is_what_a_loop_over_nodes_finds(wanted: list[Port], used: list[list[list[Port]]]) -> None:
     """On random clusters the postings give each node the answer that comparing all its ports gives."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -16,6 +16,7 @@ from kubeclassic.predicates.interpodaffinity import match_inter_pod_affinity
 from kubeclassic.predicates.metadata import metadata_fails
 from tests.reference.interpodaffinity import Books, slow_objection
 from tests.support.build import answers, ask, engine, node, overlay, pod
+from tests.support.examples import examples
 
 FIRST = "node(s) didn't match pod affinity/anti-affinity"
 MISFITS = {
@@ -325,7 +326,7 @@ def made(name: str, kind: Any, on: str = "") -> Pod:
 
 
 @given(NODES, PODS, KINDS, EDITS)
-@settings(max_examples=200, deadline=None)
+@examples(2)
 def test_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, edits: Any) -> None:
     """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
     nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}
@@ -360,7 +361,7 @@ def _edit(cycle: Cycle, trial: Overlay, at: int, what: str, extra: Pod, nodes: d
 
 
 @given(NODES, PODS, KINDS, st.sets(st.integers(0, 4), max_size=2), st.sets(st.integers(0, 7), max_size=3))
-@settings(max_examples=200, deadline=None)
+@examples(2)
 def test_without_metadata_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, lost: Any, gone: Any) -> None:
     """Without metadata, with nodes that are not found and with pods that left in a trial, the answers are those of upstream's loops."""
     nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.meaning.labels import SelectorError
@@ -16,6 +16,7 @@ from kubeclassic.core.matching.nodeselectors import expressions_mask, node_selec
 from kubeclassic.predicates.nodeselector import pod_match_node_selector
 from tests.reference.nodeselector import matches
 from tests.support.build import ask, engine, node, pod
+from tests.support.examples import examples
 
 REASON = "node(s) didn't match node selector"
 Json = dict[str, Any]
@@ -205,7 +206,7 @@ TERMS = st.fixed_dictionaries({"matchExpressions": st.lists(expressions(), max_s
 SELECTORS = st.one_of(st.none(), st.dictionaries(KEYS, VALUES, max_size=2))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(1)
 @given(
     labels=st.lists(st.dictionaries(st.sampled_from(["zone", "gen"]), VALUES), min_size=1, max_size=5),
     terms=st.lists(TERMS, max_size=3),

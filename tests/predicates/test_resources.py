@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -15,6 +15,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.predicates.resources import pod_fits_resources
 from tests.reference.resources import short_of
 from tests.support.build import answers, ask, engine, node, overlay, pod
+from tests.support.examples import examples
 
 RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
 GPU, HUGE = "example.com/gpu", "hugepages-2Mi"
@@ -200,7 +201,7 @@ def clusters(draw: st.DrawFn) -> dict[str, tuple[Node, list[Pod]]]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(0.6)
 @given(cluster=clusters(), incoming=pods("p"), release=st.sampled_from(("1.12", "1.15")))
 def test_is_what_a_loop_over_nodes_finds(cluster: dict[str, tuple[Node, list[Pod]]], incoming: Pod, release: str) -> None:
     """On random clusters the arrays give each node the reasons that a plain loop over its pods gives."""

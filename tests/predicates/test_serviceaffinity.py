@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
@@ -16,6 +16,7 @@ from kubeclassic.core.pods.template import Entry
 from kubeclassic.predicates.serviceaffinity import service_affinity
 from tests.reference.owners import Peers
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
+from tests.support.examples import examples
 
 MISFIT = ["node(s) didn't match service affinity"]
 RULE = service_affinity("CheckServiceAffinity", ["region"])
@@ -122,7 +123,7 @@ EDITS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["put back", "nomi
 
 
 @given(PLACES, PODS, EDITS, st.sampled_from([None, {"rack": "1"}]), st.booleans())
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_as_a_plain_loop_has_it(places: Any, pods: Any, edits: Any, selector: Any, has_service: bool) -> None:
     """Whatever is put on and taken off a node, the answer is that of upstream's list of peers followed step by step."""
     nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(places)}

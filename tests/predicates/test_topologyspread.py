@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -16,6 +16,7 @@ from kubeclassic.core.matching.spread import metadata_fails
 from kubeclassic.predicates.topologyspread import even_pods_spread
 from tests.reference.topologyspread import Books
 from tests.support.build import answers, ask, engine, node, overlay, pod
+from tests.support.examples import examples
 
 MISFIT = ["node(s) didn't match pod topology spread constraints"]
 GATES = {"EvenPodsSpread": True}
@@ -173,7 +174,7 @@ EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.sampled_from("ab
 
 
 @given(NODES, PODS, CONSTRAINTS, EDITS, st.sampled_from([None, {"rack": "1"}, {"zone": "x"}]))
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any) -> None:
     """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
     nodes = [node(f"n{i}", labels=found) for i, found in enumerate(labels)]

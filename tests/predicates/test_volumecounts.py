@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -22,6 +22,7 @@ from kubeclassic.predicates.volumecounts import (
 )
 from tests.reference import volumecounts as naive
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
+from tests.support.examples import examples
 from tests.support.volumebuild import claim, storage_class, volume
 
 EXCEEDED = ["node(s) exceed max volume count"]
@@ -208,7 +209,7 @@ class TestAgainstPlainLoops:
     )  # fmt: skip
 
     @given(release=st.sampled_from(["1.12", "1.16"]), wanted=DISKS, there=st.lists(DISKS, max_size=3), limit=st.integers(0, 6))
-    @settings(max_examples=150, deadline=None)
+    @examples(1.5)
     def test_every_node_counts_as_a_plain_loop_does(self, release: str, wanted: list[Json], there: list[list[Json]], limit: int) -> None:
         """The arrays count as sets of disks of one node would."""
         pods = [user(f"q{i}", *disks, on="n") for i, disks in enumerate(there)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import KubeObject, Pod
@@ -10,6 +10,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.priorities.balanced import balanced_resource_allocation
 from tests.reference import resourcescoring
 from tests.support.build import engine, node, pod, scored
+from tests.support.examples import examples
 from tests.support.scoring import RELEASES, Cluster, clusters, objects, pods
 
 GATE = {"BalanceAttachedNodeVolumes": True}
@@ -52,7 +53,7 @@ class TestBalancedResourceAllocation:
         incoming, machine = pod("p", requests={"cpu": "1", "memory": "1Gi"}), node("n", cpu="2", memory="4Gi")
         assert with_volumes(incoming, [machine], {"n": (3, 3)}, gates=GATE) == {"n": 0}
 
-    @settings(max_examples=50, deadline=None)
+    @examples(0.5)
     @given(cluster=clusters(), incoming=pods("p"), release=st.sampled_from(RELEASES))
     def test_is_what_a_loop_over_nodes_finds(self, cluster: Cluster, incoming: Pod, release: str) -> None:
         """On random clusters every score is that of the plain loop."""
@@ -60,7 +61,7 @@ class TestBalancedResourceAllocation:
         wanted = {made.name: resourcescoring.balanced(incoming, made, existing, inits) for made, existing in cluster}
         assert scored(balanced_resource_allocation, incoming, *objects(cluster), release=release) == wanted
 
-    @settings(max_examples=50, deadline=None)
+    @examples(0.5)
     @given(cluster=clusters(), incoming=pods("p"), volumes=st.lists(st.tuples(st.integers(-1, 7), st.integers(0, 7)), min_size=3))
     def test_is_what_a_loop_finds_with_volumes(self, cluster: Cluster, incoming: Pod, volumes: list[tuple[int, int]]) -> None:
         """With the gate too, whatever the count predicates left behind."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -14,6 +14,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.priorities.imagelocality import MIB, image_locality, normalized_image_name
 from tests.reference import imagelocality
 from tests.support.build import engine, node, pod, scored
+from tests.support.examples import examples
 
 
 def image(size: int, *names: str) -> dict[str, Any]:
@@ -86,7 +87,7 @@ def clusters(draw: st.DrawFn) -> list[Node]:
     return [node(f"n{i}", images=images) for i, images in enumerate(draw(st.lists(IMAGES, min_size=1, max_size=5)))]
 
 
-@settings(max_examples=80, deadline=None)
+@examples(0.8)
 @given(nodes=clusters(), images=st.lists(st.sampled_from(["a", "a:1", "b", "reg:5000/b", "c@sha256:1", "d"]), max_size=3))
 def test_is_what_loops_find(nodes: list[Node], images: list[str]) -> None:
     """On random clusters every score is that of plain loops over nodes, images and containers."""

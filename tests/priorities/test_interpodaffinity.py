@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
@@ -15,6 +15,7 @@ from kubeclassic.core.rule import RuleError
 from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
 from tests.reference.interpodaffinity import liking, scaled
 from tests.support.build import engine, node, pod, scored
+from tests.support.examples import examples
 
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 BAD = {"weight": 1, "podAffinityTerm": {"labelSelector": INVALID, "topologyKey": "zone"}}
@@ -152,7 +153,7 @@ def made(name: str, kind: Any, on: str = "") -> Pod:
 
 
 @given(st.lists(LABELS, min_size=1, max_size=5), st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8), KINDS, st.integers(1, 100))
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, hard_weight: int) -> None:
     """Sums and scores of random clusters are those of loops over all pods and terms."""
     nodes = [node(f"n{i}", labels=found) for i, found in enumerate(labels)]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.priorities.leastrequested import least_requested
 from tests.reference import resourcescoring
 from tests.support.build import engine, node, pod, scored
+from tests.support.examples import examples
 from tests.support.scoring import RELEASES, Cluster, clusters, objects, pods
 
 
@@ -44,7 +45,7 @@ class TestLeastRequested:
         assert scored(least_requested, incoming, machine) == {"n": 7}
         assert scored(least_requested, incoming, machine, gates={"PodOverhead": True}) == {"n": 6}
 
-    @settings(max_examples=50, deadline=None)
+    @examples(0.5)
     @given(cluster=clusters(), incoming=pods("p"), release=st.sampled_from(RELEASES))
     def test_is_what_a_loop_over_nodes_finds(self, cluster: Cluster, incoming: Pod, release: str) -> None:
         """On random clusters every score is that of the plain loop."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.priorities.mostrequested import most_requested
 from tests.reference import resourcescoring
 from tests.support.build import node, pod, scored
+from tests.support.examples import examples
 from tests.support.scoring import RELEASES, Cluster, clusters, objects, pods
 
 
@@ -24,7 +25,7 @@ class TestMostRequested:
         found = scored(most_requested, incoming, node("exact", cpu="1", memory="1Gi"), node("over", cpu="999m", memory="1Gi"))
         assert found == {"exact": 10, "over": 5}
 
-    @settings(max_examples=50, deadline=None)
+    @examples(0.5)
     @given(cluster=clusters(), incoming=pods("p"), release=st.sampled_from(RELEASES))
     def test_is_what_a_loop_over_nodes_finds(self, cluster: Cluster, incoming: Pod, release: str) -> None:
         """On random clusters every score is that of the plain loop."""

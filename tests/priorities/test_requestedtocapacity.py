@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
@@ -18,6 +18,7 @@ from kubeclassic.priorities.requestedtocapacity import (
 )
 from tests.reference import resourcescoring
 from tests.support.build import node, pod, scored
+from tests.support.examples import examples
 from tests.support.scoring import RELEASES, Cluster, clusters, objects, pods
 
 GPU = "example.com/gpu"
@@ -79,7 +80,7 @@ class TestRequestedToCapacityRatio:
         rule = requested_to_capacity_ratio_of("Mine", RISING, {"pods": 1})
         assert scored(rule, pod("p"), node("n")) == {"n": 10}
 
-    @settings(max_examples=80, deadline=None)
+    @examples(0.8)
     @given(
         cluster=clusters(), incoming=pods("p"), release=st.sampled_from(RELEASES), shape=VALID,
         weights=st.dictionaries(st.sampled_from(["cpu", "memory", GPU]), st.integers(1, 5), min_size=1),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.batch import Batch
@@ -14,6 +14,7 @@ from kubeclassic.priorities.selectorspread import selector_spread, service_sprea
 from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
 from tests.reference import owners as plain
 from tests.support.build import engine, node, obj, pod, scored
+from tests.support.examples import examples
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 OLD, NEW = "1.13", "1.14"
@@ -132,7 +133,7 @@ OWNERS = st.lists(
 
 
 @given(PLACES, PODS, OWNERS, LABELS, st.sampled_from([OLD, NEW]), st.lists(st.integers(0, 5), min_size=1, max_size=40))
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_as_plain_loops_have_it(places: Any, pods: Any, kinds: Any, labels: Any, release: str, feasible: Any) -> None:
     """The scores are those of plain loops, for feasible lists in which a node may stand twice."""
     nodes = [node(f"n{i}", labels=found) for i, found in enumerate(places)]

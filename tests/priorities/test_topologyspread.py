@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
@@ -15,6 +15,7 @@ from kubeclassic.core.rule import RuleError
 from kubeclassic.priorities.topologyspread import even_pods_spread
 from tests.reference.topologyspread import scores
 from tests.support.build import engine, node, pod, scored
+from tests.support.examples import examples
 
 GATES = {"EvenPodsSpread": True}
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
@@ -81,7 +82,7 @@ CONSTRAINTS = st.lists(st.builds(constraint, st.sampled_from(["zone", "rack"]), 
 
 
 @given(NODES, PODS, CONSTRAINTS, st.lists(st.integers(0, 5), min_size=1, max_size=8), st.sampled_from([None, {"rack": "1"}]))
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, feasible: Any, selector: Any) -> None:
     """The scores are those of a plain loop, for feasible lists in which a node may stand twice."""
     nodes = [node(f"n{i}", labels=found) for i, found in enumerate(labels)]

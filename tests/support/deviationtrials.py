@@ -171,7 +171,7 @@ TENT, HILL = ((0, 0), (50, 10), (100, 0)), ((0, 0), (70, 10), (100, 5))
 SHARED = {"LeastRequestedPriority": 2, "BalancedResourceAllocation": 1, "NodeAffinityPriority": 1}
 
 
-def trials(folder: Path = CASES, seeds: int = 6) -> list[Trial]:
+def trials(folder: Path = CASES, seeds: int = 4) -> list[Trial]:
     """Every trial, on the conformance cases in *folder* and on *seeds* drawn clusters each."""
     drawn, crowd = Drawn(seeds), {"SelectorSpreadPriority": 1, "NodeAffinityPriority": 1}
 

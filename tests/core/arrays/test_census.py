@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.meaning.labels import compile_selector
@@ -14,6 +14,7 @@ from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.pods.template import Entry, Templates
 from kubeclassic.core.pods.terms import REQUIRED_ANTI_AFFINITY, ROLES, Unreadable, carriers
 from tests.support.build import engine, node, pod
+from tests.support.examples import examples
 
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 
@@ -122,7 +123,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-@settings(max_examples=200, deadline=None)
+@examples(2)
 def test_counts_are_those_of_a_fresh_count(steps: Any) -> None:
     """Nodes that come, change and go, pods before and after them, questions in between: the counts are as if counted anew."""
     table, templates = empty()

@@ -1,13 +1,12 @@
-"""Random sequences of events against the plainest cache; KUBECLASSIC_SEQUENCES says how many for each release (80)."""
+"""Random sequences of events against the plainest cache."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -16,13 +15,9 @@ from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import CacheError
 from tests.reference.cache import NaiveCache, Refused
 from tests.support.build import engine, node, pod
+from tests.support.examples import examples
 
-SETTINGS = settings(
-    max_examples=int(os.environ.get("KUBECLASSIC_SEQUENCES", "80")),
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+SETTINGS = examples(0.8, stateful_step_count=40, suppress_health_check=list(HealthCheck))
 NUMBERS = st.integers(0, 5)
 NODES = st.sampled_from(("n1", "n2", "n3"))
 LABELS = st.sampled_from(("a", "b"))

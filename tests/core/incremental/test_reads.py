@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +15,7 @@ from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.rule import Predicate, Priority, Reads
+from tests.support.examples import examples
 from tests.support.watched import TABLE, Watch, watched_batch, watched_cycle, watched_overlay, watched_table
 from tests.support.worldforms import pod_form
 from tests.support.worlds import (
@@ -35,7 +35,9 @@ from tests.support.worlds import (
 )
 
 Rule = Predicate | Priority
-CLUSTERS = int(os.environ.get("KUBECLASSIC_SEQUENCES", "40"))
+CLUSTERS = examples(0.4).max_examples
+MOST_CLUSTERS = 160
+"""How many are tried at most until one tells that a flag is left out."""
 RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
 
 
@@ -110,7 +112,7 @@ class TestMutations:
     def test_a_flag_that_is_left_out_is_noticed(self, name: str, flag: Reads) -> None:
         """Whichever flag a rule would forget to declare, random clusters tell."""
         rest = RULES[name].reads & ~flag
-        assert any(looked_at(name, rest, 4 * CLUSTERS)) or is_remembered_wrongly(name, rest, 4 * CLUSTERS)
+        assert any(looked_at(name, rest, MOST_CLUSTERS)) or is_remembered_wrongly(name, rest, MOST_CLUSTERS)
 
 
 class TestTheWatch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import KubeObject, Pod
@@ -14,6 +14,7 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.dryrun import dry_run, is_plain
 from kubeclassic.core.preemption.select import is_protected, pick_one_node, select_victims
 from tests.support.build import engine, node, obj, pod
+from tests.support.examples import examples
 
 REQUESTS: list[dict[str, str]] = [{"cpu": "1"}, {"cpu": "3", "memory": "2Gi"}, {}]
 STARTS = ("2026-01-01T00:00:00Z", "2026-01-01T00:10:00Z", "2026-01-02T00:00:00Z", None, "2026-01-01T01:00:00+01:00")
@@ -69,7 +70,7 @@ def told(candidates: dict[str, Victims]) -> dict[str, tuple[list[str], int]]:
 
 
 class TestDryRun:
-    @settings(max_examples=150, deadline=None)
+    @examples(1.5)
     @given(residents(), st.integers(1, 3), st.sampled_from(REQUESTS), st.sampled_from(["1.13", "1.16"]))
     def test_arrays_find_what_overlays_find(
         self, there: list[Pod], priority: int, requests: dict[str, str], release: str

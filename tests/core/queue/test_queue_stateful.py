@@ -1,14 +1,13 @@
-"""Random sequences of events against the plainest queue; KUBECLASSIC_SEQUENCES says how many for each release (80)."""
+"""Random sequences of events against the plainest queue."""
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from typing import Any
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -22,14 +21,10 @@ from kubeclassic.exceptions import CacheError
 from tests.reference.fifo import NaiveFifo
 from tests.reference.queue import NaiveQueue
 from tests.support.build import pod
+from tests.support.examples import examples
 from tests.support.queuebuild import jump_to_the_next_flush
 
-SETTINGS = settings(
-    max_examples=int(os.environ.get("KUBECLASSIC_SEQUENCES", "80")),
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+SETTINGS = examples(0.8, stateful_step_count=40, suppress_health_check=list(HealthCheck))
 MARK = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
 NUMBERS = st.integers(0, 7)
 LOOKS = st.tuples(st.sampled_from(("", "a", "b", "!")), st.sampled_from(("", "a", "b")), st.sampled_from(("", "n1", "n2")), st.booleans())

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import PersistentVolume, PersistentVolumeClaim
 from tests.reference import volumebinding as naive
+from tests.support.examples import examples
 from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, node, on, storage_class, volume
 
 
@@ -237,7 +238,7 @@ class TestAgainstPlainLoops:
         release=st.sampled_from(list(RELEASES)), block=st.booleans(), volumes=volumes(), claims=claims(),
         wanted=st.lists(st.integers(0, 3), min_size=1, max_size=4),
     )  # fmt: skip
-    @settings(max_examples=300, deadline=None)
+    @examples(3)
     def test_every_node_gets_what_a_plain_search_finds(
         self, release: str, block: bool, volumes: list[PersistentVolume], claims: list[PersistentVolumeClaim], wanted: list[int]
     ) -> None:

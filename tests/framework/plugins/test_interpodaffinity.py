@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -17,6 +17,7 @@ from kubeclassic.framework.status import SKIP, Code, Status
 from tests.reference.framework_interpodaffinity import Books, liking, scaled
 from tests.support.asking import cycle_of, found_by, handle, refusals, scores
 from tests.support.build import node, obj, overlay, pod
+from tests.support.examples import examples
 
 SHORT = {
     "node(s) didn't match pod affinity rules": "affinity",
@@ -309,7 +310,7 @@ def bound_to(nodes: dict[str, Node], pods: Any) -> list[Pod]:
 
 
 @given(NODES, st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8), KINDS, EDITS, NAMESPACES)
-@settings(max_examples=200, deadline=None)
+@examples(2)
 def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, edits: Any, spaces: Any) -> None:
     """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
     nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}
@@ -343,7 +344,7 @@ def _edit(cycle: FrameworkCycle, trial: Overlay, at: int, what: str, extra: Pod,
 
 
 @given(NODES, st.lists(st.tuples(st.integers(0, 4), LIKING_KINDS), max_size=8), LIKING_KINDS, NAMESPACES, st.sampled_from([0, 1, 7]))
-@settings(max_examples=200, deadline=None)
+@examples(2)
 def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, kind: Any, spaces: Any, weight: int) -> None:
     """Raw and normalised scores are those of upstream's loops."""
     nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -15,6 +15,7 @@ from kubeclassic.framework.plugins.noderesources import NodeResourcesBalancedAll
 from tests.reference import framework_resources as naive
 from tests.support.asking import cycle_of, found_by, handle, scores
 from tests.support.build import node, pod
+from tests.support.examples import examples
 
 GPU, TPU = "example.com/gpu", "example.com/tpu"
 Json = dict[str, Any]
@@ -181,7 +182,7 @@ def built(asked: dict[str, int], nodes: list[dict[str, int]], held: list[dict[st
 
 
 class TestAgainstPlainNumbers:
-    @settings(max_examples=60, deadline=None)
+    @examples(0.6)
     @given(clusters())
     def test_strategies(self, cluster: Any) -> None:
         """Each strategy gives each node what plain whole numbers give it."""
@@ -200,7 +201,7 @@ class TestAgainstPlainNumbers:
             shape = SHAPE if kind == "RequestedToCapacityRatio" else None
             assert raw(strategy(kind, WEIGHTS, shape), new, *objects) == wanted
 
-    @settings(max_examples=60, deadline=None)
+    @examples(0.6)
     @given(clusters())
     def test_balance(self, cluster: Any) -> None:
         """The deviation of one, two or three shares."""

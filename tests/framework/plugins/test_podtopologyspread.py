@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod, TopologySpreadConstraint
@@ -17,6 +17,7 @@ from kubeclassic.framework.status import Code, Status
 from tests.reference.framework_topologyspread import Books
 from tests.support.asking import cycle_of, found_by
 from tests.support.build import node, overlay, pod
+from tests.support.examples import examples
 from tests.support.spreadbuild import (
     CHOICE,
     CONSTRAINTS,
@@ -212,7 +213,7 @@ EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), KINDS), max_size=8)
 
 
 @given(NODES, PODS, CONSTRAINTS, EDITS, CHOICE)
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any) -> None:
     """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
     nodes, placed, bound = cluster(labels, pods)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import TopologySpreadConstraint
@@ -15,6 +15,7 @@ from kubeclassic.framework.status import Code, Status
 from tests.reference.framework_topologyspread import scores as plain_scores
 from tests.support.asking import cycle_of, scores
 from tests.support.build import node, obj, pod
+from tests.support.examples import examples
 from tests.support.spreadbuild import (
     CHOICE,
     CONSTRAINTS,
@@ -159,7 +160,7 @@ class TestSoft:
 
 
 @given(NODES, PODS, CONSTRAINTS, CHOICE, st.sets(st.integers(0, 5), min_size=1))
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, constraints: Any, selector: Any, chosen: Any) -> None:
     """The scores of any choice of feasible nodes, in any order of constraints, are those of upstream's loops."""
     nodes, placed, bound = cluster(labels, pods)
@@ -174,7 +175,7 @@ ZONE_LABELS = st.fixed_dictionaries({}, optional={"topology.kubernetes.io/zone":
 
 
 @given(st.lists(st.tuples(ZONE_LABELS, TAINTS), min_size=1, max_size=6), PODS, st.sets(st.integers(0, 5), min_size=1))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_default_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, chosen: Any) -> None:
     """Under System defaults nodes that lack a label take part; those with an empty one share their domain."""
     nodes, placed, bound = cluster(labels, pods)

@@ -1,12 +1,11 @@
-"""Random sequences of events against the plainest queue; KUBECLASSIC_SEQUENCES says how many (80)."""
+"""Random sequences of events against the plainest queue."""
 
 from __future__ import annotations
 
-import os
 from functools import cache
 
 import attrs
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -20,14 +19,10 @@ from kubeclassic.framework.queue.events import Action, ClusterEvent
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from tests.reference.framework_queue import EVERYTHING, WAITS, NaiveFrameworkQueue
 from tests.support.build import pod
+from tests.support.examples import examples
 from tests.support.queuebuild import jump_to_the_next_flush
 
-SETTINGS = settings(
-    max_examples=int(os.environ.get("KUBECLASSIC_SEQUENCES", "80")),
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+SETTINGS = examples(0.8, stateful_step_count=40, suppress_health_check=list(HealthCheck))
 NUMBERS = st.integers(0, 7)
 LOOKS = st.tuples(st.sampled_from(("", "a", "b", "!")), st.sampled_from(("", "a")), st.sampled_from(("", "", "n1", "n2")), st.booleans())
 """What a pod wants to be with, its label, its nomination, whether it has a scheduling gate."""

@@ -21,7 +21,8 @@ from kubeclassic.simulation.replay.inputs.openb import manifests
 from kubeclassic.simulation.scenario import Scenario
 
 PAIR = {"a": "1.16", "b": "1.27"}
-SOME = 1500
+SOME, MORE = 1500, 4000
+"""How many pods: in locked mode; in free mode, where by then some fit on either side alone, and some nowhere."""
 
 
 @pytest.fixture(scope="module")
@@ -50,19 +51,20 @@ def compared(scenario: Scenario, mode: str) -> dict[str, Any]:
 
 def test_free(trace: Scenario, answers: dict[str, dict[str, str | None]]) -> None:
     """In free mode each side decides as its original, so that who lands elsewhere is who did so for the originals; the page says so."""
-    record = compared(trace, FREE)
+    record = compared(attrs.evolve(trace, pending=trace.pending[:MORE]), FREE)
     (against,) = record["against"]
+    original = {release: dict(list(found.items())[:MORE]) for release, found in answers.items()}
     for configuration in record["configurations"]:
-        assert configuration["hosts"] == answers[PAIR[configuration["name"]]]
+        assert configuration["hosts"] == original[PAIR[configuration["name"]]]
         assert configuration["summary"]["placed"] == sum(host is not None for host in configuration["hosts"].values())
-    pairs = {pod: (answers["1.16"][pod], answers["1.27"][pod]) for pod in answers["1.16"]}
+    pairs = {pod: (original["1.16"][pod], original["1.27"][pod]) for pod in original["1.16"]}
     assert against["alike"] == sum(first == second for first, second in pairs.values())
     wanted = {"elsewhere": (True, True), "firstAlone": (True, False), "secondAlone": (False, True)}
     for name, placed in wanted.items():
         unlike = [pod for pod, hosts in pairs.items() if hosts[0] != hosts[1] and tuple(host is not None for host in hosts) == placed]
-        assert [moved["pod"] for moved in against[name]] == unlike
+        assert [moved["pod"] for moved in against[name]] == unlike != []
     html = comparison_html(record)
-    assert len(html) < 4_000_000
+    assert len(html) < 2_000_000
     assert html.count("<tr") < 100
     told = dict(re.findall(r'<span data-json="([^"]*)">([^<]*)</span>', html))
     assert told["against.0.alike"] == f"{against['alike']:,}"

@@ -1,0 +1,272 @@
+"""What ``tests/test_layers.py`` asks of the source: files, imports, circles, floors, sizes, and the table of ARCHITECTURE.md.
+
+Files are named by their path from the root of the repository, with slashes. Every function takes what it looks at, so that a test can
+give it something wrong and see that it is found.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NO_PARTS = {"tests", "build"}
+"""Packages at the root that are no part of the package."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Graph = Mapping[str, Mapping[str, int]]
+"""File -> the files that it imports, each with the line of the first import."""
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def tree(path: str) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(text(path))
+
+
+@cache
+def text(path: str) -> str:
+    """The text of a file."""
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+@cache
+def sources() -> tuple[str, ...]:
+    """Every Python file of the package: those at the root, and those in packages."""
+    packages = [init.parent for init in ROOT.glob("*/__init__.py") if init.parent.name not in NO_PARTS]
+    files = [*ROOT.glob("*.py"), *(file for package in packages for file in package.rglob("*.py"))]
+    return tuple(sorted(file.relative_to(ROOT).as_posix() for file in files))
+
+
+def crowded(files: Iterable[str], most: int, free: Collection[str]) -> dict[str, int]:
+    """Folder -> how many modules it holds, for those with more than *most* that are not *free*; subfolders count apart."""
+    folders: dict[str, int] = {}
+    for folder, _, name in (file.rpartition("/") for file in files):
+        if name != "__init__.py" and folder not in free:
+            folders[folder] = folders.get(folder, 0) + 1
+    return {folder: count for folder, count in folders.items() if count > most}
+
+
+# --- imports --------------------------------------------------------------------------------------------------------
+
+
+def modules(files: Iterable[str]) -> dict[tuple[str, ...], str]:
+    """Dotted name without the package's own, as parts -> file."""
+    names = {tuple(file.removesuffix(".py").split("/")): file for file in files}
+    return {name[:-1] if name[-1] == "__init__" else name: file for name, file in names.items()}
+
+
+def imported(module: ast.Module, file: str, known: Mapping[tuple[str, ...], str], *, run: bool = False) -> Iterator[tuple[int, str]]:
+    """(line, file) for each import of a file of the package by *file*, wherever it stands; with *run* without those for types alone."""
+    skipped = set(map(id, for_types(module))) if run else set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in skipped:
+            for name in imported_names(node, ("kubeclassic", *file.split("/")[:-1])):
+                if name[0] == "kubeclassic":
+                    yield node.lineno, found_file(name[1:], known)
+
+
+def for_types(module: ast.Module) -> Iterator[ast.stmt]:
+    """The statements under ``if TYPE_CHECKING:``."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            yield from node.body
+
+
+def imported_names(node: ast.Import | ast.ImportFrom, package: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The dotted names that a statement imports, relative ones seen from *package*."""
+    if isinstance(node, ast.Import):
+        return [tuple(alias.name.split(".")) for alias in node.names]
+    base = package[: len(package) - node.level + 1] if node.level else ()
+    module = (*base, *(node.module.split(".") if node.module else ()))
+    return [(*module, alias.name) for alias in node.names]
+
+
+def found_file(name: tuple[str, ...], known: Mapping[tuple[str, ...], str]) -> str:
+    """The file of the longest part of *name* that is a module; what no file has stays a name, joined by slashes."""
+    lengths = range(len(name), -1, -1)
+    found = next((known[name[:n]] for n in lengths if name[:n] in known), None)
+    return "/".join(name) if found is None else found
+
+
+@cache
+def imports() -> Graph:
+    """The imports of every file of the package."""
+    known = modules(sources())
+    return {file: {to: line for line, to in reversed(list(imported(tree(file), file, known))) if to != file} for file in sources()}
+
+
+def without(graph: Graph, edges: Collection[tuple[str, str]]) -> Graph:
+    """The graph without some imports."""
+    return {file: {to: line for to, line in targets.items() if (file, to) not in edges} for file, targets in graph.items()}
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """The circles of imports: for each group of files that reach one another, those files, sorted."""
+    reach = {file: reached(graph, file) for file in graph}
+    groups = {tuple(sorted(to for to in reach[file] if file in reach.get(to, ()))) for file in graph if file in reach[file]}
+    return [list(group) for group in sorted(groups)]
+
+
+def reached(graph: Graph, start: str) -> set[str]:
+    """All files that *start* imports, directly or not."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        new = set(graph.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return found
+
+
+# --- the order of the parts -----------------------------------------------------------------------------------------
+
+Rows = Mapping[str, str]
+"""Parts on one floor, with spaces between -> what they may import of the lines above them, besides themselves."""
+
+
+def part_of(file: str, rows: Rows) -> str | None:
+    """The part that a file belongs to: the one with the longest name if there are several."""
+    parts = (part for row in rows for part in row.split() if covers(part, file))
+    return max(parts, key=len, default=None)
+
+
+def covers(part: str, file: str) -> bool:
+    """Whether a part, a file or a folder, is or holds *file*."""
+    return file == part or file.startswith(f"{part}/")
+
+
+def floor_of(part: str | None, rows: Rows) -> int:
+    """The number of the line on which a part stands; what stands nowhere is above all."""
+    return next((number for number, row in enumerate(rows) if part in row.split()), len(rows))
+
+
+def may_import(file: str, target: str, rows: Rows) -> bool:
+    """Whether the table lets *file* import *target*: in its own part, or above its line where its row names it."""
+    here, there = part_of(file, rows), part_of(target, rows)
+    if here is None or here == there:
+        return here is not None
+    named = next(allowed for row, allowed in rows.items() if here in row.split())
+    return floor_of(there, rows) < floor_of(here, rows) and any(covers(part, target) for part in named.split())
+
+
+def strays(graph: Graph, rows: Rows) -> list[str]:
+    """The imports that the table does not allow."""
+    return [
+        f"{file}, line {line}: {to}" for file, targets in graph.items() for to, line in targets.items() if not may_import(file, to, rows)
+    ]
+
+
+def longest_chain(graph: Graph, units: Mapping[str, str]) -> list[str]:
+    """The longest chain of imports between *units* (file -> its unit; other files do not count), highest first; no circle may be there."""
+    below: dict[str, set[str]] = {unit: set() for unit in units.values()}
+    for file, unit in units.items():
+        below[unit] |= {units[to] for to in graph[file] if to in units} - {unit}
+    chains: dict[str, list[str]] = {}
+
+    def chain(unit: str) -> list[str]:
+        if unit not in chains:
+            chains[unit] = [unit, *max((chain(lower) for lower in sorted(below[unit])), key=len, default=[])]
+        return chains[unit]
+
+    return max(map(chain, sorted(below)), key=len, default=[])
+
+
+# --- sizes ----------------------------------------------------------------------------------------------------------
+
+
+def functions(module: ast.AST) -> Iterator[Function]:
+    """Every function and method."""
+    return (node for node in ast.walk(module) if isinstance(node, Function))
+
+
+def body_lines(node: Function) -> int:
+    """The lines of a function without signature and docstring."""
+    body = node.body[1:] if ast.get_docstring(node) is not None and len(node.body) > 1 else node.body
+    return (node.end_lineno or 0) - body[0].lineno + 1
+
+
+# --- kinds ----------------------------------------------------------------------------------------------------------
+
+KIND = re.compile(r"^(Framework|Classic)|(Engine|Flow)$")
+"""Names of classes that only one kind of releases has: that with predicates and priorities, or the framework."""
+
+
+def kinds_asked(module: ast.AST) -> list[int]:
+    """The lines that ask of which kind something is: a class of the one kind of releases, or of the other."""
+    return [part.lineno for node in ast.walk(module) for part in classes_asked(node) if any(map(KIND.search, names_in(part)))]
+
+
+def classes_asked(node: ast.AST) -> list[ast.expr]:
+    """The classes that ``isinstance``, ``issubclass`` or a pattern asks for, if *node* is one of these."""
+    if isinstance(node, ast.MatchClass):
+        return [node.cls]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
+        return node.args[-1:]
+    return []
+
+
+def names_in(node: ast.expr) -> Iterator[str]:
+    """The names in an expression, and the last parts of dotted ones."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name | ast.Attribute):
+            yield part.id if isinstance(part, ast.Name) else part.attr
+
+
+def ignored_lines(source: str) -> list[int]:
+    """The lines that the type checker is told to ignore."""
+    return [number for number, line in enumerate(source.splitlines(), 1) if re.search(r"#\s*type:\s*ignore", line)]
+
+
+# --- releases -------------------------------------------------------------------------------------------------------
+
+
+def literals(module: ast.Module, versions: Collection[str]) -> list[int]:
+    """The lines of the strings that are one of *versions*."""
+    constants = (node for node in ast.walk(module) if isinstance(node, ast.Constant))
+    return [node.lineno for node in constants if isinstance(node.value, str) and node.value in versions]
+
+
+def compares_release(node: ast.Compare) -> bool:
+    """Whether a side of the comparison is a release or a version."""
+    return any(is_release(side) for side in (node.left, *node.comparators)) and not is_absence(node)
+
+
+def is_release(node: ast.expr) -> bool:
+    """Whether the expression reads like a release: a name ``release``, or an attribute ``release`` or ``version`` of one."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "release" or (node.attr == "version" and is_release(node.value))
+    return isinstance(node, ast.Name) and node.id == "release"
+
+
+def is_absence(node: ast.Compare) -> bool:
+    """Whether it is ``is None`` or ``is not None``."""
+    nothing = all(isinstance(side, ast.Constant) and side.value is None for side in node.comparators)
+    return nothing and all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
+
+
+# --- ARCHITECTURE.md ------------------------------------------------------------------------------------------------
+
+
+def table_under(heading: str, document: str) -> list[tuple[str, str]]:
+    """(first cell, the rest) for each row of the table under a heading, the head and the line below it left out."""
+    section = document.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
+    rows = [line.strip("|").partition("|") for line in section.splitlines() if line.startswith("|")]
+    return [(first.strip(), rest.strip()) for first, _, rest in rows[2:]]
+
+
+def files_in(cell: str) -> list[str]:
+    """The files that a cell names, in backquotes."""
+    return re.findall(r"`([^`]+\.[a-z]+)`", cell)
+
+
+def misplaced(places: Iterable[tuple[str, str]], root: Path) -> list[str]:
+    """The first cells of the rows that do not name one file that is there."""
+    named = ((change, files_in(rest)) for change, rest in places)
+    return [change for change, files in named if not (len(files) == 1 and (root / files[0]).is_file())]
