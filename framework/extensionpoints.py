@@ -18,9 +18,9 @@ from ..core.rule import Reads, Scores
 from .status import Status
 
 if TYPE_CHECKING:
-    from .diagnosis import Diagnosis
+    from .cycle.diagnosis import Diagnosis
+    from .cycle.preemption import PostFilterResult
     from .plugin import FrameworkCycle, PreFilterResult
-    from .preemption import PostFilterResult
 
 POINTS: Mapping[str, str] = {
     "preEnqueue": "pre_enqueue",

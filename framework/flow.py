@@ -31,21 +31,21 @@ from ..core.preemption.layout import PodLayout
 from ..core.queue.clock import Clock
 from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder
-from .binding import FrameworkBinding
 from .config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration, read_configuration
-from .details import FrameworkDetails
-from .diagnosis import Diagnosis
+from .cycle.binding import FrameworkBinding
+from .cycle.details import FrameworkDetails
+from .cycle.diagnosis import Diagnosis
+from .cycle.postfilter import run_post_filter
+from .cycle.prefilter import pre_enqueue, run_pre_filter
+from .cycle.quick import PluginCheck
+from .cycle.score import prioritize
+from .cycle.search import search
 from .plugin import MAX_NODE_SCORE, FrameworkCycle, Handle
-from .postfilter import run_post_filter
-from .prefilter import pre_enqueue, run_pre_filter
 from .profile import Profile, Registry, build_profiles
 from .queue.eventhandlers import FrameworkEvents, queue_for
 from .queue.queue import FrameworkQueue
-from .quick import PluginCheck
 from .registry import DEFAULT_REGISTRY
 from .releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
-from .score import prioritize
-from .search import search
 
 NONE: frozenset[str] = frozenset()
 

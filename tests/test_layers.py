@@ -44,12 +44,12 @@ ROWS = {
     "predicates priorities": RULES,
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
     "framework/status.py framework/queue/events.py framework/queue/queued.py": CORE,
-    "framework/diagnosis.py": f"{CORE} framework",
+    "framework/cycle/diagnosis.py": f"{CORE} framework",
     "framework/extensionpoints.py": f"{CORE} framework",
     "framework/plugin.py framework/rules.py": f"{CORE} framework",
     "framework/config": CONFIG,
     "framework/profile.py": CONFIG,
-    "framework/preemption.py": CONFIG,
+    "framework/cycle/preemption.py": CONFIG,
     "framework/migrate": f"{CONFIG} predicates priorities",
     "framework/plugins": f"{RULES} algorithmprovider predicates priorities framework",
     "framework/queue": CONFIG,
@@ -69,7 +69,7 @@ A part within a folder that has a line of its own is not part of that folder's l
 UPWARD = {
     ("core/rule.py", "core/cycle.py"): "a rule is handed a cycle, and a cycle knows the algorithm's rules",
     ("framework/extensionpoints.py", "framework/plugin.py"): "a plugin is handed a cycle, and is known by its points",
-    ("framework/extensionpoints.py", "framework/preemption.py"): "what PostFilter answers is what preemption found",
+    ("framework/extensionpoints.py", "framework/cycle/preemption.py"): "what PostFilter answers is what preemption found",
 }
 """The only imports that may go up or around, for types alone, each with its reason."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import attrs
 
 from ...core.pods.template import Template
-from ..diagnosis import Diagnosis
+from ..cycle.diagnosis import Diagnosis
+from ..cycle.preemption import Evaluator, PostFilterResult
 from ..plugin import FrameworkCycle, Plugin
-from ..preemption import Evaluator, PostFilterResult
 
 
 class DefaultPreemption(Plugin):

@@ -16,7 +16,7 @@ from ...core.engine import Engine
 from ...core.queue.clock import Clock
 from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
-from ..diagnosis import EXTENDER
+from ..cycle.diagnosis import EXTENDER
 from .admission import Admission
 from .events import ALL_EVENTS, ASSIGNED_POD_DELETE, NODE_ADD, Action, ClusterEvent
 from .queue import FrameworkQueue, registrations

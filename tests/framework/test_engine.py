@@ -10,9 +10,9 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.run import Run
+from kubeclassic.framework.cycle.search import NOBODY_LEFT
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.search import NOBODY_LEFT
 from kubeclassic.framework.status import Status, error, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import configuration, decided, disabled, enabled, placed, scheduler

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.cluster.nominations import Nominations
-from ..core.decision.extender import Extender
+from ...core.cluster.nominations import Nominations
+from ...core.decision.extender import Extender
+from ..plugin import FrameworkCycle
+from ..profile import Profile
 from .diagnosis import Diagnosis
-from .plugin import FrameworkCycle
 from .preemption import PostFilterResult
-from .profile import Profile
 
 
 def run_post_filter(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import attrs
 
-from ..core.arrays.batch import Batch
-from ..core.incremental.quick import Detour
-from ..core.pods.template import Template
-from .extensionpoints import PreScore
-from .plugin import FrameworkCycle
+from ...core.arrays.batch import Batch
+from ...core.incremental.quick import Detour
+from ...core.pods.template import Template
+from ..extensionpoints import PreScore
+from ..plugin import FrameworkCycle
+from ..profile import Profile
+from ..status import Status
 from .prefilter import ask_once
-from .profile import Profile
-from .status import Status
 
 
 @attrs.define(eq=False)

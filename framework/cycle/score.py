@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.arrays.batch import Batch, Rows
-from ..core.decision.extender import Extender
-from ..core.decision.score import Ranking, ScoreError
-from ..core.rule import Priority, RuleError, Scores
-from ..exceptions import ExtenderError
-from .plugin import MAX_NODE_SCORE, FrameworkCycle
-from .profile import Profile
+from ...core.arrays.batch import Batch, Rows
+from ...core.decision.extender import Extender
+from ...core.decision.score import Ranking, ScoreError
+from ...core.rule import Priority, RuleError, Scores
+from ...exceptions import ExtenderError
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle
+from ..profile import Profile
 
 EXTENDER_SCALE = 10
 """Extenders score 0 to 10, plugins 0 to 100."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import attrs
 
-from ..core.arrays.batch import Rows
-from ..core.decision.decision import Details, Refusal
+from ...core.arrays.batch import Rows
+from ...core.decision.decision import Details, Refusal
+from ..status import Status
 from .diagnosis import Diagnosis
-from .status import Status
 
 
 @attrs.define(eq=False, kw_only=True)

@@ -10,23 +10,23 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
-from ..api.objects import Pod, PodDisruptionBudget
-from ..core.arrays.batch import Rows
-from ..core.arrays.overlay import Overlay
-from ..core.cluster.nominations import Nominations
-from ..core.decision.extender import Extender, preempt_with_extenders
-from ..core.decision.plan import Preemption, Victims
-from ..core.decision.search import judge_twice
-from ..core.decision.verdict import Verdict
-from ..core.pods.template import Entry
-from ..core.preemption.layout import importance
-from ..core.preemption.select import pick_one_node, selects
-from ..exceptions import ExtenderError
-from .config.args import DefaultPreemptionArgs
-from .config.fielderrors import aggregated
+from ...api.objects import Pod, PodDisruptionBudget
+from ...core.arrays.batch import Rows
+from ...core.arrays.overlay import Overlay
+from ...core.cluster.nominations import Nominations
+from ...core.decision.extender import Extender, preempt_with_extenders
+from ...core.decision.plan import Preemption, Victims
+from ...core.decision.search import judge_twice
+from ...core.decision.verdict import Verdict
+from ...core.pods.template import Entry
+from ...core.preemption.layout import importance
+from ...core.preemption.select import pick_one_node, selects
+from ...exceptions import ExtenderError
+from ..config.args import DefaultPreemptionArgs
+from ..config.fielderrors import aggregated
+from ..plugin import FrameworkCycle
+from ..profile import Profile
 from .diagnosis import Diagnosis, fit_error, reasons_text
-from .plugin import FrameworkCycle
-from .profile import Profile
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"

@@ -10,16 +10,16 @@ from typing import TypeGuard
 
 import attrs
 
-from ..api.objects import Pod
-from ..core.bindingcycle import UNSCHEDULABLE, Failure
-from ..core.cluster.cache import Cache
-from ..core.engine import Engine
-from ..exceptions import CacheError
-from .extensionpoints import Named, PreBind
-from .plugin import FrameworkCycle
-from .plugins.volumebinding import VolumeBinding
-from .profile import Profile
-from .status import Code, Status, error
+from ...api.objects import Pod
+from ...core.bindingcycle import UNSCHEDULABLE, Failure
+from ...core.cluster.cache import Cache
+from ...core.engine import Engine
+from ...exceptions import CacheError
+from ..extensionpoints import Named, PreBind
+from ..plugin import FrameworkCycle
+from ..plugins.volumebinding import VolumeBinding
+from ..profile import Profile
+from ..status import Code, Status, error
 
 
 @attrs.define(eq=False)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import attrs
 
-from ..api.objects import Pod
-from .extensionpoints import PreFilter
-from .plugin import FrameworkCycle, PreFilterResult
-from .profile import Profile
-from .status import Status, error, unschedulable
+from ...api.objects import Pod
+from ..extensionpoints import PreFilter
+from ..plugin import FrameworkCycle, PreFilterResult
+from ..profile import Profile
+from ..status import Status, error, unschedulable
 
 
 @attrs.frozen
