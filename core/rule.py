@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
@@ -15,10 +15,9 @@ from .failures import Failures
 from .pods.template import Template
 from .release import Release
 
-if TYPE_CHECKING:
-    from .cycle import Cycle
-
 Scores = NDArray[np.int64]
+AnyCycle = Any
+"""A :class:`~kubeclassic.core.cycle.Cycle`, which knows the rules, so that this file cannot know it."""
 
 
 class Reads(enum.Flag):
@@ -69,12 +68,12 @@ class Predicate:
     """
 
     name: str
-    check: Callable[[Template, Batch, Cycle], Failures | None]
+    check: Callable[[Template, Batch, AnyCycle], Failures | None]
     reads: Reads
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
     """False for pods that the predicate can never object to, and on which it has no effect: it is not asked about them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
-    effect: Callable[[Template, Batch, Cycle], None] | None = None
+    effect: Callable[[Template, Batch, AnyCycle], None] | None = None
     is_of_row: bool = OF_ROW
     """It looks at what changes on the row itself, and at nothing that no row tells of."""
 
@@ -88,11 +87,11 @@ class Reduction:
     again for changed nodes only. With *zeros_alike* raw scores of 0 everywhere have one summary, whichever nodes they belong to.
     """
 
-    summarise: Callable[[Template, Scores, Batch, Cycle], Hashable]
-    apply: Callable[[Template, Scores, Any, Batch, Cycle], Scores]
+    summarise: Callable[[Template, Scores, Batch, AnyCycle], Hashable]
+    apply: Callable[[Template, Scores, Any, Batch, AnyCycle], Scores]
     zeros_alike: bool = False
 
-    def __call__(self, pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+    def __call__(self, pod: Template, raw: Scores, nodes: Batch, cycle: AnyCycle) -> Scores:
         """Both halves: int64[k] raw scores of the feasible *nodes* -> int64[k]."""
         return self.apply(pod, raw, self.summarise(pod, raw, nodes, cycle), nodes, cycle)
 
@@ -108,10 +107,10 @@ class Priority:
     """
 
     name: str
-    score: Callable[[Template, Batch, Cycle], Scores]
+    score: Callable[[Template, Batch, AnyCycle], Scores]
     reads: Reads
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
-    reduce: Callable[[Template, Scores, Batch, Cycle], Scores] | None = None
+    reduce: Callable[[Template, Scores, Batch, AnyCycle], Scores] | None = None
     whole_list: bool = False
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
     is_of_row: bool = OF_ROW
@@ -146,7 +145,7 @@ class Algorithm:
     preemption: bool = True
     ignored_resources: frozenset[str] = frozenset()
     """Extended resources that extenders manage with ignoredByScheduler."""
-    metadata_fails: Callable[[Cycle], bool] = attrs.field(default=lambda cycle: False)
+    metadata_fails: Callable[[AnyCycle], bool] = attrs.field(default=lambda cycle: False)
     """Whether upstream's predicate metadata would be nil for a cycle."""
     equivalence_cache: bool = False
     leaves_counts: bool = attrs.field(
