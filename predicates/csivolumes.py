@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import partial
 
 import attrs
@@ -16,6 +16,7 @@ from ..core.arrays.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.claims import claim_name
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
@@ -40,6 +41,12 @@ class Attachable:
     plugin: str | None = None
 
 
+_VOLUMES: Mapping[bool, Slot[tuple[int, tuple[Attachable, ...] | str]]] = {
+    True: Slot(f"{NAME} incoming"), False: Slot(NAME),
+}  # fmt: skip
+"""By whether the pod is to be scheduled: the version of the volumes, and the pod's own volumes."""
+
+
 def csi_limit_key(driver: str) -> str:
     """The allocatable resource that limits a driver's volumes; a long driver name is cut and completed by a part of its SHA-1."""
     if len(PREFIX) + len(driver) < LONGEST_NAME:
@@ -55,12 +62,12 @@ def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[At
     """The volumes of *pod* that drivers attach, in order, or the error of one of its claims."""
     if not pod.spec.volumes:
         return ()
-    version, key = cycle.listings.volumes_version if pod.claims else 0, (NAME, incoming)
-    known: tuple[int, tuple[Attachable, ...] | str] | None = pod.memo.get(key)
+    version, slot = cycle.listings.volumes_version if pod.claims else 0, _VOLUMES[incoming]
+    known = pod.notes.get(slot)
     if known is None or known[0] != version:
         faults = (claim_fault(pod, volume, cycle, incoming) for volume in pod.spec.volumes)
         fault = next((fault for fault in faults if fault is not None), None)
-        known = pod.memo[key] = (version, tuple(_read_volumes(pod, cycle)) if fault is None else fault)
+        known = pod.notes[slot] = (version, tuple(_read_volumes(pod, cycle)) if fault is None else fault)
     return known[1]
 
 

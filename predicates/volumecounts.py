@@ -16,6 +16,7 @@ from ..core.arrays.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.claims import claim_name, is_made_for_pod, not_owned
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.rule import Predicate, Reads
 from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
@@ -29,6 +30,10 @@ Ids = frozenset[Hashable]
 ENVIRONMENT = "KUBE_MAX_PD_VOLS"
 NO_LIMIT = -(2**63)
 _NITRO = re.compile(r"^[cmr]5.*|t3|z1d")
+
+
+def _two_slots() -> dict[bool, Slot[tuple[int, Ids | str]]]:
+    return {True: Slot("disks of an incoming pod"), False: Slot("disks")}
 
 
 @attrs.frozen(kw_only=True)
@@ -45,6 +50,8 @@ class DiskType:
     """How many a node can have, if nothing else sets a limit."""
     nitro_limit: int | None = None
     """The limit on machines of the newer AWS types."""
+    slots: Mapping[bool, Slot[tuple[int, Ids | str]]] = attrs.field(init=False, eq=False, repr=False, factory=_two_slots)
+    """By whether a pod is to be scheduled: where its notes have the version of the volumes, and its disks of the type."""
 
 
 @attrs.frozen
@@ -115,10 +122,10 @@ def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> 
 def _ids(pod: Template, disk: DiskType, cycle: Cycle, *, incoming: bool = False) -> Ids | str:
     """The disks of a type that *pod* uses, or the error of one of its claims."""
     version = cycle.listings.volumes_version if pod.claims else 0
-    key = (disk.name, incoming)
-    known: tuple[int, Ids | str] | None = pod.memo.get(key)
+    slot = disk.slots[incoming]
+    known = pod.notes.get(slot)
     if known is None or known[0] != version:
-        known = pod.memo[key] = (version, _read_ids(pod, disk, cycle, incoming))
+        known = pod.notes[slot] = (version, _read_ids(pod, disk, cycle, incoming))
     return known[1]
 
 

@@ -12,6 +12,7 @@ from ...core.cycle import Cycle
 from ...core.failures import Failures
 from ...core.matching.domains import DomainSums
 from ...core.matching.namespaces import terms_about
+from ...core.pods.notes import Slot
 from ...core.pods.template import Template
 from ...core.pods.terms import (
     PREFERRED_AFFINITY,
@@ -44,6 +45,7 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
+_OWN_TERMS: Slot[tuple[Affinity, AntiAffinity]] = Slot("InterPodAffinity")
 
 
 def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int]:
@@ -129,11 +131,10 @@ class InterPodAffinity(Plugin):
 
 def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffinity]:
     """The required terms of *pod*, namespaces by name."""
-    key = (InterPodAffinity.name, pod)
-    if key not in cycle.memo:
+    found = cycle.notes.get(_OWN_TERMS)
+    if found is None:
         namespaces = cycle.listings.namespaces
-        cycle.memo[key] = Affinity.of(pod).by_name(pod, namespaces), AntiAffinity.of(pod).by_name(namespaces)
-    found: tuple[Affinity, AntiAffinity] = cycle.memo[key]
+        found = cycle.notes[_OWN_TERMS] = Affinity.of(pod).by_name(pod, namespaces), AntiAffinity.of(pod).by_name(namespaces)
     return found
 
 
