@@ -72,7 +72,7 @@ def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[At
 
 
 def _read_volumes(pod: Template, cycle: Cycle) -> Iterator[Attachable]:
-    cells = cycle.release.volumes
+    cells = cycle.algorithm.release.volumes
     for volume in pod.spec.volumes:
         name = claim_name(pod.pod, volume, cells.ephemeral_claims)
         found = _of_inline(volume, cycle) if name is None else _of_claim(f"{pod.namespace}/{name}", cycle)
@@ -84,7 +84,7 @@ def _read_volumes(pod: Template, cycle: Cycle) -> Iterator[Attachable]:
 
 
 def _of_inline(volume: Volume, cycle: Cycle) -> Found | None:
-    plugin = plugin_of(volume) if cycle.release.volumes.inline_migrates else None
+    plugin = plugin_of(volume) if cycle.algorithm.release.volumes.inline_migrates else None
     if plugin is None:
         return None
     try:
@@ -98,11 +98,11 @@ def _of_claim(key: str, cycle: Cycle) -> Found | None:
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
     if volume is not None:
         return _of_volume(volume, cycle)
-    return _of_class(claim, cycle) if claim is not None and cycle.release.volumes.csi_reads_unbound_claims else None
+    return _of_class(claim, cycle) if claim is not None and cycle.algorithm.release.volumes.csi_reads_unbound_claims else None
 
 
 def _of_volume(volume: PersistentVolume, cycle: Cycle) -> Found | None:
-    csi, cells = volume.spec.source.csi, cycle.release.volumes
+    csi, cells = volume.spec.source.csi, cycle.algorithm.release.volumes
     if csi is not None:
         counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
         return (csi.driver, csi.volume_handle, None) if counted else None
@@ -113,12 +113,12 @@ def _of_volume(volume: PersistentVolume, cycle: Cycle) -> Found | None:
 
 def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:
     """As :func:`_of_volume`, for a volume that does not exist yet: the claim's name is used as the handle."""
-    migration = cycle.release.volumes.csi_reads_migration
+    migration = cycle.algorithm.release.volumes.csi_reads_migration
     found = cycle.listings.classes.get(claim_class(claim) if migration else claim.spec.storage_class_name or "")
     if found is None or not found.provisioner:
         return None
     handle = (claim.namespace, claim.name)
-    if not migration or found.provisioner not in cycle.release.volumes.migratable:
+    if not migration or found.provisioner not in cycle.algorithm.release.volumes.migratable:
         return found.provisioner, handle, None
     plugin = PLUGINS.get(found.provisioner)
     return None if plugin is None else (plugin.driver, handle, found.provisioner)
@@ -139,7 +139,7 @@ def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> Limits:
     view = nodes.attachable
     by_key = {key: view.where(partial(own_limit, key), np.int64) for key in keys}
     found = Limits(view.present.copy(), by_key, np.zeros(nodes.n, np.int64), [frozenset()])
-    if cycle.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes):
+    if cycle.algorithm.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes):
         for i in range(nodes.n):
             _read_csi_node(i, nodes.name(i), found, cycle)
     return found
@@ -201,7 +201,7 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
         return None
     if isinstance(volumes, str):
         # Upstream: before 1.16 a node without limits fits before the claims are looked at.
-        everywhere = cycle.release.volumes.csi_reads_migration
+        everywhere = cycle.algorithm.release.volumes.csi_reads_migration
         return Failures.error(volumes, np.ones(nodes.n, np.bool_) if everywhere else _limits((), nodes, cycle).limited)
     limits = _limits({volume.limit_key for volume in volumes}, nodes, cycle)
     news = [_there(volumes, migrated) for migrated in limits.migrated]

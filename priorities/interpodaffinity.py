@@ -69,7 +69,7 @@ normalize = Reduction(_extremes, _between, zeros_alike=True)
 
 def _times(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
     # Upstream: some releases count by name, so a node that is listed twice counts everything twice.
-    return raw * _times_listed(nodes) if cycle.release.interpod_counts_by_name and nodes.rows is not None else raw
+    return raw * _times_listed(nodes) if cycle.algorithm.release.interpod_counts_by_name and nodes.rows is not None else raw
 
 
 def _times_listed(nodes: Batch) -> Scores:

@@ -52,7 +52,7 @@ _PEERS: Slot[Remembered[PodsMatching]] = Slot("peers of owners")
 
 
 def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching:
-    return remembered(_PEERS, partial(_peers, cycle.release), pod, cycle.listings)
+    return remembered(_PEERS, partial(_peers, cycle.algorithm.release), pod, cycle.listings)
 
 
 def _peers(release: Release, pod: Template, listings: Listings) -> PodsMatching:

@@ -11,7 +11,7 @@ from ...api.objects import Pod
 from ..extensionpoints import PreFilter
 from ..plugin import FrameworkCycle, PreFilterResult
 from ..profile import Profile
-from ..status import Status, error, unschedulable
+from ..status import Code, Status, error, unschedulable
 
 
 @attrs.frozen
@@ -41,8 +41,8 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
     concerned = _concerned(cycle, profile)
     for plugin in profile.points.pre_filter:
         answer = _ask(plugin, cycle) if plugin in concerned else None
-        if isinstance(answer, Status) and not answer.is_success:
-            if not answer.is_skip:
+        if isinstance(answer, Status) and answer.code is not Code.SUCCESS:
+            if answer.code is not Code.SKIP:
                 return Outcome(_refusal(plugin, answer))
             cycle.skipped.add(plugin.name)
             continue

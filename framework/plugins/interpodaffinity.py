@@ -109,7 +109,7 @@ class InterPodAffinity(Plugin):
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if not self._looks_at_existing(pod):
+        if not pod.has_pod_affinity or not self._looks_at_existing(pod):
             return None
         text = _faults(pod)
         return error(f"failed to parse pod: {text}") if text else None
@@ -147,6 +147,8 @@ def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
 
 def _faults(pod: Template) -> str:
     """What is wrong with the selectors of *pod*'s terms, preferred ones included; empty where nothing is."""
+    if not pod.has_pod_affinity:
+        return ""
     return aggregated(f"{FIELDS[role]}: {_fault(pod, role)}" for role in ROLES if unreadable(pod, role) is not None)
 
 
