@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -46,6 +47,14 @@ def test_no_python_call() -> None:
     assert all(name not in vars(Notes) for name in ("get", "__getitem__", "__setitem__", "setdefault", "__contains__"))
     assert Slot.__hash__ is object.__hash__
     assert Slot.__eq__ is object.__eq__
+
+
+def test_a_slot_that_is_pickled_with_its_owner_stays_the_key() -> None:
+    """The notes of a cycle in a checkpoint are found by the plugin that is in it too; a slot of a module is another one."""
+    notes = Notes()
+    notes[PORTS] = 1
+    owned, found = pickle.loads(pickle.dumps((PORTS, notes)))
+    assert (type(found), found.get(owned), found.get(PORTS)) == (Notes, 1, None)
 
 
 def test_a_checkpoint_leaves_notes_out(tmp_path: Path) -> None:
