@@ -15,6 +15,7 @@ from .binding import Binder
 from .cluster.cache import Cache
 from .cluster.listings import Listings
 from .failures import Failures
+from .pods.notes import Notes
 from .pods.template import Entry, Template, Templates
 from .release import Release
 from .rule import Algorithm, Predicate, Priority, RuleError, Scores
@@ -67,8 +68,8 @@ class Cycle:
     """Answers of earlier cycles; None where they must not be used."""
     details: bool = True
     """What is found out is kept beyond the cycle."""
-    memo: dict[Any, Any] = attrs.field(factory=dict)
-    """What rules worked out for this cycle, keyed by the rule's name."""
+    notes: Notes = attrs.field(factory=Notes)
+    """What rules worked out for this cycle."""
 
     def ask(self, predicates: Sequence[Predicate], nodes: Batch) -> list[Failures | None]:
         """What each of *predicates* has against *nodes*, read from the cached answers where *nodes* is the whole table."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .arrays.batch import Batch
 from .failures import Failures
+from .pods.notes import Slot
 from .pods.template import Template
 from .release import Release
 
@@ -57,6 +58,7 @@ def _of_row(rule: Predicate | Priority) -> bool:
 
 
 OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
+SLOT: Any = attrs.field(init=False, repr=False, default=attrs.Factory(lambda rule: Slot(rule.name), takes_self=True))
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -76,6 +78,8 @@ class Predicate:
     effect: Callable[[Template, Batch, AnyCycle], None] | None = None
     is_of_row: bool = OF_ROW
     """It looks at what changes on the row itself, and at nothing that no row tells of."""
+    slot: Slot[Hashable] = SLOT
+    """Where a template's notes have its key."""
 
 
 @attrs.frozen
@@ -114,6 +118,8 @@ class Priority:
     whole_list: bool = False
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
     is_of_row: bool = OF_ROW
+    """As a predicate's."""
+    slot: Slot[Hashable] = SLOT
     """As a predicate's."""
 
 
@@ -158,12 +164,14 @@ class Algorithm:
         init=False, default=attrs.Factory(lambda self: any(rule.effect is not None for rule in self.predicates), takes_self=True)
     )
     """Some predicate has an effect."""
+    slot: Slot[Sequence[Predicate]] = attrs.field(init=False, repr=False, factory=lambda: Slot("predicates"))
+    """Where a template's notes have its predicates."""
 
     def predicates_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates that may object to *pod*, in running order."""
-        found: Sequence[Predicate] | None = pod.memo.get(self)
+        found = pod.notes.get(self.slot)
         if found is None:
-            found = pod.memo[self] = tuple(p for p in self.predicates if p.concerns(pod))
+            found = pod.notes[self.slot] = tuple(p for p in self.predicates if p.concerns(pod))
         return found
 
     def enabled(self, gate: str) -> bool:

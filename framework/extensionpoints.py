@@ -13,6 +13,7 @@ import attrs
 from ..api.objects import Pod
 from ..core.arrays.batch import Batch
 from ..core.failures import Failures
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.rule import Reads, Scores
 from .status import Status
@@ -64,6 +65,8 @@ class PreFilter(Named, Protocol):
 
     @property
     def pre_filter_by_class(self) -> bool: ...
+    @property
+    def pre_filter_slot(self) -> Slot[PreFilterResult | Status | None]: ...
 
     @property
     def pre_filter_skips(self) -> bool: ...

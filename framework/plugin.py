@@ -32,6 +32,7 @@ from ..api.objects import Node, Pod
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.pods.notes import Slot
 from ..core.pods.template import Entry, Template
 from ..core.rule import Predicate, Reads, Scores
 from .extensionpoints import POINTS
@@ -72,6 +73,7 @@ class Plugin:
         """*args*: the plugin's decoded arguments (``framework/config/args.py``), None for a plugin without; a user's gets plain data."""
         self.args = args
         self.handle = handle
+        self.pre_filter_slot: Slot[PreFilterResult | Status | None] = Slot(f"{self.name} pre_filter")
 
     def concerns(self, pod: Template) -> bool:
         """False for pods that neither ``pre_filter`` nor ``filter`` ever has anything to say about: they are not asked."""
@@ -106,7 +108,7 @@ class Handle:
 
 @attrs.define(eq=False, kw_only=True)
 class FrameworkCycle(Cycle):
-    """A cycle of the framework. Listings, binder and gates are as in every cycle; ``memo[name]`` is a plugin's own state."""
+    """A cycle of the framework. Listings, binder and gates are as in every cycle; ``notes[name]`` is a plugin's own state."""
 
     skipped: set[str] = attrs.field(factory=set)
     """Plugins whose PreFilter answered Skip: their filters are not asked in this cycle, in trials neither."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from ..core.pods.notes import Slot
 from ..core.release import Release
 from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
@@ -18,7 +19,7 @@ from .config.args import NodeResourcesFitArgs
 from .config.configuration import KubeSchedulerConfiguration, ProfileConfig
 from .config.defaults import Named, Plugins, PluginSet
 from .config.fielderrors import aggregated
-from .extensionpoints import Points
+from .extensionpoints import Points, PreFilter
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .rules import as_cacheable, as_predicate, as_priority
 
@@ -48,6 +49,8 @@ class Profile:
     cacheable: Algorithm | None
     """The same with scores in the form that can be cached; None where some filter or score does not say what it reads."""
     _plugins: Mapping[str, Plugin]
+    slot: Slot[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: Slot("concerned"))
+    """Where a template's notes have the plugins whose PreFilter concerns it."""
 
     def plugins(self) -> Mapping[str, Plugin]:
         """Every plugin that joins some point, by name."""

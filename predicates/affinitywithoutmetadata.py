@@ -45,7 +45,7 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     outcomes: list[Reasons | str | None] = []
     for i in range(nodes.n):
         if error[i] is not None:
-            outcomes.append(cycle.release.affinity_texts["existing"].format(pod=cycle.pod.key, error=error[i]))
+            outcomes.append(cycle.algorithm.release.affinity_texts["existing"].format(pod=cycle.pod.key, error=error[i]))
         elif refused[i]:
             outcomes.append(REFUSED_BY_EXISTING)
         else:
@@ -199,7 +199,7 @@ class _OwnTerms:
         # Upstream: an error in the anti-affinity counts as a violation.
         refused = min(_first(self.anti.sharing(row), gone), _first_error(self.anti, gone)[0])
         if error[0] < min(wanted, refused + 1):
-            texts, key = self.cycle.release.affinity_texts, self.cycle.pod.key
+            texts, key = self.cycle.algorithm.release.affinity_texts, self.cycle.pod.key
             return texts["affinity"].format(pod=key, node=self.nodes.name(i), error=error[1])
         if refused < NOWHERE:
             return ANTI_AFFINITY_VIOLATED

@@ -9,8 +9,8 @@ from ..core.volumes.intree import MIGRATED_PLUGINS, PLUGINS
 
 def migrated_plugins(csi_node: CSINode | None, cycle: Cycle) -> frozenset[str]:
     """The in-tree plugins that drivers have taken over on a node: the gates must allow it and its CSINode must name them."""
-    cells = cycle.release.volumes
-    if csi_node is None or (cells.migration_gate and not cycle.enabled(cells.migration_gate)):
+    cells, gates = cycle.algorithm.release.volumes, cycle.algorithm.gates
+    if csi_node is None or (cells.migration_gate and not gates.get(cells.migration_gate)):
         return frozenset()
     listed = csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",")
-    return cells.always_migrated | {name for name in listed if name in PLUGINS and cycle.enabled(PLUGINS[name].gate)}
+    return cells.always_migrated | {name for name in listed if name in PLUGINS and gates.get(PLUGINS[name].gate)}

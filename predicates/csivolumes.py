@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import partial
 
 import attrs
@@ -16,6 +16,7 @@ from ..core.arrays.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.claims import claim_name
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
@@ -40,6 +41,12 @@ class Attachable:
     plugin: str | None = None
 
 
+_VOLUMES: Mapping[bool, Slot[tuple[int, tuple[Attachable, ...] | str]]] = {
+    True: Slot(f"{NAME} incoming"), False: Slot(NAME),
+}  # fmt: skip
+"""By whether the pod is to be scheduled: the version of the volumes, and the pod's own volumes."""
+
+
 def csi_limit_key(driver: str) -> str:
     """The allocatable resource that limits a driver's volumes; a long driver name is cut and completed by a part of its SHA-1."""
     if len(PREFIX) + len(driver) < LONGEST_NAME:
@@ -55,17 +62,17 @@ def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[At
     """The volumes of *pod* that drivers attach, in order, or the error of one of its claims."""
     if not pod.spec.volumes:
         return ()
-    version, key = cycle.listings.volumes_version if pod.claims else 0, (NAME, incoming)
-    known: tuple[int, tuple[Attachable, ...] | str] | None = pod.memo.get(key)
+    version, slot = cycle.listings.volumes_version if pod.claims else 0, _VOLUMES[incoming]
+    known = pod.notes.get(slot)
     if known is None or known[0] != version:
         faults = (claim_fault(pod, volume, cycle, incoming) for volume in pod.spec.volumes)
         fault = next((fault for fault in faults if fault is not None), None)
-        known = pod.memo[key] = (version, tuple(_read_volumes(pod, cycle)) if fault is None else fault)
+        known = pod.notes[slot] = (version, tuple(_read_volumes(pod, cycle)) if fault is None else fault)
     return known[1]
 
 
 def _read_volumes(pod: Template, cycle: Cycle) -> Iterator[Attachable]:
-    cells = cycle.release.volumes
+    cells = cycle.algorithm.release.volumes
     for volume in pod.spec.volumes:
         name = claim_name(pod.pod, volume, cells.ephemeral_claims)
         found = _of_inline(volume, cycle) if name is None else _of_claim(f"{pod.namespace}/{name}", cycle)
@@ -77,7 +84,7 @@ def _read_volumes(pod: Template, cycle: Cycle) -> Iterator[Attachable]:
 
 
 def _of_inline(volume: Volume, cycle: Cycle) -> Found | None:
-    plugin = plugin_of(volume) if cycle.release.volumes.inline_migrates else None
+    plugin = plugin_of(volume) if cycle.algorithm.release.volumes.inline_migrates else None
     if plugin is None:
         return None
     try:
@@ -91,11 +98,11 @@ def _of_claim(key: str, cycle: Cycle) -> Found | None:
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
     if volume is not None:
         return _of_volume(volume, cycle)
-    return _of_class(claim, cycle) if claim is not None and cycle.release.volumes.csi_reads_unbound_claims else None
+    return _of_class(claim, cycle) if claim is not None and cycle.algorithm.release.volumes.csi_reads_unbound_claims else None
 
 
 def _of_volume(volume: PersistentVolume, cycle: Cycle) -> Found | None:
-    csi, cells = volume.spec.source.csi, cycle.release.volumes
+    csi, cells = volume.spec.source.csi, cycle.algorithm.release.volumes
     if csi is not None:
         counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
         return (csi.driver, csi.volume_handle, None) if counted else None
@@ -106,12 +113,12 @@ def _of_volume(volume: PersistentVolume, cycle: Cycle) -> Found | None:
 
 def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:
     """As :func:`_of_volume`, for a volume that does not exist yet: the claim's name is used as the handle."""
-    migration = cycle.release.volumes.csi_reads_migration
+    migration = cycle.algorithm.release.volumes.csi_reads_migration
     found = cycle.listings.classes.get(claim_class(claim) if migration else claim.spec.storage_class_name or "")
     if found is None or not found.provisioner:
         return None
     handle = (claim.namespace, claim.name)
-    if not migration or found.provisioner not in cycle.release.volumes.migratable:
+    if not migration or found.provisioner not in cycle.algorithm.release.volumes.migratable:
         return found.provisioner, handle, None
     plugin = PLUGINS.get(found.provisioner)
     return None if plugin is None else (plugin.driver, handle, found.provisioner)
@@ -132,7 +139,7 @@ def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> Limits:
     view = nodes.attachable
     by_key = {key: view.where(partial(own_limit, key), np.int64) for key in keys}
     found = Limits(view.present.copy(), by_key, np.zeros(nodes.n, np.int64), [frozenset()])
-    if cycle.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes):
+    if cycle.algorithm.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes):
         for i in range(nodes.n):
             _read_csi_node(i, nodes.name(i), found, cycle)
     return found
@@ -194,7 +201,7 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
         return None
     if isinstance(volumes, str):
         # Upstream: before 1.16 a node without limits fits before the claims are looked at.
-        everywhere = cycle.release.volumes.csi_reads_migration
+        everywhere = cycle.algorithm.release.volumes.csi_reads_migration
         return Failures.error(volumes, np.ones(nodes.n, np.bool_) if everywhere else _limits((), nodes, cycle).limited)
     limits = _limits({volume.limit_key for volume in volumes}, nodes, cycle)
     news = [_there(volumes, migrated) for migrated in limits.migrated]

@@ -8,17 +8,20 @@ from ..api.objects import RBD, Volume
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from .reasons import DISK_CONFLICT
 from .rule import has_volumes, predicate
 
+_DISKS: Slot[tuple[Volume, ...]] = Slot("NoDiskConflict")
+
 
 def _disks(pod: Template) -> tuple[Volume, ...]:
     """The volumes of *pod* that can conflict with those of another pod."""
-    found: tuple[Volume, ...] | None = pod.memo.get("NoDiskConflict")
+    found = pod.notes.get(_DISKS)
     if found is None:
-        found = pod.memo["NoDiskConflict"] = tuple(
+        found = pod.notes[_DISKS] = tuple(
             v for v in pod.spec.volumes if v.gce_persistent_disk or v.aws_elastic_block_store or v.iscsi or v.rbd
         )
     return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
-from ..core.rule import Reads
+from ..core.rule import Predicate, Reads
 from .hostname import pod_fits_host
 from .hostports import pod_fits_host_ports
 from .nodeselector import pod_match_node_selector
@@ -14,6 +15,8 @@ from .resources import pod_fits_resources
 from .rule import predicate
 
 PARTS = (pod_fits_resources, pod_fits_host, pod_fits_host_ports, pod_match_node_selector)
+_ASKED: Slot[tuple[Predicate, ...]] = Slot("GeneralPredicates")
+"""The parts that concern the template."""
 
 
 @predicate(
@@ -26,4 +29,9 @@ def general_predicates(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go GeneralPredicates.
     """
-    return Failures.joined([part.check(pod, nodes, cycle) for part in PARTS])
+    parts = pod.notes.get(_ASKED)
+    if parts is None:
+        parts = pod.notes[_ASKED] = tuple(part for part in PARTS if part.concerns(pod))
+    if len(parts) == 1:
+        return parts[0].check(pod, nodes, cycle)
+    return Failures.joined([part.check(pod, nodes, cycle) for part in parts])

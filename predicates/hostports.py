@@ -19,7 +19,7 @@ from .rule import predicate
 ANY_ADDRESS = "0.0.0.0"
 
 
-@predicate("PodFitsHostPorts", reads=Reads.PORTS, key=lambda pod: pod.ports)
+@predicate("PodFitsHostPorts", reads=Reads.PORTS, key=lambda pod: pod.ports, concerns=lambda pod: bool(pod.ports))
 def pod_fits_host_ports(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes where a pod already has one of the host ports that *pod*'s containers ask for.
 

@@ -20,6 +20,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.matching.domains import DomainSums, pods_with_any_key
 from ..core.matching.namespaces import by_name
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
 from ..core.rule import Reads
@@ -27,6 +28,8 @@ from .affinitywithoutmetadata import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REF
 from .rule import predicate
 
 NAME = "MatchInterPodAffinity"
+_AFFINITY: Slot[Affinity] = Slot(REQUIRED_AFFINITY)
+_ANTI_AFFINITY: Slot[AntiAffinity] = Slot(REQUIRED_ANTI_AFFINITY)
 
 
 def _key(pod: Template) -> Hashable:
@@ -81,11 +84,11 @@ class Affinity:
     @classmethod
     def of(cls, pod: Template) -> Affinity:
         """That of *pod*."""
-        found: Affinity | None = pod.memo.get((NAME, REQUIRED_AFFINITY))
+        found = pod.notes.get(_AFFINITY)
         if found is None:
             wanted = targeted_by(pod, REQUIRED_AFFINITY, every=True)
             keys = dict.fromkeys(term.topology_key for term in pod.required_affinity)
-            found = pod.memo[NAME, REQUIRED_AFFINITY] = cls(wanted, tuple(keys), bool(wanted.counts(pod)))
+            found = pod.notes[_AFFINITY] = cls(wanted, tuple(keys), bool(wanted.counts(pod)))
         return found
 
     def by_name(self, pod: Template, namespaces: Listing[Namespace]) -> Affinity:
@@ -134,12 +137,12 @@ class AntiAffinity:
     @classmethod
     def of(cls, pod: Template) -> AntiAffinity:
         """That of *pod*."""
-        found: AntiAffinity | None = pod.memo.get((NAME, REQUIRED_ANTI_AFFINITY))
+        found = pod.notes.get(_ANTI_AFFINITY)
         if found is None:
             keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
             by_key = tuple((key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys)
             any_term = targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False)
-            found = pod.memo[NAME, REQUIRED_ANTI_AFFINITY] = cls(by_key, any_term)
+            found = pod.notes[_ANTI_AFFINITY] = cls(by_key, any_term)
         return found
 
     def by_name(self, namespaces: Listing[Namespace]) -> AntiAffinity:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from ..core.cycle import Cycle
 from ..core.matching.spread import hard_constraints, selector_error
 from ..core.matching.spread import metadata_fails as spread_unreadable
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, unreadable
 
 REFUSED_BY = Unreadable(REQUIRED_ANTI_AFFINITY)
+_MAY_FAIL: Slot[bool] = Slot("metadata may fail")
 
 
 def metadata_fails(cycle: Cycle) -> bool:
@@ -27,12 +29,12 @@ def metadata_fails(cycle: Cycle) -> bool:
 
 def _may_fail(pod: Template) -> bool:
     """Whether any selector of *pod* itself is invalid."""
-    found: bool | None = pod.memo.get("metadata may fail")
+    found = pod.notes.get(_MAY_FAIL)
     if found is None:
         roles = (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY)
         spread = (selector_error(constraint.label_selector) for constraint in hard_constraints(pod))
         found = any(unreadable(pod, role) is not None for role in roles) or any(error is not None for error in spread)
-        pod.memo["metadata may fail"] = found
+        pod.notes[_MAY_FAIL] = found
     return found
 
 

@@ -18,12 +18,16 @@ def _asked(pod: Template) -> Hashable:
     return pod.node_selector, required_node_affinity(pod)
 
 
-@predicate("MatchNodeSelector", reads=Reads.NODE, key=_asked)
+def _concerns(pod: Template) -> bool:
+    return bool(pod.node_selector) or required_node_affinity(pod) is not None
+
+
+@predicate("MatchNodeSelector", reads=Reads.NODE, key=_asked, concerns=_concerns)
 def pod_match_node_selector(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that *pod*'s nodeSelector or its required node affinity does not match.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodMatchNodeSelector.
     """
-    if not pod.node_selector and required_node_affinity(pod) is None:
+    if not _concerns(pod):
         return None
     return Failures.where(NODE_SELECTOR_NOT_MATCH, ~pod_node_affinity_mask(pod, nodes))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from functools import cache
 
 import numpy as np
 
 from ..core.arrays.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason
+from ..core.pods.notes import Slot
 from ..core.pods.requests import NATIVE, PODS, is_extended_resource
 from ..core.pods.template import Template
 from ..core.rule import Reads
@@ -16,6 +18,9 @@ from .reasons import insufficient
 from .rule import predicate
 
 TOO_MANY_PODS = insufficient(PODS)
+Sought = tuple[list[Reason], Ints]
+_CHECKED: Mapping[bool, Slot[tuple[str, ...]]] = {True: Slot("checked resources"), False: Slot("checked resources without metadata")}
+"""By whether there is predicate metadata."""
 
 
 def _asked(pod: Template) -> Hashable:
@@ -42,12 +47,18 @@ def shortages(pod: Template, resources: tuple[str, ...], nodes: Batch) -> list[t
     return list(zip(reasons, nodes.requesteds(resources) + asked > nodes.allocatables(resources), strict=True))
 
 
-def _sought(pod: Template, resources: tuple[str, ...]) -> tuple[list[Reason], Ints]:
+@cache
+def _slot_of(resources: tuple[str, ...]) -> Slot[Sought]:
+    return Slot(f"sought {' '.join(resources)}")
+
+
+def _sought(pod: Template, resources: tuple[str, ...]) -> Sought:
     """For each of *resources* the reason against a node without it, and how much *pod* requests: int64[len(resources), 1]."""
-    found: tuple[list[Reason], Ints] | None = pod.memo.get(("sought", resources))
+    slot = _slot_of(resources)
+    found = pod.notes.get(slot)
     if found is None:
         asked = np.array([[pod.requests.get(resource, 0)] for resource in resources], np.int64)
-        found = pod.memo["sought", resources] = [insufficient(resource) for resource in resources], asked
+        found = pod.notes[slot] = [insufficient(resource) for resource in resources], asked
     return found
 
 
@@ -59,10 +70,10 @@ def checked_resources(pod: Template) -> tuple[str, ...]:
 
 
 def _checked(pod: Template, cycle: Cycle) -> tuple[str, ...]:
-    memo = ("checked", cycle.has_metadata)
-    found: tuple[str, ...] | None = pod.memo.get(memo)
+    slot = _CHECKED[cycle.has_metadata]
+    found = pod.notes.get(slot)
     if found is None:
-        found = pod.memo[memo] = tuple(name for name in checked_resources(pod) if not _is_ignored(name, cycle))
+        found = pod.notes[slot] = tuple(name for name in checked_resources(pod) if not _is_ignored(name, cycle))
     return found
 
 

@@ -16,6 +16,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import pairs_mask
 from ..core.matching.owners import services_of
+from ..core.pods.notes import Slot
 from ..core.pods.template import Entry, Template
 from ..core.rule import Predicate, Reads
 from .reasons import SERVICE_AFFINITY_VIOLATED
@@ -81,14 +82,14 @@ class _Peers:
     @classmethod
     def of(cls, pod: Template, cycle: Cycle) -> _Peers:
         """The peers of *pod*, worked out once a cycle."""
-        found: _Peers | None = cycle.memo.get(("CheckServiceAffinity", pod))
+        found = cycle.notes.get(_PEERS)
         if found is None:
             matches = set_selector(pod.labels)
             query = PodsMatching(frozenset((pod.namespace,)), ("labels", pod.labels), lambda group: matches(group.labels))
             counter = cycle.table.census.counter(query)
             names = heapq.nsmallest(2, set(_names(counter, cycle)))
             found = cls(counter, *[*names, None, None][:2])
-            cycle.memo["CheckServiceAffinity", pod] = found
+            cycle.notes[_PEERS] = found
         return found
 
     def leader(self, nodes: Batch, i: int, cycle: Cycle) -> str | None:
@@ -112,6 +113,9 @@ class _Peers:
 
     def _of(self, entries: Sequence[Entry]) -> list[Entry]:
         return [entry for entry in entries if self.counter.of(entry.template)]
+
+
+_PEERS: Slot[_Peers] = Slot("CheckServiceAffinity")
 
 
 def _names(counter: Counter, cycle: Cycle) -> Iterator[str]:

@@ -24,12 +24,16 @@ from ..core.matching.spread import (
     selector_error,
     with_all_keys,
 )
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
 from .rule import predicate
 
 NAME = "EvenPodsSpread"
+Limits = list[tuple[TopologySpreadConstraint, str | None, int]]
+_DOMAINS: Slot[dict[str, Domains]] = Slot(NAME)
+_LIMITS: Slot[Limits] = Slot(f"{NAME} limits")
 NO_METADATA = "metadata not pre-computed for EvenPodsSpreadPredicate"
 
 
@@ -49,10 +53,10 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     if not cycle.has_metadata:
         return Failures.error(NO_METADATA, np.ones(nodes.n, np.bool_))
     namespaces = frozenset((pod.namespace,))
-    if nodes.rows is None or (NAME, pod) not in cycle.memo:
+    if nodes.rows is None or _DOMAINS not in cycle.notes:
         # Worked out again for the whole table: a cached answer has to see which counters are read.
-        cycle.memo[NAME, pod] = domains_by_key(pod, constraints, namespaces, cycle.table)
-    return _judge(pod, constraints, nodes, _Skews(namespaces, constraints, nodes, cycle.memo[NAME, pod]))
+        cycle.notes[_DOMAINS] = domains_by_key(pod, constraints, namespaces, cycle.table)
+    return _judge(pod, constraints, nodes, _Skews(namespaces, constraints, nodes, cycle.notes[_DOMAINS]))
 
 
 def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews) -> Failures | None:
@@ -74,16 +78,16 @@ def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews)
     return Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed if asked is None else failed & asked)
 
 
-def _limits(pod: Template, constraints: Constraints) -> list[tuple[TopologySpreadConstraint, str | None, int]]:
+def _limits(pod: Template, constraints: Constraints) -> Limits:
     """Each constraint, the error of its selector, and by how much a domain may exceed the emptiest one before the pod comes."""
-    found: list[tuple[TopologySpreadConstraint, str | None, int]] | None = pod.memo.get((NAME, "limits"))
+    found = pod.notes.get(_LIMITS)
     if found is None:
         texts = [selector_error(constraint.label_selector) for constraint in constraints]
         found = [
             (c, text, c.max_skew - int(text is None and selector_matches(c.label_selector, pod.labels)))
             for c, text in zip(constraints, texts, strict=True)
         ]
-        pod.memo[NAME, "limits"] = found
+        pod.notes[_LIMITS] = found
     return found
 
 

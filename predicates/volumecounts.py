@@ -16,6 +16,7 @@ from ..core.arrays.batch import Batch, Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.claims import claim_name, is_made_for_pod, not_owned
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.rule import Predicate, Reads
 from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
@@ -29,6 +30,10 @@ Ids = frozenset[Hashable]
 ENVIRONMENT = "KUBE_MAX_PD_VOLS"
 NO_LIMIT = -(2**63)
 _NITRO = re.compile(r"^[cmr]5.*|t3|z1d")
+
+
+def _two_slots() -> dict[bool, Slot[tuple[int, Ids | str]]]:
+    return {True: Slot("disks of an incoming pod"), False: Slot("disks")}
 
 
 @attrs.frozen(kw_only=True)
@@ -45,6 +50,8 @@ class DiskType:
     """How many a node can have, if nothing else sets a limit."""
     nitro_limit: int | None = None
     """The limit on machines of the newer AWS types."""
+    slots: Mapping[bool, Slot[tuple[int, Ids | str]]] = attrs.field(init=False, eq=False, repr=False, factory=_two_slots)
+    """By whether a pod is to be scheduled: where its notes have the version of the volumes, and its disks of the type."""
 
 
 @attrs.frozen
@@ -99,7 +106,7 @@ def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> 
 
     *incoming*: *pod* is to be scheduled, and not on a node already.
     """
-    cells = cycle.release.volumes
+    cells = cycle.algorithm.release.volumes
     name = claim_name(pod.pod, volume, cells.ephemeral_claims)
     if name is None:
         return None
@@ -115,10 +122,10 @@ def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> 
 def _ids(pod: Template, disk: DiskType, cycle: Cycle, *, incoming: bool = False) -> Ids | str:
     """The disks of a type that *pod* uses, or the error of one of its claims."""
     version = cycle.listings.volumes_version if pod.claims else 0
-    key = (disk.name, incoming)
-    known: tuple[int, Ids | str] | None = pod.memo.get(key)
+    slot = disk.slots[incoming]
+    known = pod.notes.get(slot)
     if known is None or known[0] != version:
-        known = pod.memo[key] = (version, _read_ids(pod, disk, cycle, incoming))
+        known = pod.notes[slot] = (version, _read_ids(pod, disk, cycle, incoming))
     return known[1]
 
 
@@ -132,7 +139,7 @@ def _read_ids(pod: Template, disk: DiskType, cycle: Cycle, incoming: bool) -> Id
         fault = claim_fault(pod, volume, cycle, incoming)
         if fault is not None:
             return fault
-        name = claim_name(pod.pod, volume, cycle.release.volumes.ephemeral_claims)
+        name = claim_name(pod.pod, volume, cycle.algorithm.release.volumes.ephemeral_claims)
         identity = _claimed(pod.namespace, name, disk, cycle) if name is not None else None
         if identity is not None:
             found.add(identity)
@@ -146,7 +153,7 @@ def _claimed(namespace: str, name: str, disk: DiskType, cycle: Cycle) -> Hashabl
     if volume is not None:
         return disk.id_of(volume.spec.source)
     # Upstream: before 1.16 a claim that cannot be resolved counts as a disk of every type.
-    counts = cycle.release.volumes.counts_unresolved_claims or (claim is not None and _provisions(claim, disk, cycle))
+    counts = cycle.algorithm.release.volumes.counts_unresolved_claims or (claim is not None and _provisions(claim, disk, cycle))
     return (namespace, name) if counts else None
 
 
@@ -158,8 +165,8 @@ def _provisions(claim: PersistentVolumeClaim, disk: DiskType, cycle: Cycle) -> b
 
 def nodes_limit_volumes(cycle: Cycle) -> bool:
     """Whether nodes say how many volumes they can have."""
-    gate = cycle.release.volumes.limits_gate
-    return not gate or cycle.enabled(gate)
+    gate = cycle.algorithm.release.volumes.limits_gate
+    return not gate or bool(cycle.algorithm.gates.get(gate))
 
 
 def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
@@ -170,7 +177,7 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
         limits[:] = given
     elif disk.nitro_limit is not None:
         # Upstream: where a node has both labels, 1.27 takes either by chance; here the newer one counts.
-        for label in cycle.release.volumes.instance_type_labels:
+        for label in cycle.algorithm.release.volumes.instance_type_labels:
             kinds = nodes.label(label)
             limits = np.where(kinds.present, np.where(kinds.where(_is_nitro), disk.nitro_limit, disk.limit), limits)
     if nodes_limit_volumes(cycle):
@@ -186,7 +193,7 @@ def _is_nitro(kind: str | None) -> bool:
 def _exempt(disk: DiskType, nodes: Batch, cycle: Cycle) -> Mask:
     """Where a CSI driver has replaced the plugin of this type: bool[n]."""
     csi_nodes = cycle.listings.csi_nodes
-    if not cycle.release.volumes.csi_reads_migration or not len(csi_nodes):
+    if not cycle.algorithm.release.volumes.csi_reads_migration or not len(csi_nodes):
         return np.zeros(nodes.n, np.bool_)
     rows = [nodes.table.row_of.get(found.name, -1) for found in csi_nodes if disk.plugin in migrated_plugins(found, cycle)]
     return np.isin(nodes.indexes, rows)

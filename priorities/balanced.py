@@ -28,7 +28,7 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     cpu, memory = _fractions(both_requested_with(pod, nodes), nodes.allocatables((CPU, MEMORY)))
     evenness = 1 - np.abs(cpu - memory)
     room = (cpu < 1) & (memory < 1)
-    if cycle.enabled(VOLUMES_GATE):
+    if cycle.algorithm.gates.get(VOLUMES_GATE):
         evenness, room = _with_volumes(cpu, memory, nodes.transient, evenness, room)
     return np.where(room, evenness * MAX_PRIORITY, 0).astype(np.int64)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..core.arrays.table import NodeTable
 from ..core.cycle import Cycle
 from ..core.matching.domains import DomainSums
 from ..core.matching.namespaces import by_name, terms_about
+from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.pods.terms import (
     PREFERRED_AFFINITY,
@@ -30,6 +31,9 @@ from .rule import MAX_PRIORITY, priority
 NAME = "InterPodAffinityPriority"
 OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
 """The pod's own preferences, each with its sign."""
+Preferences = list[tuple[PodsTargeted, str, int]]
+"""The pods that a term matches, its topology key and its weight."""
+_PREFERENCES: Mapping[str, Slot[Preferences]] = {role: Slot(role) for role, _ in OWN}
 ALL_PODS = AllPods()
 UNREADABLE = tuple(Unreadable(role) for role in (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY))
 
@@ -65,7 +69,7 @@ normalize = Reduction(_extremes, _between, zeros_alike=True)
 
 def _times(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
     # Upstream: some releases count by name, so a node that is listed twice counts everything twice.
-    return raw * _times_listed(nodes) if cycle.release.interpod_counts_by_name and nodes.rows is not None else raw
+    return raw * _times_listed(nodes) if cycle.algorithm.release.interpod_counts_by_name and nodes.rows is not None else raw
 
 
 def _times_listed(nodes: Batch) -> Scores:
@@ -107,12 +111,12 @@ def _likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[tuple[Co
         yield counter, carrier.topology_key, hard_weight
 
 
-def _own(pod: Template, role: str) -> list[tuple[PodsTargeted, str, int]]:
-    found: list[tuple[PodsTargeted, str, int]] | None = pod.memo.get((NAME, role))
+def _own(pod: Template, role: str) -> Preferences:
+    found = pod.notes.get(_PREFERENCES[role])
     if found is None:
         terms = terms_of(pod, role) if unreadable(pod, role) is None else ()
         found = [(PodsTargeted(frozenset((target_of(pod, term),)), every=True), term.topology_key, weight) for term, weight in terms]
-        pod.memo[NAME, role] = found
+        pod.notes[_PREFERENCES[role]] = found
     return found
 
 

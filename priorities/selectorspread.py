@@ -12,7 +12,8 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
 from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle
-from ..core.matching.owners import OwnerSelector, owner_selectors, remembered
+from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered
+from ..core.pods.notes import Slot
 from ..core.pods.template import Group, Template
 from ..core.release import Release
 from ..core.rule import Priority, Reads, Reduction, Scores
@@ -47,8 +48,11 @@ def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     return nodes.counting(_peers_of_owners(pod, cycle))
 
 
+_PEERS: Slot[Remembered[PodsMatching]] = Slot("peers of owners")
+
+
 def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching:
-    return remembered("peers of owners", partial(_peers, cycle.release), pod, cycle.listings)
+    return remembered(_PEERS, partial(_peers, cycle.algorithm.release), pod, cycle.listings)
 
 
 def _peers(release: Release, pod: Template, listings: Listings) -> PodsMatching:

@@ -9,8 +9,11 @@ import numpy as np
 
 from ..core.arrays.arithmetic import Ints, truncated_div
 from ..core.arrays.batch import Batch
+from ..core.pods.notes import Slot
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
+
+_ASKED: Slot[Ints] = Slot("nonzero request")
 
 
 def nonzero_request(pod: Template) -> tuple[int, int]:
@@ -33,9 +36,9 @@ def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
 
 def both_requested_with(pod: Template, nodes: Batch) -> Ints:
     """:func:`requested_with` of cpu and of memory: int64[2, n]."""
-    asked: Ints | None = pod.memo.get("nonzero")
+    asked = pod.notes.get(_ASKED)
     if asked is None:
-        asked = pod.memo["nonzero"] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
+        asked = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
     return nodes.nonzeros + asked
 
 

@@ -135,9 +135,9 @@ class AnswerCache:
     @staticmethod
     def key(rule: Predicate | Priority, template: Template) -> Hashable:
         """Answers of *rule* for templates with equal keys are the same."""
-        found: Hashable = template.memo.get(rule)
+        found = template.notes.get(rule.slot)
         if found is None:
-            found = template.memo[rule] = (type(rule), rule.name, rule.key(template))
+            found = template.notes[rule.slot] = (type(rule), rule.name, rule.key(template))
         return found
 
     def entry(self, rule: Predicate | Priority, template: Template) -> Answer:

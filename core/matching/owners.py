@@ -5,7 +5,7 @@ Upstream: k8s.io/client-go listers/core/v1 and listers/apps/v1, the ``...Expansi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TypeVar
 
 import attrs
@@ -13,9 +13,12 @@ import attrs
 from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything, pairs_match, set_selector
 from ...api.objects import LabelSelector, Map, ReplicaSet, ReplicationController, Service, StatefulSet
 from ..cluster.listings import Listings
+from ..pods.notes import Slot
 from ..pods.template import Template
 
 Answer = TypeVar("Answer")
+Remembered = tuple[tuple[Listings, int], Answer]
+"""The listings and the version of their owners for which an answer holds, and the answer."""
 
 
 @attrs.frozen
@@ -45,12 +48,16 @@ class OwnerSelector:
         return self.selector.match_labels.items() if isinstance(self.selector, LabelSelector) else self.selector.items()
 
 
+_SERVICES: Slot[Remembered[tuple[Service, ...]]] = Slot("services")
+_SELECTORS: Slot[Remembered[frozenset[OwnerSelector]]] = Slot("selectors of owners")
+
+
 # --- the owners -----------------------------------------------------------------------------------------------------
 
 
 def services_of(pod: Template, listings: Listings) -> tuple[Service, ...]:
     """The services whose selector matches *pod*, by name; an empty selector matches every pod, an absent one none."""
-    return remembered("services", _find_services, pod, listings)
+    return remembered(_SERVICES, _find_services, pod, listings)
 
 
 def controllers_of(pod: Template, listings: Listings) -> tuple[ReplicationController, ...]:
@@ -85,7 +92,7 @@ def owner_selectors(pod: Template, listings: Listings) -> frozenset[OwnerSelecto
 
     Upstream: pkg/scheduler/algorithm/priorities/metadata.go getSelectors.
     """
-    return remembered("selectors", _find_selectors, pod, listings)
+    return remembered(_SELECTORS, _find_selectors, pod, listings)
 
 
 def _find_services(pod: Template, listings: Listings) -> tuple[Service, ...]:
@@ -122,12 +129,10 @@ def _selecting(pod: Template, items: list[Set]) -> tuple[Set, ...]:
     return tuple(item for item, matches in pairs if item.selector and not item.selector.is_empty and matches(pod.labels))
 
 
-def remembered(what: Hashable, find: Callable[[Template, Listings], Answer], pod: Template, listings: Listings) -> Answer:
-    """What *find* answers, called again only when a service or controller has changed."""
-    key = ("owners", what)
+def remembered(slot: Slot[Remembered[Answer]], find: Callable[[Template, Listings], Answer], pod: Template, listings: Listings) -> Answer:
+    """What *find* answers, kept in *slot* and found again only when a service or controller has changed."""
     state = (listings, listings.owners_version)
-    found = pod.memo.get(key)
+    found = pod.notes.get(slot)
     if found is None or found[0] != state:
-        found = pod.memo[key] = (state, find(pod, listings))
-    answer: Answer = found[1]
-    return answer
+        found = pod.notes[slot] = (state, find(pod, listings))
+    return found[1]

@@ -7,7 +7,7 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCac
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from ...api.objects import LabelSelector, TopologySpreadConstraint
 from ..arrays.batch import Batch, Ints, Mask, Rows
 from ..arrays.census import PodsMatching, Query
 from ..arrays.table import NodeTable
+from ..pods.notes import Slot
 from ..pods.template import Template
 from .nodeselectors import pod_node_affinity_mask, required_node_affinity
 
@@ -28,6 +29,7 @@ Namespaces = frozenset[str] | None
 Codes = NDArray[np.intp]
 NO_MINIMUM = 2**31 - 1
 """The smallest count of a topology key without domains."""
+_CONSTRAINTS: Mapping[str, Slot[Constraints]] = {when: Slot(when) for when in ("DoNotSchedule", "ScheduleAnyway")}
 
 
 def hard_constraints(pod: Template) -> Constraints:
@@ -41,10 +43,11 @@ def soft_constraints(pod: Template) -> Constraints:
 
 
 def _constraints(pod: Template, when_unsatisfiable: str) -> Constraints:
-    found: Constraints | None = pod.memo.get(when_unsatisfiable)
+    slot = _CONSTRAINTS[when_unsatisfiable]
+    found = pod.notes.get(slot)
     if found is None:
         found = tuple(c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == when_unsatisfiable)
-        pod.memo[when_unsatisfiable] = found
+        pod.notes[slot] = found
     return found
 
 

@@ -10,6 +10,7 @@ import attrs
 from ...api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm
 from ..release import Release, Requests
 from .claims import claim_keys
+from .notes import Notes
 
 Port = tuple[str, str, int]
 """Host IP, protocol, port."""
@@ -53,8 +54,8 @@ class Template:
     """What it adds to the sums of its node: templates of one size add the same."""
     selects_namespaces: bool = False
     """Namespace selectors of its pod affinity terms are read."""
-    memo: dict[Any, Any] = attrs.field(factory=dict)
-    """What rules have worked out for the class, keyed by the rule's name."""
+    notes: Notes = attrs.field(factory=Notes)
+    """What rules have worked out for the class."""
 
     spec: PodSpec = attrs.field(init=False, repr=False)
     """The spec that all pods of the class share."""

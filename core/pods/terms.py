@@ -8,13 +8,14 @@ Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTerm
 from __future__ import annotations
 
 from collections import Counter as Multiset
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import attrs
 
 from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import LabelSelector, PodAffinityTerm
+from .notes import Slot
 from .pairs import Pair, Pairs
 from .template import Group, Template
 
@@ -25,6 +26,8 @@ REQUIRED_ANTI_AFFINITY = "required_anti_affinity"
 PREFERRED_AFFINITY = "preferred_affinity"
 PREFERRED_ANTI_AFFINITY = "preferred_anti_affinity"
 ROLES = (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
+_UNREADABLE: Mapping[str, Slot[str | None]] = {role: Slot(f"unreadable {role}") for role in ROLES}
+_CARRIERS: Mapping[str, Slot[Multiset[TermCarriers]]] = {role: Slot(f"carriers of {role}") for role in ROLES}
 
 
 @attrs.frozen(cache_hash=True)
@@ -121,11 +124,10 @@ def targeted_by(template: Template, role: str, *, every: bool, key: str | None =
 
 def unreadable(template: Template, role: str) -> str | None:
     """The error of the first invalid selector among the terms of *role*, None where all are valid."""
-    key = ("unreadable", role)
-    if key not in template.memo:
-        template.memo[key] = next(_errors(template, role), None)
-    found: str | None = template.memo[key]
-    return found
+    notes, slot = template.notes, _UNREADABLE[role]
+    if slot not in notes:
+        notes[slot] = next(_errors(template, role), None)
+    return notes[slot]
 
 
 def _errors(template: Template, role: str) -> Iterator[str]:
@@ -156,11 +158,11 @@ class TermCarriers:
 
 def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
     """The terms of *role* that pods of *template* carry and how often each; none if one of them is invalid."""
-    found: Multiset[TermCarriers] | None = template.memo.get(("carriers", role))
+    found = template.notes.get(_CARRIERS[role])
     if found is None:
         terms = terms_of(template, role) if unreadable(template, role) is None else ()
         found = Multiset(TermCarriers(role, target_of(template, term), term.topology_key, weight) for term, weight in terms)
-        template.memo["carriers", role] = found
+        template.notes[_CARRIERS[role]] = found
     return found
 
 

@@ -9,7 +9,7 @@ from ...core.decision.extender import Extender
 from ..plugin import FrameworkCycle
 from ..profile import Profile
 from .diagnosis import Diagnosis
-from .preemption import PostFilterResult
+from .preemption import POST_FILTER, PostFilterResult
 
 
 def run_post_filter(
@@ -17,7 +17,7 @@ def run_post_filter(
     extenders: Sequence[Extender] = (),
 ) -> PostFilterResult:
     """Ask the PostFilter plugins in order; the first that succeeds or errs ends it, else their messages are joined."""
-    cycle.memo["post_filter"] = (profile, nominations, shortlists, extenders)
+    cycle.notes[POST_FILTER] = (profile, nominations, shortlists, extenders)
     found = PostFilterResult()
     messages: list[str] = []
     for plugin in profile.points.post_filter:

@@ -18,6 +18,7 @@ from ...core.decision.extender import Extender, preempt_with_extenders
 from ...core.decision.plan import Preemption, Victims
 from ...core.decision.search import judge_twice
 from ...core.decision.verdict import Verdict
+from ...core.pods.notes import Slot
 from ...core.pods.template import Entry
 from ...core.preemption.layout import importance
 from ...core.preemption.select import pick_one_node, selects
@@ -32,6 +33,8 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NEVER = "not eligible due to preemptionPolicy=Never."
 LEAVING = "not eligible due to a terminating pod on the nominated node."
+POST_FILTER: Slot[tuple[Profile, Nominations, bool, Sequence[Extender]]] = Slot("post_filter")
+"""What a PostFilter plugin needs besides the cycle: profile, nominations, whether searches end early, extenders."""
 
 
 @attrs.define(eq=False)

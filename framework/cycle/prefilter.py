@@ -11,7 +11,7 @@ from ...api.objects import Pod
 from ..extensionpoints import PreFilter
 from ..plugin import FrameworkCycle, PreFilterResult
 from ..profile import Profile
-from ..status import Status, error, unschedulable
+from ..status import Code, Status, error, unschedulable
 
 
 @attrs.frozen
@@ -41,8 +41,8 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
     concerned = _concerned(cycle, profile)
     for plugin in profile.points.pre_filter:
         answer = _ask(plugin, cycle) if plugin in concerned else None
-        if isinstance(answer, Status) and not answer.is_success:
-            if not answer.is_skip:
+        if isinstance(answer, Status) and answer.code is not Code.SUCCESS:
+            if answer.code is not Code.SKIP:
                 return Outcome(_refusal(plugin, answer))
             cycle.skipped.add(plugin.name)
             continue
@@ -57,10 +57,10 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
 
 def _concerned(cycle: FrameworkCycle, profile: Profile) -> frozenset[PreFilter]:
     """The plugins that have something to say about the pod's template."""
-    memo, key = cycle.template.memo, (profile, "pre_filter")
-    found: frozenset[PreFilter] | None = memo.get(key)
+    found = cycle.template.notes.get(profile.slot)
     if found is None:
-        found = memo[key] = frozenset(plugin for plugin in profile.points.pre_filter if plugin.concerns(cycle.template))
+        found = frozenset(plugin for plugin in profile.points.pre_filter if plugin.concerns(cycle.template))
+        cycle.template.notes[profile.slot] = found
     return found
 
 
@@ -70,11 +70,10 @@ def _ask(plugin: PreFilter, cycle: FrameworkCycle) -> PreFilterResult | Status |
 
 def ask_once(plugin: PreFilter, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
     """What a plugin says of the pod's template, asked once."""
-    memo, key = cycle.template.memo, (plugin, "pre_filter")
-    if key not in memo:
-        memo[key] = plugin.pre_filter(cycle.template, cycle)
-    found: PreFilterResult | Status | None = memo[key]
-    return found
+    notes, slot = cycle.template.notes, plugin.pre_filter_slot
+    if slot not in notes:
+        notes[slot] = plugin.pre_filter(cycle.template, cycle)
+    return notes[slot]
 
 
 def _refusal(plugin: PreFilter, status: Status) -> Status:

@@ -6,6 +6,7 @@ import attrs
 
 from ...core.arrays.batch import Batch
 from ...core.incremental.quick import Detour
+from ...core.pods.notes import Slot
 from ...core.pods.template import Template
 from ..extensionpoints import PreScore
 from ..plugin import FrameworkCycle
@@ -19,14 +20,15 @@ class PluginCheck:
     """What stands against reading a decision off, for the pods of one profile."""
 
     profile: Profile
+    slot: Slot[Detour | None] = attrs.field(init=False, repr=False, factory=lambda: Slot("detour"))
+    """Where a template's notes have the answer."""
 
     def __call__(self, cycle: FrameworkCycle) -> Detour | None:
         """Why a cycle has to be run; None where PreFilter and PreScore have no more to say than that all is well."""
         if cycle.pod.status.nominated_node_name:
             return Detour.NOMINATIONS
-        memo, key = cycle.template.memo, (self, "quick")
-        found: Detour | None = memo[key] if key in memo else memo.setdefault(key, self._of_template(cycle.template, cycle))
-        return found
+        notes, slot = cycle.template.notes, self.slot
+        return notes[slot] if slot in notes else notes.setdefault(slot, self._of_template(cycle.template, cycle))
 
     def _of_template(self, pod: Template, cycle: FrameworkCycle) -> Detour | None:
         for plugin in self.profile.points.pre_filter:

@@ -14,6 +14,7 @@ from ...core.rule import Priority, RuleError, Scores
 from ...exceptions import ExtenderError
 from ..plugin import MAX_NODE_SCORE, FrameworkCycle
 from ..profile import Profile
+from ..status import Code
 
 EXTENDER_SCALE = 10
 """Extenders score 0 to 10, plugins 0 to 100."""
@@ -44,9 +45,9 @@ def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str
     skipped: set[str] = set()
     for plugin in profile.points.pre_score:
         status = plugin.pre_score(cycle.template, nodes, cycle)
-        if status is None or status.is_success:
+        if status is None or status.code is Code.SUCCESS:
             continue
-        if not status.is_skip:
+        if status.code is not Code.SKIP:
             raise ScoreError(f'running PreScore plugin "{plugin.name}": {status.message}')
         skipped.add(plugin.name)
     return skipped

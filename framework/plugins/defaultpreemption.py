@@ -6,7 +6,7 @@ import attrs
 
 from ...core.pods.template import Template
 from ..cycle.diagnosis import Diagnosis
-from ..cycle.preemption import Evaluator, PostFilterResult
+from ..cycle.preemption import POST_FILTER, Evaluator, PostFilterResult
 from ..plugin import FrameworkCycle, Plugin
 
 
@@ -19,6 +19,6 @@ class DefaultPreemption(Plugin):
     name = "DefaultPreemption"
 
     def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult:
-        profile, nominations, shortlists, extenders = cycle.memo["post_filter"]
+        profile, nominations, shortlists, extenders = cycle.notes[POST_FILTER]
         result = Evaluator(cycle, profile, nominations, extenders, self.args, shortlists).run(found)
         return attrs.evolve(result, message=f"preemption: {result.message}") if result.message else result

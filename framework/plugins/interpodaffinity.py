@@ -12,6 +12,7 @@ from ...core.cycle import Cycle
 from ...core.failures import Failures
 from ...core.matching.domains import DomainSums
 from ...core.matching.namespaces import terms_about
+from ...core.pods.notes import Slot
 from ...core.pods.template import Template
 from ...core.pods.terms import (
     PREFERRED_AFFINITY,
@@ -44,6 +45,7 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
+_OWN_TERMS: Slot[tuple[Affinity, AntiAffinity]] = Slot("InterPodAffinity")
 
 
 def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int]:
@@ -107,7 +109,7 @@ class InterPodAffinity(Plugin):
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if not self._looks_at_existing(pod):
+        if not pod.has_pod_affinity or not self._looks_at_existing(pod):
             return None
         text = _faults(pod)
         return error(f"failed to parse pod: {text}") if text else None
@@ -129,11 +131,10 @@ class InterPodAffinity(Plugin):
 
 def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffinity]:
     """The required terms of *pod*, namespaces by name."""
-    key = (InterPodAffinity.name, pod)
-    if key not in cycle.memo:
+    found = cycle.notes.get(_OWN_TERMS)
+    if found is None:
         namespaces = cycle.listings.namespaces
-        cycle.memo[key] = Affinity.of(pod).by_name(pod, namespaces), AntiAffinity.of(pod).by_name(namespaces)
-    found: tuple[Affinity, AntiAffinity] = cycle.memo[key]
+        found = cycle.notes[_OWN_TERMS] = Affinity.of(pod).by_name(pod, namespaces), AntiAffinity.of(pod).by_name(namespaces)
     return found
 
 
@@ -146,6 +147,8 @@ def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
 
 def _faults(pod: Template) -> str:
     """What is wrong with the selectors of *pod*'s terms, preferred ones included; empty where nothing is."""
+    if not pod.has_pod_affinity:
+        return ""
     return aggregated(f"{FIELDS[role]}: {_fault(pod, role)}" for role in ROLES if unreadable(pod, role) is not None)
 
 

@@ -90,7 +90,7 @@ class NodeAffinity(Plugin):
         return Failures.coded(np.where(enforced, 2 * ~matching, 1), ((NOT_ENFORCED,), (NOT_MATCHING,)))
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        fault = _fault(pod)
+        fault = _fault(pod) if _preferred(pod) else ""
         return error(fault) if fault else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:

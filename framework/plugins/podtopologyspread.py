@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import attrs
@@ -15,6 +15,7 @@ from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains, has_key
+from ...core.pods.notes import Slot
 from ...core.pods.template import Template
 from ...core.rule import Reads, Reduction, RuleError, Scores
 from ...predicates.interpodaffinity import first_of
@@ -53,16 +54,19 @@ class PodTopologySpread(Plugin):
         self.is_system = self.args.defaulting_type == "System"
         self.defaults = SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
         self.reader = ConstraintReader.of(handle)
+        self.own_slots: Mapping[str, Slot[Constraints]] = {when: Slot(f"{self.name} {when}") for when in (HARD, SOFT)}
+        self.domains_slot: Slot[dict[str, Domains]] = Slot(f"{self.name} domains")
+        self.soft_slot: Slot[SoftCounts | None] = Slot(f"{self.name} soft")
+        self.counted_slot: Slot[SoftCounts | None] = Slot(f"{self.name} counted")
 
     def constraints(self, pod: Template, when: str, cycle: Cycle) -> Constraints:
         """The constraints of *pod*, or the profile's if it has none of any kind. Raises SelectorError for an invalid selector."""
         own = pod.spec.topology_spread_constraints
         if not own:
             return self._deduced(pod, when, cycle)
-        key = (self, when)
-        if key not in pod.memo:
-            pod.memo[key] = tuple(self.reader.read(pod, c) for c in own if c.when_unsatisfiable == when)
-        found: Constraints = pod.memo[key]
+        found = pod.notes.get(self.own_slots[when])
+        if found is None:
+            found = pod.notes[self.own_slots[when]] = tuple(self.reader.read(pod, c) for c in own if c.when_unsatisfiable == when)
         return found
 
     def _deduced(self, pod: Template, when: str, cycle: Cycle) -> Constraints:
@@ -105,11 +109,9 @@ class PodTopologySpread(Plugin):
 
     def _domains(self, pod: Template, constraints: Constraints, nodes: Batch, cycle: FrameworkCycle) -> dict[str, Domains]:
         """The domains as the cycle found them; for the whole table anew, as whoever keeps that answer watches what is counted."""
-        key = (self, pod)
-        if nodes.rows is None or key not in cycle.memo:
-            cycle.memo[key] = domains_by_key(pod, constraints, cycle.table)
-        found: dict[str, Domains] = cycle.memo[key]
-        return found
+        if nodes.rows is None or self.domains_slot not in cycle.notes:
+            cycle.notes[self.domains_slot] = domains_by_key(pod, constraints, cycle.table)
+        return cycle.notes[self.domains_slot]
 
     # --- soft constraints -------------------------------------------------------------------------------------------
 
@@ -118,7 +120,7 @@ class PodTopologySpread(Plugin):
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         try:
-            cycle.memo[self.name] = self._soft(pod, nodes, cycle)
+            cycle.notes[self.soft_slot] = self._soft(pod, nodes, cycle)
         except SelectorError as fault:
             return error(f"calculating preScoreState: obtaining pod's soft topology spread constraints: {fault}")
         return None
@@ -131,12 +133,12 @@ class PodTopologySpread(Plugin):
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """How crowded each node's domains are: int64[n]."""
-        soft: SoftCounts | None = cycle.memo[self.name]
+        soft = cycle.notes[self.soft_slot]
         return np.zeros(nodes.n, np.int64) if soft is None else soft.raw(nodes)
 
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """100 for the least crowded node, where that is empty, and less in proportion; 0 for nodes that lack a topology key."""
-        soft: SoftCounts | None = cycle.memo[self.name]
+        soft = cycle.notes[self.soft_slot]
         if soft is None:
             return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
         judged = soft.judged(nodes)
@@ -159,11 +161,9 @@ class PodTopologySpread(Plugin):
 
     def _counted(self, pod: Template, cycle: Cycle) -> SoftCounts | None:
         """The counts of the cycle, not weighed yet."""
-        key = (self, "counted")
-        if key not in cycle.memo:
-            cycle.memo[key] = self._soft(pod, Batch(cycle.table, NO_ROWS), cycle)
-        found: SoftCounts | None = cycle.memo[key]
-        return found
+        if self.counted_slot not in cycle.notes:
+            cycle.notes[self.counted_slot] = self._soft(pod, Batch(cycle.table, NO_ROWS), cycle)
+        return cycle.notes[self.counted_slot]
 
     def _summary(self, pod: Template, raw: Scores, feasible: Batch, cycle: Cycle) -> Hashable:
         soft = self._counted(pod, cycle)

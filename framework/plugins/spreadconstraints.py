@@ -17,7 +17,8 @@ from ...core.arrays.batch import Batch, Ints, Mask
 from ...core.arrays.census import PodsMatching
 from ...core.cluster.listings import Listings
 from ...core.matching.nodeselectors import literal_node_affinity_mask, required_node_affinity
-from ...core.matching.owners import remembered, services_of
+from ...core.matching.owners import Remembered, remembered, services_of
+from ...core.pods.notes import Slot
 from ...core.pods.template import Group, Template
 from ...predicates.taints import first_untolerated
 from ..config.selectorfaults import label_selector_fault
@@ -148,9 +149,12 @@ class ConstraintReader:
         return Peers(constraint.label_selector, Map((key, pod.labels[key]) for key in keys if key in pod.labels))
 
 
+_PEERS: Slot[Remembered[Peers]] = Slot("deduced peers")
+
+
 def deduced_peers(pod: Template, listings: Listings) -> Peers:
     """The pods that *pod*'s services and its controller select; everybody where nothing selects it."""
-    return remembered("peers", _deduce, pod, listings)
+    return remembered(_PEERS, _deduce, pod, listings)
 
 
 def _deduce(pod: Template, listings: Listings) -> Peers:

@@ -32,7 +32,7 @@ FORMAT = 3
 """Moves with every change of what a checkpoint holds or means."""
 ANEW: Mapping[type, tuple[str, ...]] = {
     Batch: ("table", "rows"),
-    Template: tuple(field.name for field in attrs.fields(Template) if field.init and field.name != "memo"),
+    Template: tuple(field.name for field in attrs.fields(Template) if field.init and field.name != "notes"),
     AnswerCache: ("table", "limit"),
     Scoreboards: ("memory", "limit"),
     RoundOrder: ("cache", "table"),

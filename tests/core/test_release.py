@@ -10,7 +10,8 @@ import pytest
 
 from kubeclassic.core import release
 from kubeclassic.core.release import PreemptionCells, QueueCells, Release, VolumeCells
-from tests.test_layers import TABLES, relative, sources, tree
+from tests.support.house import sources, tree
+from tests.test_layers import TABLES
 
 HOLDERS: dict[type, set[str]] = {
     Release: {"release"},
@@ -25,7 +26,7 @@ NO_READERS = ("core/release.py", "algorithmprovider/describe.py", *TABLES)
 
 def code() -> list[ast.Module]:
     """The syntax trees of all that decides; what only shows things to people is left out."""
-    return [tree(path) for path in sources() if relative(path) not in NO_READERS and not relative(path).startswith("cli/")]
+    return [tree(path) for path in sources() if path not in NO_READERS and not path.startswith("cli/")]
 
 
 def loads(modules: Iterable[ast.Module]) -> Iterator[tuple[str, str]]:

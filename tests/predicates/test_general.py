@@ -42,3 +42,11 @@ class TestGeneralPredicates:
         """Pods that differ in what one part reads have different keys."""
         begin = engine(node("n")).begin
         assert general_predicates.key(begin(pod("p")).template) != general_predicates.key(begin(pod("p", **other)).template)
+
+    @pytest.mark.parametrize(
+        ("more", "asked"), [({}, 1), ({"on": "n"}, 2), ({"nodeSelector": {"a": "b"}}, 2), ({"containers": CONTAINERS}, 2)]
+    )
+    def test_each_part_tells_which_pods_concern_it(self, more: dict[str, Any], asked: int) -> None:
+        """Resources concern every pod; the other parts those that name a node, ports or labels."""
+        template = engine(node("n")).begin(pod("p", **more)).template
+        assert len([part for part in PARTS if part.concerns(template)]) == asked

@@ -11,6 +11,7 @@ import numpy as np
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
+from kubeclassic.core.pods.notes import Notes
 from kubeclassic.core.rule import Reads
 
 Wraps = Mapping[str, Callable[[Any], Any]]
@@ -80,7 +81,7 @@ LISTINGS = _needing(
 VOLUME_LISTINGS = ("volumes", "claims", "classes", "csi_nodes", "csi_drivers", "csi_capacities")
 CACHE = _needing(free="node_count", node="node", cluster="infos")
 CYCLE = _needing(
-    free="pod template algorithm release enabled memo has_metadata answers details templates table listings binder cache"
+    free="pod template algorithm release enabled notes has_metadata answers details templates table listings binder cache"
 )
 
 
@@ -116,7 +117,7 @@ def watched_cycle(cycle: Cycle, watch: Watch, table: Any) -> WatchedCycle:
     kinds = {name: _listing(watch, name) for name in LISTINGS if not name.endswith("version")}
     listings = Watched(cycle.listings, watch, LISTINGS, kinds)
     binder = Watched(cycle.binder, watch, dict.fromkeys(("enabled",), FREE) | dict.fromkeys(("find", "needs", "version"), Reads.VOLUMES))
-    parts = {"table": table, "listings": listings, "binder": binder, "cache": Watched(cycle.cache, watch, CACHE), "memo": {}}
+    parts = {"table": table, "listings": listings, "binder": binder, "cache": Watched(cycle.cache, watch, CACHE), "notes": Notes()}
     return WatchedCycle(cycle, watch, CYCLE, {name: _always(part) for name, part in parts.items()})
 
 

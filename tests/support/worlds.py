@@ -20,6 +20,7 @@ from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures
+from kubeclassic.core.pods.notes import Notes
 from kubeclassic.core.rule import Algorithm, Predicate, Priority, RuleError
 from kubeclassic.core.run import Run
 from kubeclassic.predicates import CATALOGUE as PREDICATES
@@ -236,12 +237,12 @@ def remembered(rule: Predicate | Priority, cycle: Cycle, at: Sequence[int]) -> A
 def afresh(cycle: Cycle) -> Iterator[Cycle]:
     """The cycle as if nothing had been worked out before: no notes on any template."""
     templates = list(cycle.templates._known.values())
-    notes = [dict(template.memo) for template in templates]
+    notes = [dict(template.notes) for template in templates]
     for template in templates:
-        template.memo.clear()
+        template.notes.clear()
     try:
-        yield attrs.evolve(cycle, memo={})
+        yield attrs.evolve(cycle, notes=Notes())
     finally:
         for template, before in zip(templates, notes, strict=True):
-            template.memo.clear()
-            template.memo.update(before)
+            template.notes.clear()
+            template.notes.update(before)

@@ -42,7 +42,7 @@ class Choosy(Plugin):
 
     def reserve(self, pod: Any, node_name: str, cycle: Any) -> None:
         """Leave something in the cycle."""
-        cycle.memo[self.name] = f"{node_name} of {pod.name}"
+        cycle.notes[self.name] = f"{node_name} of {pod.name}"
 
     def unreserve(self, pod: Any, node_name: str, cycle: Any) -> None:
         """Nothing to give back."""
@@ -50,7 +50,7 @@ class Choosy(Plugin):
     def pre_bind(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
         """The third one is turned down."""
         self.count += 1
-        return unschedulable(f"third time: {cycle.memo[self.name]}") if self.count % 3 == 0 else None
+        return unschedulable(f"third time: {cycle.notes[self.name]}") if self.count % 3 == 0 else None
 
 
 def choosy() -> Engine:

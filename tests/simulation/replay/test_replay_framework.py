@@ -175,13 +175,13 @@ class Steps(Plugin):
 
     def _turn(self, point: str, cycle: Any) -> Status | None:
         self.seen.append((self.clock.now, point))
-        self.tokens.add(cycle.memo.get(self.name))
+        self.tokens.add(cycle.notes.get(self.name))
         waiting = self.answers.get(point)
         return waiting.pop(0) if waiting else None
 
     def pre_filter(self, pod: Any, cycle: Any) -> PreFilterResult | None:
         """Leave something in the cycle."""
-        cycle.memo[self.name] = cycle.pod.name
+        cycle.notes[self.name] = cycle.pod.name
         return None
 
     def reserve(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
