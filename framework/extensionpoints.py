@@ -5,21 +5,24 @@ Upstream: pkg/scheduler/framework/interface.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from ..api.objects import Pod
 from ..core.arrays.batch import Batch
+from ..core.cluster.nominations import Nominations
+from ..core.decision.extender import Extender
+from ..core.decision.plan import Preemption
 from ..core.failures import Failures
 from ..core.pods.template import Template
+from ..core.preemption.layout import PodLayout
 from ..core.rule import Reads, Scores
 from .status import Status
 
 if TYPE_CHECKING:
     from .cycle.diagnosis import Diagnosis
-    from .cycle.preemption import PostFilterResult
     from .plugin import FrameworkCycle, PreFilterResult
 
 POINTS: Mapping[str, str] = {
@@ -114,7 +117,31 @@ class Score(Named, Protocol):
 class PostFilter(Named, Protocol):
     """Is asked where a pod fits nowhere."""
 
-    def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult: ...
+    def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult | Status | None: ...
+
+
+@attrs.frozen(eq=False)
+class PostFilterContext:
+    """What a PostFilter plugin may use besides its cycle."""
+
+    pre_filters: Sequence[PreFilter]
+    """Those of the profile, in running order."""
+    nominations: Nominations
+    extenders: Sequence[Extender]
+    shortlists: bool
+    """Preemption ends with as many candidates as its arguments say."""
+    layout: PodLayout
+
+
+@attrs.define(eq=False)
+class PostFilterResult:
+    """What a PostFilter plugin came to. ``nominated``: the node that the pod is to wait for, "" for none any more, None: as before."""
+
+    nominated: str | None = None
+    message: str = ""
+    """Why there is no node to wait for; empty on success."""
+    is_error: bool = False
+    plan: Preemption | None = None
 
 
 class PreScore(Named, Protocol):

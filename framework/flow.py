@@ -182,7 +182,7 @@ class FrameworkFlow:
         profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None
         if self.preempts and profile.points.post_filter:
             engine = self.engine
-            result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders)
+            result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, self.layout)
             diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
         decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins

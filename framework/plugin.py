@@ -34,7 +34,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Entry, Template
 from ..core.rule import Predicate, Reads, Scores
-from .extensionpoints import POINTS
+from .extensionpoints import POINTS, PostFilterContext
 from .status import Code, Status
 
 MAX_NODE_SCORE = 100
@@ -114,6 +114,8 @@ class FrameworkCycle(Cycle):
     """Plugins whose PreFilter ran, or that have none to say."""
     node_count: int = 0
     """Nodes in the snapshot."""
+    post_filter: PostFilterContext | None = None
+    """What PostFilter plugins may use; set before they run."""
 
     @property
     def predicates(self) -> Sequence[Predicate]:

@@ -69,7 +69,6 @@ A part within a folder that has a line of its own is not part of that folder's l
 UPWARD = {
     ("core/rule.py", "core/cycle.py"): "a rule is handed a cycle, and a cycle knows the algorithm's rules",
     ("framework/extensionpoints.py", "framework/plugin.py"): "a plugin is handed a cycle, and is known by its points",
-    ("framework/extensionpoints.py", "framework/cycle/preemption.py"): "what PostFilter answers is what preemption found",
 }
 """The only imports that may go up or around, for types alone, each with its reason."""
 

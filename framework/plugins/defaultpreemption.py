@@ -6,7 +6,8 @@ import attrs
 
 from ...core.pods.template import Template
 from ..cycle.diagnosis import Diagnosis
-from ..cycle.preemption import Evaluator, PostFilterResult
+from ..cycle.preemption import Evaluator
+from ..extensionpoints import PostFilterResult
 from ..plugin import FrameworkCycle, Plugin
 
 
@@ -19,6 +20,6 @@ class DefaultPreemption(Plugin):
     name = "DefaultPreemption"
 
     def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult:
-        profile, nominations, shortlists, extenders = cycle.memo["post_filter"]
-        result = Evaluator(cycle, profile, nominations, extenders, self.args, shortlists).run(found)
+        assert cycle.post_filter is not None
+        result = Evaluator(cycle, cycle.post_filter, self.args).run(found)
         return attrs.evolve(result, message=f"preemption: {result.message}") if result.message else result
