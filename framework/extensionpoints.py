@@ -6,7 +6,7 @@ Upstream: pkg/scheduler/framework/interface.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import attrs
 
@@ -16,12 +16,9 @@ from ..core.failures import Failures
 from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.rule import Reads, Scores
+from .cycle.diagnosis import Diagnosis
+from .cycle.state import FrameworkCycle, PostFilterResult, PreFilterResult
 from .status import Status
-
-if TYPE_CHECKING:
-    from .cycle.diagnosis import Diagnosis
-    from .cycle.preemption import PostFilterResult
-    from .plugin import FrameworkCycle, PreFilterResult
 
 POINTS: Mapping[str, str] = {
     "preEnqueue": "pre_enqueue",
@@ -117,7 +114,7 @@ class Score(Named, Protocol):
 class PostFilter(Named, Protocol):
     """Is asked where a pod fits nowhere."""
 
-    def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult: ...
+    def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult | Status | None: ...
 
 
 class PreScore(Named, Protocol):

@@ -40,7 +40,8 @@ from .cycle.prefilter import pre_enqueue, run_pre_filter
 from .cycle.quick import PluginCheck
 from .cycle.score import prioritize
 from .cycle.search import search
-from .plugin import MAX_NODE_SCORE, FrameworkCycle, Handle
+from .cycle.state import FrameworkCycle
+from .plugin import MAX_NODE_SCORE, Handle
 from .profile import Profile, Registry, build_profiles
 from .queue.eventhandlers import FrameworkEvents, queue_for
 from .queue.queue import FrameworkQueue
@@ -182,7 +183,7 @@ class FrameworkFlow:
         profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None
         if self.preempts and profile.points.post_filter:
             engine = self.engine
-            result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders)
+            result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, self.layout)
             diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
         decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins

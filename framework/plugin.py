@@ -22,7 +22,7 @@ The points, with ``pod: Template`` (``cycle.pod`` is the very pod), ``nodes: Bat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar
 
 import attrs
@@ -30,11 +30,11 @@ import numpy as np
 
 from ..api.objects import Node, Pod
 from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.notes import Slot
 from ..core.pods.template import Entry, Template
-from ..core.rule import Predicate, Reads, Scores
+from ..core.rule import Reads, Scores
+from .cycle.state import FrameworkCycle, PreFilterResult
 from .extensionpoints import POINTS
 from .status import Code, Status
 
@@ -104,30 +104,6 @@ class Handle:
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; one that does not exist is off."""
         return bool(self.gates.get(gate, False))
-
-
-@attrs.define(eq=False, kw_only=True)
-class FrameworkCycle(Cycle):
-    """A cycle of the framework. Listings, binder and gates are as in every cycle; ``notes[name]`` is a plugin's own state."""
-
-    skipped: set[str] = attrs.field(factory=set)
-    """Plugins whose PreFilter answered Skip: their filters are not asked in this cycle, in trials neither."""
-    pre_filtered: set[str] = attrs.field(factory=set)
-    """Plugins whose PreFilter ran, or that have none to say."""
-    node_count: int = 0
-    """Nodes in the snapshot."""
-
-    @property
-    def predicates(self) -> Sequence[Predicate]:
-        found = self.algorithm.predicates_for(self.template)
-        return [predicate for predicate in found if predicate.name not in self.skipped] if self.skipped else found
-
-
-@attrs.frozen
-class PreFilterResult:
-    """A PreFilter's narrowing: only these nodes need be looked at; None: all."""
-
-    node_names: frozenset[str] | None = None
 
 
 # --- one node at a time ---------------------------------------------------------------------------------------------

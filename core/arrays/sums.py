@@ -31,6 +31,11 @@ class SumsTrial(Batch):
             nonzero_sums=np.stack([base.nonzero(CPU), base.nonzero(MEMORY)]), pods_there=base.pod_count.copy(),
         )  # fmt: skip
 
+    def some(self, indexes: Rows) -> SumsTrial:
+        """A copy of some of these nodes, by index."""
+        requests = {name: sums[indexes] for name, sums in self.requests.items()}
+        return SumsTrial(self.table, self.indexes[indexes], requests, self.nonzero_sums[:, indexes], self.pods_there[indexes])
+
     def add(self, template: Template, times: Ints) -> None:
         """Add *times* pods of *template* on each node: int64[n]."""
         amounts = {name: number * times for name, number in template.footprint.items() if name in self.requests}
@@ -62,3 +67,10 @@ class SumsTrial(Batch):
             self.nonzero_sums[0] += nonzero[0]
             self.nonzero_sums[1] += nonzero[1]
         self.pods_there += counted
+
+    def put_at(self, i: int, template: Template) -> None:
+        """Add one pod of *template* on node *i*."""
+        for name, number in template.footprint.items():
+            self.requests.setdefault(name, np.zeros(self.n, np.int64))[i] += number
+        self.nonzero_sums[:, i] += template.nonzero_footprint
+        self.pods_there[i] += 1

@@ -1,186 +1,169 @@
-"""Preemption's dry run where only sums matter: all candidate rows and all their potential victims as arrays.
+"""The two backings of the dry run: overlays, which serve every pod, and arrays of sums, which are enough for most.
 
 Most pods that preempt lack cpu or memory, and no rule about ports, volumes or other pods has a say. Then removing a pod is a
-subtraction, and step j of the reprieve puts back the j-th victim of every row by one addition. Any other pod goes through overlays,
-one pod after another (:func:`~kubeclassic.core.preemption.select.select_victims`); the answers are the same.
+subtraction, and to put a pod back on thousands of rows is one addition. The answers are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection, Sequence
 
 import attrs
 import numpy as np
 
+from ...api.objects import Pod
 from ..arrays.batch import Ints, Mask, Rows
+from ..arrays.overlay import Overlay
 from ..arrays.sums import SumsTrial
 from ..cluster.nominations import Nominations
 from ..cycle import Answers, Cycle
-from ..pods.template import Entry, Template
+from ..decision.search import judge_twice, run_effects
+from ..decision.verdict import Verdict, judge
+from ..pods.template import Template
 from ..rule import ROWWISE, WIDE, Predicate, Reads
-from .layout import NEVER_STARTED, PodLayout
+from .layout import PotentialVictims
 
 SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS
 """What a rule may read that is asked about sums alone; ports only for a pod that asks for none."""
+Coming = list[tuple[int, Template]]
+"""Nominated pods: row and template."""
+
+
+# --- where sums are enough ------------------------------------------------------------------------------------------
+
+
+def coming_pods(cycle: Cycle, nominations: Nominations) -> Coming:
+    """The row and the template of every nominated pod that counts."""
+    found: Coming = []
+    for name in nominations:
+        row = cycle.table.row_of.get(name)
+        if row is not None:
+            pods = (pod for pod in nominations.on(name) if cycle.counts_nominated(pod))
+            found += [(row, cycle.nominated_entry(pod).template) for pod in pods]
+    return found
+
+
+def is_plain(cycle: Cycle, coming: Coming) -> bool:
+    """Whether sums alone can tell where the pod fits, no matter which pods leave."""
+    if cycle.answers is None or cycle.template.ports or not cycle.algorithm.has_predicates:
+        return False
+    templates = dict.fromkeys(template for _, template in coming)
+    if any(template.has_pod_affinity for template in templates):
+        return False
+    return all(_is_untouched(predicate, cycle, cycle.answers, templates) for predicate in cycle.predicates)
+
+
+def _is_untouched(predicate: Predicate, cycle: Cycle, answers: Answers, coming: Collection[Template]) -> bool:
+    """Whether a predicate looks at sums at most, or at counts of pods of which there are none, not even among the *coming* ones."""
+    if predicate.effect is not None or predicate.reads & ~(SUMS | WIDE):
+        # Those that read services look at pods that no counter tells of.
+        return False
+    if not predicate.reads & WIDE:
+        return True
+    counters = answers.failures(predicate, cycle).watched
+    return not any(counter.total or any(counter.of(template) for template in coming) for counter in counters)
 
 
 @attrs.define(eq=False)
-class Trial:
-    """What came of the rows on which the pod fits once all lower priorities are gone.
+class ArrayTrial:
+    """A trial where only sums matter."""
 
-    ``victim``: bool[places, k], who would have to leave; ``protected``: bool[places, k]; ``priority`` and ``started``: int64[places, k].
-    """
+    cycle: Cycle
+    potential: PotentialVictims
+    sums: SumsTrial
+    footprints: dict[str, Ints]
+    """By resource, what a pod of each template takes: int64[templates]."""
+    predicates: Sequence[Predicate]
+    """Those that look at sums; the others answer the same no matter which pods leave."""
 
-    rows: Rows
-    names: list[str]
-    """Of the rows."""
-    entries: list[list[Entry]]
-    """The pods of each row by place; the row's own list may change later, these do not."""
-    priority: Ints
-    started: Ints
-    victim: Mask
-    protected: Mask
+    @classmethod
+    def of(cls, cycle: Cycle, coming: Coming, potential: PotentialVictims) -> ArrayTrial:
+        """The rows without their potential victims, but with the *coming* pods: where the pod fits beside these, it fits without them."""
+        footprints = {name: potential.layout.footprint(name) for name in cycle.table.resources}
+        footprints = {name: amounts for name, amounts in footprints.items() if amounts.any()}
+        rowwise = [predicate for predicate in cycle.predicates if predicate.reads & ROWWISE]
+        made = cls(cycle, potential, SumsTrial.of(cycle.table, potential.rows), footprints, rowwise)
+        for place in np.flatnonzero(potential.there.any(axis=1)).tolist():
+            made.take_off(place, potential.there[place])
+        made._add(coming)
+        return made
 
-    def pick(self, by_start_time: bool) -> int:
-        """The row whose victims matter least; the first of equals. Upstream: pickOneNodeForPreemption."""
-        counts = self.victim.sum(axis=0)
-        if not counts.all():
-            return int(np.argmin(counts != 0))
-        priority = self.priority
-        guarded = self.victim & self.protected
-        first = np.where(guarded.any(axis=0), guarded.argmax(axis=0), self.victim.argmax(axis=0))
-        worth = np.where(self.victim, priority + 2**31, 0).sum(axis=0)
-        best = np.arange(len(self.rows))
-        for criterion in (guarded.sum(axis=0), priority[first, np.arange(len(first))], worth, counts):
-            values = criterion[best]
-            best = best[values == values.min()]
-        return self._latest(best) if by_start_time and len(best) > 1 else int(best[0])
+    def _add(self, coming: Coming) -> None:
+        place = np.full(self.cycle.table.size, -1, np.intp)
+        place[self.potential.rows] = np.arange(self.sums.n)
+        for row, template in coming:
+            if place[row] >= 0:
+                self.sums.put_at(place[row], template)
 
-    def _latest(self, tied: Rows) -> int:
-        """Of *tied* rows the one whose first most important victim started last."""
-        victim = self.victim[:, tied]
-        ranks = np.where(victim, self.priority[:, tied], -(2**62))
-        highest = victim & (ranks == ranks.max(axis=0))
-        started = self.started[:, tied]
-        if (started[highest] < 0).any():
-            texts = [min(e.pod.status.start_time or NEVER_STARTED for e in self._most_important(int(i))) for i in tied]
-            return int(tied[texts.index(max(texts))])
-        return int(tied[np.argmax(np.where(highest, started, 2**62).min(axis=0))])
+    def judge(self) -> Verdict:
+        found = judge(self.cycle, self.sums, check_all=False)
+        return Verdict(found, found.fits)
 
-    def _most_important(self, index: int) -> list[Entry]:
-        victims, _ = self.victims_of(index)
-        highest = max(entry.priority for entry in victims)
-        return [entry for entry in victims if entry.priority == highest]
+    def some(self, at: Rows, potential: PotentialVictims) -> ArrayTrial:
+        sums = self.sums if len(at) == self.sums.n else self.sums.some(at)
+        return attrs.evolve(self, sums=sums, potential=potential)
 
-    def victims_of(self, index: int) -> tuple[list[Entry], int]:
-        """Who would have to leave row *index*, protected ones first, and how many of them are protected."""
-        places = np.flatnonzero(self.victim[:, index])
-        guarded = self.protected[places, index]
-        ordered = [*places[guarded].tolist(), *places[~guarded].tolist()]
-        return [self.entries[index][place] for place in ordered], int(guarded.sum())
+    def put_back(self, place: int, here: Mask) -> None:
+        self._put(place, here.astype(np.int64))
 
+    def take_off(self, place: int, here: Mask) -> None:
+        self._put(place, -here.astype(np.int64))
 
-def is_plain(cycle: Cycle, nominations: Nominations) -> bool:
-    """Whether sums alone can tell where the pod fits, whoever leaves."""
-    if cycle.answers is None or cycle.template.ports or not cycle.algorithm.has_predicates:
-        return False
-    if any(cycle.nominated_entry(pod).template.has_pod_affinity for name in nominations for pod in nominations.on(name)):
-        return False
-    return all(_is_untouched(predicate, cycle, cycle.answers) for predicate in cycle.algorithm.predicates_for(cycle.template))
+    def _put(self, place: int, sign: Ints) -> None:
+        numbers = self.potential.templates(place)
+        self.sums.put(sign, {name: amounts[numbers] * sign for name, amounts in self.footprints.items()})
 
-
-def _is_untouched(predicate: Predicate, cycle: Cycle, memory: Answers) -> bool:
-    """Whether a predicate looks at sums at most, or at counts of pods of which there are none."""
-    if predicate.effect is not None or predicate.reads & (Reads.EFFECTS | Reads.PODS):
-        return False
-    if not predicate.reads & WIDE:
-        return not predicate.reads & ~SUMS
-    if predicate.reads & Reads.LISTINGS:
-        # A nominated pod may be the peer that its service's pods follow.
-        return False
-    kept = memory.failures(predicate, cycle)
-    return kept.answer is None and not any(counter.total for counter in kept.watched)
-
-
-def dry_run(cycle: Cycle, nominations: Nominations, rows: Rows, layout: PodLayout, is_protected: Callable[[Template], bool]) -> Trial:
-    """Who would have to leave each of *rows*, for a pod that :func:`is_plain`; rows that would not do are left out."""
-    rows = rows[_permanent_fits(cycle, rows)]
-    layout.follow(rows)
-    lower = layout.priority[:, rows] < cycle.pod.priority
-    numbers = layout.template[:, rows]
-    used, step = _emptied(cycle, nominations, rows, layout, lower, numbers)
-    alive = _fits(cycle, used)
-    if not alive.all():
-        chosen = np.flatnonzero(alive)
-        rows, lower, numbers = rows[chosen], lower[:, chosen], numbers[:, chosen]
-        used, step = _emptied(cycle, nominations, rows, layout, lower, numbers)
-    guarded = layout.asked_of(is_protected, np.bool_)
-    protected = guarded[numbers] & lower if len(guarded) else np.zeros_like(lower)
-    victim = np.zeros_like(lower)
-    for round_of in (protected, lower & ~protected) if protected.any() else (lower,):
-        for place in np.flatnonzero(round_of.any(axis=1)).tolist():
-            here = round_of[place]
-            step(used, numbers[place], here.astype(np.int64))
-            refused = here & ~_fits(cycle, used)
-            if refused.any():
-                step(used, numbers[place], -refused.astype(np.int64))
-                victim[place] |= refused
-    names, entries = cycle.table.names, [layout.entries[row] for row in rows.tolist()]
-    priority, started = layout.priority[:, rows], layout.started[:, rows]
-    return Trial(rows, [names[row] for row in rows.tolist()], entries, priority, started, victim, protected)
-
-
-Step = Callable[[SumsTrial, Ints, Ints], None]
-
-
-def _permanent_fits(cycle: Cycle, rows: Rows) -> Mask:
-    """Where the predicates that look at nothing but nodes let the pod pass: bool[len(rows)]."""
-    fits = np.ones(len(rows), np.bool_)
-    assert cycle.answers is not None
-    for predicate in cycle.algorithm.predicates_for(cycle.template):
-        if not predicate.reads & ROWWISE:
-            answer = cycle.answers.failures(predicate, cycle).answer
-            if answer is not None:
-                fits &= answer.passed[rows]
-    return fits
-
-
-def _fits(cycle: Cycle, used: SumsTrial) -> Mask:
-    fits = np.ones(used.n, np.bool_)
-    for predicate in cycle.algorithm.predicates_for(cycle.template):
-        if predicate.reads & ROWWISE:
-            found = predicate.check(cycle.template, used, cycle)
+    def fits(self, here: Mask) -> Mask:
+        fits = here
+        for predicate in self.predicates:
+            found = predicate.check(self.cycle.template, self.sums, self.cycle)
             if found is not None:
-                fits &= found.passed
-    return fits
+                fits = fits & found.passed
+        return fits
 
 
-def _emptied(cycle: Cycle, nominations: Nominations, rows: Rows, layout: PodLayout, lower: Mask, numbers: Ints) -> tuple[SumsTrial, Step]:
-    """The sums of *rows* without their lower priorities but with the pods nominated to them, and how to add pods by template number."""
-    names = [name for name in cycle.table.resources if name in {key for t in layout.templates for key in t.footprint}]
-    by_name = {name: layout.asked_of(lambda t, name=name: t.footprint.get(name, 0)) for name in names}  # type: ignore[misc]
-    used = SumsTrial.of(cycle.table, rows)
-
-    def step(sums: SumsTrial, at: Ints, sign: Ints) -> None:
-        sums.put(sign, {name: table[at] * sign for name, table in by_name.items()})
-
-    if len(layout.templates):
-        for place in np.flatnonzero(lower.any(axis=1)).tolist():
-            step(used, numbers[place], -lower[place].astype(np.int64))
-    _add_nominated(cycle, nominations, used)
-    return used, step
+# --- where they are not ---------------------------------------------------------------------------------------------
 
 
-def _add_nominated(cycle: Cycle, nominations: Nominations, used: SumsTrial) -> None:
-    """Put the pods that count as nominated on their rows: where the pod fits beside them it fits without them too."""
-    place = {row: i for i, row in enumerate(used.indexes.tolist())} if nominations else {}
-    for name in nominations:
-        i = place.get(cycle.table.row_of.get(name, -1))
-        if i is not None:
-            for pod in nominations.on(name):
-                if cycle.counts_nominated(pod):
-                    template = cycle.nominated_entry(pod).template
-                    for resource, number in template.footprint.items():
-                        used.requests.setdefault(resource, np.zeros(used.n, np.int64))[i] += number
-                    used.nonzero_sums[:, i] += template.nonzero_footprint
-                    used.pods_there[i] += 1
+@attrs.define(eq=False)
+class OverlayTrial:
+    """A trial of any pod: each of its pods comes and goes by itself, and rules see all of it."""
+
+    cycle: Cycle
+    nominations: Nominations
+    potential: PotentialVictims
+    overlay: Overlay
+
+    @classmethod
+    def of(cls, cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None = None) -> OverlayTrial:
+        """The rows without their potential victims. *incoming*: as for :meth:`~..arrays.overlay.Overlay.of`."""
+        overlay = Overlay.of(cycle.table, potential.rows, incoming)
+        for i in range(overlay.n):
+            for entry in [entry for entry in overlay.pods(i) if entry.priority < cycle.pod.priority]:
+                overlay.remove(entry, i)
+        return cls(cycle, nominations, potential, overlay)
+
+    def judge(self) -> Verdict:
+        return self._judge(np.arange(self.overlay.n))
+
+    def some(self, at: Rows, potential: PotentialVictims) -> OverlayTrial:
+        overlay = self.overlay if len(at) == self.overlay.n else self.overlay.some(at)
+        return attrs.evolve(self, overlay=overlay, potential=potential)
+
+    def put_back(self, place: int, here: Mask) -> None:
+        for i in np.flatnonzero(here).tolist():
+            self.overlay.add(self.potential.entry(place, i), i)
+
+    def take_off(self, place: int, here: Mask) -> None:
+        for i in np.flatnonzero(here).tolist():
+            self.overlay.remove(self.potential.entry(place, i), i)
+
+    def fits(self, here: Mask) -> Mask:
+        # All rows are judged: to copy some of them would mean to follow all that happened to them once more.
+        return self._judge(np.flatnonzero(here)).fits
+
+    def _judge(self, at: Rows) -> Verdict:
+        """Judge all rows; effects are left on those of *at* alone. The dry run always stops at the first failing predicate."""
+        verdict = judge_twice(self.cycle, self.overlay, self.nominations, check_all=False)
+        run_effects(self.cycle, verdict, at)
+        return verdict

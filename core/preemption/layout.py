@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays.batch import Ints, Rows
+from ..arrays.batch import Ints, Mask, Rows
 from ..arrays.columns import grown
 from ..arrays.table import NodeTable
 from ..pods.template import Entry, Template
@@ -38,7 +38,7 @@ def instant(text: str) -> int:
 
 @attrs.define(eq=False)
 class PodLayout:
-    """Rows by places: ``priority``, ``template``, ``started``: int64[places, rows]; ``entries[row]`` in the same order.
+    """Rows by places: ``priority``, ``template``, ``started``: int64[places, rows]; ``entries``: the pods of a row as a list, by row.
 
     A row is laid out again when its pods have changed. Pods of equal importance keep the order of the node's own list.
     """
@@ -48,21 +48,30 @@ class PodLayout:
     priority: Ints = attrs.field(factory=lambda: np.full((8, 8), NOBODY, np.int64))
     template: Ints = attrs.field(factory=lambda: np.zeros((8, 8), np.int64))
     started: Ints = attrs.field(factory=lambda: np.zeros((8, 8), np.int64))
-    entries: dict[int, list[Entry]] = attrs.field(factory=dict)
+    entries: NDArray[np.object_] = attrs.field(factory=lambda: np.zeros(8, np.object_))
     templates: list[Template] = attrs.field(factory=list)
     """By number; the arrays hold numbers."""
     _numbers: dict[Template, int] = attrs.field(factory=dict)
+    _footprints: dict[str, Ints] = attrs.field(factory=dict)
     _cursor: int = 0
-    _laid: NDArray[np.bool_] = attrs.field(factory=lambda: np.zeros(8, np.bool_))
+    _laid: Mask = attrs.field(factory=lambda: np.zeros(8, np.bool_))
     """Rows that are laid out as they stand at the cursor."""
 
-    def follow(self, rows: Rows) -> None:
+    def lower_than(self, priority: int, rows: Rows) -> PotentialVictims:
+        """The pods of a lower priority on *rows*, laid out as they stand now."""
+        if min(self.table.priorities, default=priority) >= priority:
+            return PotentialVictims.nobody(self, rows)
+        self._follow(rows)
+        there = self.priority.take(rows, axis=1) < priority
+        return PotentialVictims(self, rows, self.entries[rows], there, np.zeros_like(there))
+
+    def _follow(self, rows: Rows) -> None:
         """Lay out those of *rows* whose pods have changed."""
         changed = self.table.changed.rows_since(self._cursor)
         self._cursor = self.table.changed.cursor
         if changed is None:
             self._laid[:] = False
-        self._laid = grown(self._laid, self.table.size)
+        self._laid, self.entries = grown(self._laid, self.table.size), grown(self.entries, self.table.size)
         if changed is not None:
             self._laid[changed] = False
         for row in rows[~self._laid[rows]].tolist():
@@ -93,6 +102,74 @@ class PodLayout:
             self.templates.append(template)
         return number
 
-    def asked_of(self, measure: Callable[[Template], int], dtype: Any = np.int64) -> NDArray[Any]:
-        """*measure* of every template, by number."""
-        return np.fromiter((measure(template) for template in self.templates), dtype, len(self.templates))
+    def footprint(self, resource: str) -> Ints:
+        """What a pod of each template takes of *resource*, by the template's number: int64[templates]."""
+        known = self._footprints.get(resource, np.zeros(0, np.int64))
+        if len(known) < len(self.templates):
+            further = [template.footprint.get(resource, 0) for template in self.templates[len(known) :]]
+            known = self._footprints[resource] = np.append(known, np.array(further, np.int64))
+        return known
+
+
+@attrs.frozen(eq=False)
+class PotentialVictims:
+    """The pods that may have to leave k rows, by place, in the order in which they are put back.
+
+    ``there``: bool[places, k], where a place holds such a pod; ``protected``: bool[places, k], those whose eviction violates a budget.
+    Valid until the layout is next brought up to date.
+    """
+
+    layout: PodLayout
+    rows: Rows
+    entries: NDArray[np.object_]
+    """list[Entry] of each row, in the order of the layout."""
+    there: Mask
+    protected: Mask
+    order: Ints | None = None
+    """int64[places, k], the place in the layout of each; None: the same."""
+
+    @classmethod
+    def nobody(cls, layout: PodLayout, rows: Rows) -> PotentialVictims:
+        """No pod on any of *rows*."""
+        nothing = np.zeros((0, len(rows)), np.bool_)
+        return cls(layout, rows, np.zeros(len(rows), np.object_), nothing, nothing)
+
+    @property
+    def any(self) -> Mask:
+        """Which rows have any: bool[k]."""
+        found: Mask = np.logical_or.reduce(self.there, axis=0)
+        return found
+
+    def some(self, at: Rows) -> PotentialVictims:
+        """Those of some of the rows, by index."""
+        if len(at) == len(self.rows):
+            return self
+        order = None if self.order is None else self.order[:, at]
+        return PotentialVictims(self.layout, self.rows[at], self.entries[at], self.there[:, at], self.protected[:, at], order)
+
+    def protecting(self, protected: Mask) -> PotentialVictims:
+        """The same with the *protected* ones first: bool[places, k]."""
+        if not protected.any():
+            return self
+        order = np.argsort(~protected, axis=0, kind="stable")
+        there, protected = (np.take_along_axis(mask, order, axis=0) for mask in (self.there, protected))
+        return attrs.evolve(self, there=there, protected=protected, order=order)
+
+    def places(self, places: Rows) -> Ints:
+        """Where the pods of some *places* stand in the layout: int64[len(places), k]."""
+        return np.repeat(places[:, None], len(self.rows), axis=1) if self.order is None else self.order[places]
+
+    def of_layout(self, array: Ints, places: Rows) -> Ints:
+        """What an *array* of the layout holds for *places*: int64[len(places), k], of no meaning where there is no pod."""
+        return array[places].take(self.rows, axis=1) if self.order is None else array[self.order[places], self.rows]
+
+    def templates(self, place: int) -> Ints:
+        """The template number of the pod at *place* of each row: int64[k], of no meaning where there is none."""
+        numbers = self.layout.template
+        found: Ints = numbers[place].take(self.rows) if self.order is None else numbers[self.order[place], self.rows]
+        return found
+
+    def entry(self, place: int, i: int) -> Entry:
+        """The pod at *place* of row *i*."""
+        found: Entry = self.entries[i][place if self.order is None else self.order[place, i]]
+        return found

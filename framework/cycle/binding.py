@@ -16,10 +16,10 @@ from ...core.cluster.cache import Cache
 from ...core.engine import Engine
 from ...exceptions import CacheError
 from ..extensionpoints import Named, PreBind
-from ..plugin import FrameworkCycle
 from ..plugins.volumebinding import VolumeBinding
 from ..profile import Profile
 from ..status import Code, Status, error
+from .state import FrameworkCycle
 
 
 @attrs.define(eq=False)

@@ -6,26 +6,38 @@ from collections.abc import Sequence
 
 from ...core.cluster.nominations import Nominations
 from ...core.decision.extender import Extender
-from ..plugin import FrameworkCycle
+from ...core.preemption.layout import PodLayout
 from ..profile import Profile
+from ..status import Code, Status
 from .diagnosis import Diagnosis
-from .preemption import POST_FILTER, PostFilterResult
+from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
 
 def run_post_filter(
     cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, shortlists: bool,
-    extenders: Sequence[Extender] = (),
+    extenders: Sequence[Extender], layout: PodLayout,
 ) -> PostFilterResult:
-    """Ask the PostFilter plugins in order; the first that succeeds or errs ends it, else their messages are joined."""
-    cycle.notes[POST_FILTER] = (profile, nominations, shortlists, extenders)
+    """Ask the PostFilter plugins in order; the first that succeeds, errs or says that nothing helps ends it; else messages are joined."""
+    cycle.post_filter = PostFilterContext(profile.points.pre_filter, nominations, extenders, shortlists, layout)
     found = PostFilterResult()
     messages: list[str] = []
     for plugin in profile.points.post_filter:
         answer = plugin.post_filter(cycle.template, diagnosis, cycle)
-        if answer.is_error or not answer.message:
-            return answer
-        if answer.nominated is not None or found.plan is None:
-            found.nominated, found.plan = answer.nominated, answer.plan
-        messages.append(answer.message)
+        result = _as_result(answer)
+        if result.is_error or not result.message or _is_final(answer):
+            return result
+        if result.nominated is not None or found.plan is None:
+            found.nominated, found.plan = result.nominated, result.plan
+        messages.append(result.message)
     found.message = ", ".join(messages)
     return found
+
+
+def _as_result(answer: PostFilterResult | Status | None) -> PostFilterResult:
+    if isinstance(answer, Status):
+        return PostFilterResult(message=answer.message, is_error=answer.code is Code.ERROR)
+    return PostFilterResult() if answer is None else answer
+
+
+def _is_final(answer: PostFilterResult | Status | None) -> bool:
+    return isinstance(answer, Status) and answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE

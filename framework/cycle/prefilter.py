@@ -9,9 +9,9 @@ import attrs
 
 from ...api.objects import Pod
 from ..extensionpoints import PreFilter
-from ..plugin import FrameworkCycle, PreFilterResult
 from ..profile import Profile
 from ..status import Code, Status, error, unschedulable
+from .state import FrameworkCycle, PreFilterResult
 
 
 @attrs.frozen

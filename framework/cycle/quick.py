@@ -9,10 +9,10 @@ from ...core.incremental.quick import Detour
 from ...core.pods.notes import Slot
 from ...core.pods.template import Template
 from ..extensionpoints import PreScore
-from ..plugin import FrameworkCycle
 from ..profile import Profile
 from ..status import Status
 from .prefilter import ask_once
+from .state import FrameworkCycle
 
 
 @attrs.define(eq=False)

@@ -12,9 +12,10 @@ from ...core.decision.extender import Extender
 from ...core.decision.score import Ranking, ScoreError
 from ...core.rule import Priority, RuleError, Scores
 from ...exceptions import ExtenderError
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle
+from ..plugin import MAX_NODE_SCORE
 from ..profile import Profile
 from ..status import Code
+from .state import FrameworkCycle
 
 EXTENDER_SCALE = 10
 """Extenders score 0 to 10, plugins 0 to 100."""

@@ -12,9 +12,9 @@ from ...core.arrays.batch import Batch, Rows
 from ...core.cluster.nominations import Nominations
 from ...core.decision.search import Search, judge_twice
 from ...core.decision.verdict import Verdict
-from ..plugin import FrameworkCycle
 from ..profile import Profile
 from .diagnosis import Diagnosis
+from .state import FrameworkCycle
 
 NOBODY_LEFT = "no node of the cluster is among those that PreFilter plugins named"
 """Upstream: the original divides by zero here and crashes."""

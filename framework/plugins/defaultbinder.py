@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...api.objects import Pod
-from ..plugin import FrameworkCycle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import Plugin
 from ..status import Status
 
 

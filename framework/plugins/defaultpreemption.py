@@ -6,8 +6,9 @@ import attrs
 
 from ...core.pods.template import Template
 from ..cycle.diagnosis import Diagnosis
-from ..cycle.preemption import POST_FILTER, Evaluator, PostFilterResult
-from ..plugin import FrameworkCycle, Plugin
+from ..cycle.preemption import Evaluator
+from ..cycle.state import FrameworkCycle, PostFilterResult
+from ..plugin import Plugin
 
 
 class DefaultPreemption(Plugin):
@@ -19,6 +20,6 @@ class DefaultPreemption(Plugin):
     name = "DefaultPreemption"
 
     def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult:
-        profile, nominations, shortlists, extenders = cycle.notes[POST_FILTER]
-        result = Evaluator(cycle, profile, nominations, extenders, self.args, shortlists).run(found)
+        assert cycle.post_filter is not None
+        result = Evaluator(cycle, cycle.post_filter, self.args).run(found)
         return attrs.evolve(result, message=f"preemption: {result.message}") if result.message else result

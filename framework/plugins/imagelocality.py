@@ -11,7 +11,8 @@ from ...core.arrays.batch import Batch
 from ...core.pods.template import Template
 from ...core.rule import Reads, Scores
 from ...priorities.imagelocality import LEAST, MOST, images, spread_sizes
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import MAX_NODE_SCORE, Plugin
 
 
 class ImageLocality(Plugin):

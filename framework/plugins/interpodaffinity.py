@@ -34,7 +34,8 @@ from ...priorities.interpodaffinity import liking, stretched
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import label_selector_fault
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
 

@@ -19,7 +19,8 @@ from ...core.rule import Reads, RuleError, Scores
 from ...priorities.reduce import normalize_reduce
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import preferred_faults
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin, PreFilterResult
+from ..cycle.state import FrameworkCycle, PreFilterResult
+from ..plugin import MAX_NODE_SCORE, Plugin
 from ..queue.events import NODE_ADD_OR_UPDATE, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
 

@@ -9,7 +9,8 @@ from ...core.arrays.batch import Batch
 from ...core.failures import Failures, Reason
 from ...core.pods.template import Template
 from ...core.rule import Reads
-from ..plugin import FrameworkCycle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import Plugin
 from ..queue.events import NODE_ADD_OR_UPDATE, ClusterEvent
 
 DIFFERENT_NODE = Reason("node(s) didn't match the requested node name", resolvable=False)

@@ -10,7 +10,8 @@ from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.hostports import pod_fits_host_ports
-from ..plugin import FrameworkCycle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import Plugin
 from ..queue.events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
 
 

@@ -20,7 +20,8 @@ from ...predicates.resources import checked_resources, shortages
 from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
 from ..status import reason
 

@@ -21,7 +21,8 @@ from ...core.rule import Reads, Reduction, RuleError, Scores
 from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import Status, error
 from .spreadconstraints import HARD, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers

@@ -11,7 +11,8 @@ from ...core.arrays.batch import Batch
 from ...core.pods.template import Template
 from ...core.rule import Reads, Scores
 from ...priorities.selectorspread import zone_reduction
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import MAX_NODE_SCORE, Plugin
 from .spreadconstraints import deduced_peers
 
 _BY_ZONE = zone_reduction(MAX_NODE_SCORE)

@@ -15,7 +15,8 @@ from ...core.rule import Reads, Scores
 from ...predicates.taints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.reduce import normalize_reduce
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import MAX_NODE_SCORE, Plugin
 from ..queue.events import NODE_ADD_OR_UPDATE, ClusterEvent
 from ..status import reason
 

@@ -23,7 +23,8 @@ from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.search import UNBOUND_IMMEDIATE
 from ...predicates.reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
 from ..config.args import WHOLE_RANGE
-from ..plugin import FrameworkCycle, Handle, Plugin, PreFilterResult
+from ..cycle.state import FrameworkCycle, PreFilterResult
+from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import Status, error, unresolvable
 from .noderesources import scaled_line, utilization

@@ -11,7 +11,8 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.csivolumes import csi_failures
 from ...predicates.volumecounts import AZURE, EBS, GCE, OPENSTACK, DiskType, disk_failures
-from ..plugin import FrameworkCycle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 
 

@@ -12,7 +12,8 @@ from ...core.failures import Failures, Reason
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.disks import no_disk_conflict
-from ..plugin import FrameworkCycle, Handle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import Status, unresolvable
 

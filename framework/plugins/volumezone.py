@@ -17,7 +17,8 @@ from ...core.volumes.intree import REGION, TOPOLOGY_REGION, TOPOLOGY_ZONE, ZONE
 from ...core.volumes.match import claim_class
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ...predicates.volumezone import NO_NAME, not_among, zones_of
-from ..plugin import FrameworkCycle, Plugin
+from ..cycle.state import FrameworkCycle
+from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, failing, unresolvable
 

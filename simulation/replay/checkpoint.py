@@ -25,6 +25,7 @@ from ...core.cluster.order import RoundOrder
 from ...core.incremental.answers import AnswerCache
 from ...core.incremental.scoreboards import Scoreboards
 from ...core.pods.template import Template
+from ...core.preemption.layout import PodLayout
 from ...exceptions import KubeclassicError
 
 MAGIC = "kubeclassic checkpoint"
@@ -36,6 +37,7 @@ ANEW: Mapping[type, tuple[str, ...]] = {
     AnswerCache: ("table", "limit"),
     Scoreboards: ("memory", "limit"),
     RoundOrder: ("cache", "table"),
+    PodLayout: ("table", "by_start_time"),
 }
 """Classes that are made anew from these attributes; what else they hold is worked out again when it is asked for."""
 

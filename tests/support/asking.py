@@ -11,8 +11,9 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import Feed
 from kubeclassic.framework.config.gates import resolved_gates
+from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.plugin import FrameworkCycle, Handle
+from kubeclassic.framework.plugin import Handle
 from kubeclassic.framework.status import Status
 
 

@@ -1,102 +1,152 @@
-"""Preemption over arrays: where only sums matter it finds what the walk through overlays finds."""
+"""The dry run of preemption: arrays find what overlays find, and both what plain loops find."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.decision.plan import Victims
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.preemption.dryrun import dry_run, is_plain
-from kubeclassic.core.preemption.select import is_protected, pick_one_node, select_victims
-from tests.support.build import engine, node, obj, pod
+from kubeclassic.core.preemption.budgets import counted_down, exhausted
+from kubeclassic.core.preemption.dryrun import ArrayTrial, OverlayTrial, coming_pods, is_plain
+from kubeclassic.core.preemption.layout import PodLayout
+from kubeclassic.core.preemption.lockstep import dry_run
+from kubeclassic.framework.cycle.state import FrameworkCycle
+from tests.reference.preemption import Attempt, general, resources, selector, taints
+from tests.support.build import engine, node, pod
+from tests.support.crowds import RELEASES, Crowd, begun, crowds
 from tests.support.examples import examples
+from tests.support.frameworkbuild import enabled, scheduler
 
-REQUESTS: list[dict[str, str]] = [{"cpu": "1"}, {"cpu": "3", "memory": "2Gi"}, {}]
-STARTS = ("2026-01-01T00:00:00Z", "2026-01-01T00:10:00Z", "2026-01-02T00:00:00Z", None, "2026-01-01T01:00:00+01:00")
-
-
-@st.composite
-def residents(draw: st.DrawFn) -> list[Pod]:
-    """Pods of several priorities, sizes and start times on three nodes."""
-    made = []
-    for number in range(draw(st.integers(0, 14))):
-        made.append(
-            pod(
-                f"e{number}",
-                on=f"n{draw(st.integers(0, 2))}",
-                requests=draw(st.sampled_from([{}, {"cpu": "500m"}, {"cpu": "1", "memory": "1Gi"}, {"memory": "3Gi"}])),
-                labels=draw(st.sampled_from([{}, {"app": "a"}, {"app": "b"}])),
-                priority=draw(st.integers(0, 3)),
-                status={"startTime": draw(st.sampled_from(STARTS))},
-            )
-        )
-    return made
+RESOURCES_FIRST = {"plugins": {"filter": enabled("NodeResourcesFit")}}
+Told = tuple[dict[str, tuple[list[str], int]], dict[str, int], str | None]
 
 
-def budget(app: str, allowed: int) -> KubeObject:
-    """A disruption budget for the pods of an app."""
-    spec = {"selector": {"matchLabels": {"app": app}}}
-    status = {"disruptionsAllowed": allowed}
-    made: KubeObject = obj({"kind": "PodDisruptionBudget", "metadata": {"name": app}, "spec": spec, "status": status})
-    return made
+def tried(cycle: Cycle, made: Engine, *, by_arrays: bool) -> Told:
+    """The candidates, what stands against other nodes, and which node would be chosen, over all nodes."""
+    rows = np.array([made.table.row_of[name] for name in sorted(made.table.row_of)], np.intp)
+    potential = PodLayout(made.table, cycle.release.preemption.by_start_time).lower_than(cycle.pod.priority, rows)
+    overlays = OverlayTrial.of(cycle, made.nominations, potential)
+    trial = ArrayTrial.of(cycle, coming_pods(cycle, made.nominations), potential) if by_arrays else overlays
+    protection = counted_down if isinstance(cycle, FrameworkCycle) else exhausted
+    found, verdict = dry_run(trial, protection(cycle.listings.budgets))
+    candidates = {name: ([p.key for p in v.pods], v.violations) for name, v in found.spelled_out().items()}
+    return candidates, verdict.tally(np.flatnonzero(~verdict.fits)), found.name(found.pick()) if len(found) else None
 
 
-def begun(made: Engine, incoming: Pod) -> Cycle:
-    """A cycle for *incoming*."""
-    return made.begin(incoming)
-
-
-def both_ways(made: Engine, incoming: Pod) -> tuple[dict[str, Victims], dict[str, Victims], str | None, str | None]:
-    """The candidates by overlays and by arrays, and which one each way would choose."""
-    cycle = begun(made, incoming)
-    rows = np.array([made.table.row_of[f"n{i}"] for i in range(3)], np.intp)
-    assert is_plain(cycle, made.nominations)
-    assert cycle.answers is not None
-    by_start = cycle.release.preemption.by_start_time
-    slow = select_victims(cycle, made.nominations, rows)
-    trial = dry_run(cycle, made.nominations, rows, made.flow.layout, lambda template: is_protected(template.pod, cycle))
-    fast = {name: Victims([e.pod for e in trial.victims_of(i)[0]], trial.victims_of(i)[1]) for i, name in enumerate(trial.names)}
-    return slow, fast, pick_one_node(slow, by_start) if slow else None, trial.names[trial.pick(by_start)] if trial.names else None
-
-
-def told(candidates: dict[str, Victims]) -> dict[str, tuple[list[str], int]]:
-    """Candidates as plain data."""
-    return {name: ([p.key for p in victims.pods], victims.violations) for name, victims in candidates.items()}
-
-
-class TestDryRun:
+class TestBothBackings:
     @examples(1.5)
-    @given(residents(), st.integers(1, 3), st.sampled_from(REQUESTS), st.sampled_from(["1.13", "1.16"]))
-    def test_arrays_find_what_overlays_find(
-        self, there: list[Pod], priority: int, requests: dict[str, str], release: str
-    ) -> None:
-        """The same candidates, victims in the same order, the same violations and the same choice."""
-        nodes = [node(f"n{i}", cpu="3", memory="4Gi", pods="6") for i in range(3)]
-        made = engine(*nodes, *there, budget("a", 0), budget("b", 1), release=release)
-        slow, fast, slow_choice, fast_choice = both_ways(made, pod("p", requests=requests, priority=priority))
-        assert told(fast) == told(slow)
-        assert fast_choice == slow_choice
+    @given(crowds(), st.sampled_from(RELEASES), st.booleans())
+    def test_arrays_find_what_overlays_find(self, crowd: Crowd, release: str, resources_first: bool) -> None:
+        """The same candidates, victims in the same order, violations, reasons and choice, also where the pod would fit as it is."""
+        made = crowd.engine(release, RESOURCES_FIRST if resources_first else None)
+        cycle = begun(made, crowd.incoming)
+        assert is_plain(cycle, coming_pods(cycle, made.nominations))
+        assert tried(cycle, made, by_arrays=True) == tried(cycle, made, by_arrays=False)
 
+    @examples(1.5)
+    @given(crowds(with_terms=True), st.sampled_from(RELEASES))
+    def test_rules_that_count_nobody_are_not_in_the_way(self, crowd: Crowd, release: str) -> None:
+        """Where sums are said to be enough they are, whatever pods want of others that are not there."""
+        made = crowd.engine(release)
+        cycle = begun(made, crowd.incoming)
+        if is_plain(cycle, coming_pods(cycle, made.nominations)):
+            assert tried(cycle, made, by_arrays=True) == tried(cycle, made, by_arrays=False)
+
+    @examples(1.5)
+    @given(crowds(), st.sampled_from(RELEASES), st.booleans(), st.booleans())
+    def test_an_attempt_is_what_plain_loops_find(self, crowd: Crowd, release: str, resources_first: bool, remembers: bool) -> None:
+        """A whole cycle's plan and its message, with arrays or, where no answers are kept, with overlays."""
+        made = crowd.engine(release, RESOURCES_FIRST if resources_first else None, **({} if remembers else {"memory_bytes": 0}))
+        decision = made.schedule(crowd.incoming)
+        filters = (resources, taints, selector) if resources_first else (taints, selector, resources)
+        is_framework = release == RELEASES[-1]
+        attempt = Attempt(
+            crowd.world, crowd.incoming, filters if is_framework else (general, taints), release >= "1.15", is_framework
+        ).run()  # fmt: skip
+        if not decision.is_fit_error:
+            return
+        assert decision.preemption is not None
+        plan = decision.preemption.record()
+        wanted = {name: {"victims": [p.key for p in pods], "pdbViolations": n} for name, (pods, n) in attempt.candidates.items()}
+        assert plan["candidates"] == wanted
+        assert plan["node"] == attempt.choice()
+        if is_framework and not attempt.candidates:
+            against = ", ".join(sorted(f"{count} {text}" for text, count in attempt.reasons.items()))
+            assert str(decision.error).endswith(f" preemption: 0/4 nodes are available: {against}..")
+
+
+def are_enough(cycle: Cycle, nominations: Nominations) -> bool:
+    """Whether sums are."""
+    return is_plain(cycle, coming_pods(cycle, nominations))
+
+
+class TestWhereSumsAreEnough:
+    def cycle(self, incoming: Any, *there: Any, release: str = "1.16") -> tuple[Cycle, Nominations]:
+        """A cycle for *incoming* on a node with pods."""
+        objects = (node("n0", labels={"kubernetes.io/hostname": "n0"}), *there)
+        made = scheduler(*objects) if release == RELEASES[-1] else engine(*objects, release=release, gates={"EvenPodsSpread": True})
+        return begun(made, incoming), made.nominations
+
+    @pytest.mark.parametrize("release", ["1.16", "1.27"])
+    def test_ports_and_terms_go_the_long_way(self, release: str) -> None:
+        """A pod that asks for a host port, or that other pods' anti-affinity is about, cannot be judged by sums."""
+        ports = [{"name": "c", "image": "i", "ports": [{"hostPort": 80, "containerPort": 80}]}]
+        shy = pod("shy", on="n0", affinity=refusing("p"))
+        assert not are_enough(*self.cycle(pod("p", containers=ports), shy, release=release))
+        assert not are_enough(*self.cycle(pod("p", labels={"app": "p"}), shy, release=release))
+        assert are_enough(*self.cycle(pod("p", labels={"app": "q"}), shy, release=release))
+
+    @pytest.mark.parametrize("release", ["1.16", "1.27"])
+    def test_volumes_go_the_long_way(self, release: str) -> None:
+        """A pod with a volume cannot be judged by sums."""
+        volume = {"name": "v", "gcePersistentDisk": {"pdName": "d"}}
+        assert not are_enough(*self.cycle(pod("p", volumes=[volume]), release=release))
+
+    def test_nominated_pods_can_be_what_is_counted(self) -> None:
+        """Nobody there is counted by a spread constraint, but a nominated pod would be."""
+        constraint = {
+            "maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "a"}},
+        }  # fmt: skip
+        cycle, nominations = self.cycle(pod("p", labels={"app": "a"}, priority=5, topologySpreadConstraints=[constraint]))
+        assert are_enough(cycle, nominations)
+        nominations.add(pod("other", labels={"app": "b"}, priority=9, status={"nominatedNodeName": "n0"}), "n0")
+        assert are_enough(cycle, nominations)
+        nominations.add(pod("peer", labels={"app": "a"}, priority=9, metadata={"uid": "u"}, status={"nominatedNodeName": "n0"}), "n0")
+        assert not are_enough(cycle, nominations)
+
+    def test_nominated_pods_can_refuse(self) -> None:
+        """Nobody there cares who is near, but a nominated pod does."""
+        cycle, nominations = self.cycle(pod("p", labels={"app": "a"}, priority=5))
+        shy = pod("shy", priority=9, affinity=refusing("a"), status={"nominatedNodeName": "n0"})
+        nominations.add(shy, "n0")
+        assert not are_enough(cycle, nominations)
+
+    def test_without_answers(self) -> None:
+        """Where no answers are kept nothing tells what rules count."""
+        cycle, nominations = self.cycle(pod("p"))
+        cycle.answers = None
+        assert not are_enough(cycle, nominations)
+
+
+def refusing(app: str) -> dict[str, Any]:
+    """An affinity that refuses pods of *app* on its node."""
+    term = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": "kubernetes.io/hostname"}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+class TestNominations:
     def test_a_nominated_pod_takes_its_room(self) -> None:
         """Room that a pod of higher priority waits for is not counted as free."""
         made = engine(*[node(f"n{i}", cpu="2") for i in range(3)], pod("e", on="n0", requests={"cpu": "2"}))
-        waiting = pod("w", requests={"cpu": "2"}, priority=9, status={"nominatedNodeName": "n0"})
-        made.nominations.add(waiting, "n0")
-        slow, fast, _, _ = both_ways(made, pod("p", requests={"cpu": "1"}, priority=5))
-        assert told(fast) == told(slow)
-        assert "n0" not in fast
-
-    def test_ports_and_terms_go_the_long_way(self) -> None:
-        """A pod that asks for a host port, or that other pods' anti-affinity is about, cannot be judged by sums."""
-        ports = [{"name": "c", "image": "i", "ports": [{"hostPort": 80, "containerPort": 80}]}]
-        term = {"labelSelector": {"matchLabels": {"app": "p"}}, "topologyKey": "kubernetes.io/hostname"}
-        shy = pod("shy", on="n0", affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
-        made = engine(node("n0", labels={"kubernetes.io/hostname": "n0"}), shy)
-        assert not is_plain(begun(made, pod("p", containers=ports)), Nominations(True))
-        assert not is_plain(begun(made, pod("p", labels={"app": "p"})), Nominations(True))
-        assert is_plain(begun(made, pod("p", labels={"app": "q"})), Nominations(True))
+        made.nominations.add(pod("w", requests={"cpu": "2"}, priority=9, status={"nominatedNodeName": "n0"}), "n0")
+        cycle = begun(made, pod("p", requests={"cpu": "1"}, priority=5))
+        fast, slow = tried(cycle, made, by_arrays=True), tried(cycle, made, by_arrays=False)
+        assert fast == slow
+        assert "n0" not in fast[0]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from kubeclassic.core.engine import Engine
+from kubeclassic.framework.cycle.preemption import shortlisted
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import decided, scheduler
 
@@ -113,6 +116,27 @@ class TestShortlist:
         """Without shortlists every node is tried."""
         engine = scheduler(*self.nodes(), shortlists=False)
         assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n149", ["e149"])
+
+    def test_each_kind_has_a_list_of_its_own(self) -> None:
+        """As many candidates are kept that violate a budget as that do not, and it ends with so many together if one does not."""
+        assert kept([0, 1, 0], 2) == ([0, 1], True)
+        assert kept([2, 1, 3], 2) == ([0, 1], False)
+        assert kept([2, 1, 3, 0, 0], 2) == ([0, 1, 3], True)
+        assert kept([0, 0], 3) == ([0, 1], False)
+
+    def test_a_list_without_places(self) -> None:
+        """A share of nodes that comes to 0 leaves room for no candidate at all, however many nodes would do."""
+        config = [{"name": "DefaultPreemption", "args": {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 0}}]
+        nodes = [node("a"), node("b", cpu="1"), pod("x", on="a", requests=BIG), pod("y", on="b", requests={"cpu": "1"})]
+        engine = scheduler(*nodes, profile={"pluginConfig": config})
+        decision = decided(engine, pod("p", priority=9, requests=BIG))
+        assert str(decision.error).endswith(" preemption: 0/1 nodes are available: 1 Insufficient cpu..")
+
+
+def kept(violations: list[int], wanted: int) -> tuple[list[int], bool]:
+    """Which candidates are kept, and whether no more are looked for."""
+    mask, is_enough = shortlisted(np.array(violations, np.int64), wanted)
+    return np.flatnonzero(mask).tolist(), is_enough
 
 
 class TestStates:

@@ -11,7 +11,7 @@ from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.framework.config.args import InterPodAffinityArgs
-from kubeclassic.framework.plugin import FrameworkCycle
+from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
 from kubeclassic.framework.status import SKIP, Code, Status
 from tests.reference.framework_interpodaffinity import Books, liking, scaled

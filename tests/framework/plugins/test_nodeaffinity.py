@@ -10,7 +10,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import RuleError
 from kubeclassic.framework.config.args import read_args
-from kubeclassic.framework.plugin import PreFilterResult
+from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.plugins.nodeaffinity import NodeAffinity
 from kubeclassic.framework.status import SKIP, error, unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals, scores

@@ -11,8 +11,8 @@ from kubeclassic.api.objects import Node, Pod, TopologySpreadConstraint
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.feed import Feed
+from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.plugin import FrameworkCycle
 from kubeclassic.framework.status import Code, Status
 from tests.reference.framework_topologyspread import Books
 from tests.support.asking import cycle_of, found_by

@@ -10,7 +10,7 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.config.args import read_args
-from kubeclassic.framework.plugin import PreFilterResult
+from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.plugins.volumebinding import VolumeBinding
 from kubeclassic.framework.status import error, unresolvable
 from tests.support.asking import cycle_of, handle

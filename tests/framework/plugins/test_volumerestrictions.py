@@ -8,7 +8,7 @@ import numpy as np
 
 from kubeclassic.api.objects import PersistentVolumeClaim, Pod
 from kubeclassic.core.arrays.overlay import Overlay
-from kubeclassic.framework.plugin import FrameworkCycle
+from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.plugins.volumerestrictions import VolumeRestrictions
 from kubeclassic.framework.status import unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals

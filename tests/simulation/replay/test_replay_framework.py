@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import pytest
 
 from kubeclassic.core.engine import Engine
-from kubeclassic.framework.plugin import Plugin, PreFilterResult
+from kubeclassic.framework.cycle.state import PreFilterResult
+from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.framework.status import Status, error, unschedulable
 from kubeclassic.simulation.replay.inputs.inputs import Inputs

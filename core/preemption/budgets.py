@@ -1,0 +1,72 @@
+"""Whose eviction violates a disruption budget: what the releases mean by that, for all potential victims at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from ...api.meaning.labels import SelectorError, selector_matches
+from ...api.objects import PodDisruptionBudget
+from ..arrays.batch import Mask
+from ..pods.template import Template
+from .layout import PotentialVictims
+
+Protection = Callable[[PotentialVictims], Mask]
+"""Which of the potential victims, which stand in the order of their importance, a budget protects: bool[places, k]."""
+
+
+def exhausted(budgets: Iterable[PodDisruptionBudget]) -> Protection:
+    """A budget that has no disruption left protects every pod that it selects.
+
+    Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go.
+    """
+    spent = [budget for budget in budgets if budget.disruptions_allowed <= 0]
+    return lambda potential: _beyond_allowance(potential, spent, exempts=False)
+
+
+def counted_down(budgets: Iterable[PodDisruptionBudget]) -> Protection:
+    """Each pod of a node takes one from the budgets that select it, the most important first; those that come too late are protected.
+
+    A pod that a budget lists as disrupted is none of its pods.
+    Upstream: filterPodsWithPDBViolation in pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
+    """
+    known = list(budgets)
+    return lambda potential: _beyond_allowance(potential, known, exempts=True)
+
+
+def _beyond_allowance(potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool) -> Mask:
+    there, templates = potential.there, potential.layout.templates
+    found = np.zeros_like(there)
+    if not budgets or not there.any():
+        return found
+    numbers = potential.of_layout(potential.layout.template, np.arange(len(there)))
+    present = np.flatnonzero(np.bincount(numbers[there])).tolist()
+    for budget in budgets:
+        selected = [number for number in present if selects(budget, templates[number])]
+        if selected:
+            is_selected = np.zeros(len(templates), np.bool_)
+            is_selected[selected] = True
+            mine = is_selected[numbers] & there
+            if exempts:
+                _exempt(mine, potential, frozenset(budget.disrupted_pods))
+            found |= mine & (mine.cumsum(axis=0) > budget.disruptions_allowed)
+    return found
+
+
+def _exempt(selected: Mask, potential: PotentialVictims, names: frozenset[str]) -> None:
+    """Take the pods called one of *names* out of *selected*."""
+    for place, i in np.argwhere(selected).tolist() if names else ():
+        if potential.entry(place, i).pod.name in names:
+            selected[place, i] = False
+
+
+def selects(budget: PodDisruptionBudget, template: Template) -> bool:
+    """Whether *budget* is one of pods of *template*; it needs a selector that is valid and not empty, and the pods need labels."""
+    selector = budget.selector
+    if budget.namespace != template.namespace or not template.labels or selector is None or selector.is_empty:
+        return False
+    try:
+        return selector_matches(selector, template.labels)
+    except SelectorError:
+        return False

@@ -1,0 +1,97 @@
+"""Which node is chosen among those where preemption would help."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.core.arrays.batch import Rows
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.preemption.choice import Candidates, pick_one_node
+from kubeclassic.core.preemption.layout import PodLayout
+from tests.reference.preemption import Attempt, World
+from tests.support.build import engine, node, pod
+from tests.support.crowds import STARTS
+from tests.support.examples import examples
+
+PODS = 4
+"""On each node."""
+Choice = tuple[int, str | None, bool, bool]
+"""A pod's priority, its start, whether it is a victim, and whether a budget protects it."""
+
+
+@st.composite
+def choices(draw: st.DrawFn, fewest: int) -> list[list[Choice]]:
+    """The pods of some nodes, which may differ in nothing but when their pods started."""
+    traits = st.lists(st.tuples(st.integers(0, 1), st.booleans(), st.sampled_from([False, False, True])), min_size=PODS, max_size=PODS)
+    shared, starts = draw(st.none() | traits), st.sampled_from(draw(st.sampled_from([STARTS, STARTS[:3]])))
+    return [
+        [(priority, draw(starts), leaves, guarded) for priority, leaves, guarded in (draw(traits) if shared is None else shared)]
+        for _ in range(draw(st.integers(fewest, 4)))
+    ]
+
+
+def made_of(nodes: list[list[Choice]], release: str) -> tuple[Engine, Rows]:
+    """A scheduler of nodes with such pods, and their rows in descending order of name."""
+    pods = [
+        pod(f"e{i}{j}", on=f"n{i}", priority=priority, status={"startTime": start})
+        for i, there in enumerate(nodes) for j, (priority, start, _, _) in enumerate(there)
+    ]  # fmt: skip
+    made = engine(*[node(f"n{i}") for i in range(len(nodes))], *pods, release=release)
+    made.snapshot.refresh()
+    return made, np.array([made.table.row_of[f"n{i}"] for i in reversed(range(len(nodes)))], np.intp)
+
+
+def candidates_of(nodes: list[list[Choice]], made: Engine, rows: Rows) -> Candidates:
+    """Candidates with the victims that were drawn."""
+    potential = PodLayout(made.table, made.algorithm.release.preemption.by_start_time).lower_than(5, rows)
+    protected, victim = np.zeros((2, *potential.there.shape), np.bool_)
+    for i, entries in enumerate(potential.entries):
+        for place, name in enumerate(entry.pod.name for entry in entries):
+            _, _, victim[place, i], protected[place, i] = nodes[int(name[1])][int(name[2])]
+    ordered = potential.protecting(protected)
+    return Candidates.of(ordered, victim if ordered.order is None else np.take_along_axis(victim, ordered.order, axis=0))
+
+
+class TestPick:
+    @examples(2)
+    @given(choices(1), st.sampled_from(["1.14", "1.16"]))
+    def test_arrays_choose_as_lists_and_loops_do(self, nodes: list[list[Choice]], release: str) -> None:
+        """Of the same candidates arrays, lists and the plain definition choose the same node, the first by name of equals."""
+        made, rows = made_of(nodes, release)
+        candidates = candidates_of(nodes, made, rows)
+        spelled_out = candidates.spelled_out()
+        chosen = candidates.name(candidates.pick())
+        assert chosen == pick_one_node(spelled_out, release == "1.16")
+        attempt = Attempt(World([], {}, [], []), pod("p"), (), release == "1.16", False)
+        attempt.candidates = {name: (victims.pods, victims.violations) for name, victims in spelled_out.items()}
+        assert chosen == attempt.choice()
+
+    @examples(0.5)
+    @given(choices(2), st.integers(0, 3))
+    def test_two_goes_are_as_one(self, nodes: list[list[Choice]], at: int) -> None:
+        """Candidates that were found in two goes are as those found in one."""
+        made, rows = made_of(nodes, "1.16")
+        whole = candidates_of(nodes, made, rows)
+        parts = Candidates.nobody()
+        for some in (rows[:at], rows[at:]):
+            parts = parts.followed_by(candidates_of(nodes, made, some))
+        assert told(parts) == told(whole)
+        assert parts.violations.tolist() == whole.violations.tolist()
+        assert parts.pick() == whole.pick()
+
+    def test_only_the_first_victim_need_be_protected(self) -> None:
+        """A protected victim of low priority comes first in the list, and its priority is what counts."""
+        nodes: list[list[Choice]] = [
+            [(1, None, True, False), (0, None, True, True)],
+            [(1, None, True, True), (0, None, False, False)],
+        ]  # fmt: skip
+        candidates = candidates_of(nodes, *made_of(nodes, "1.16"))
+        assert told(candidates) == {"n0": ["e01", "e00"], "n1": ["e10"]}
+        assert candidates.name(candidates.pick()) == "n0"
+
+
+def told(candidates: Candidates) -> dict[str, list[str]]:
+    """Candidates as plain data."""
+    return {name: [pod.name for pod in victims.pods] for name, victims in candidates.spelled_out().items()}
