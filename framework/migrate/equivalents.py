@@ -1,4 +1,4 @@
-"""What became of each predicate and priority: the plugins that do its work, and in what they differ.
+"""The plugins that replace each predicate and priority, and how they differ from it.
 
 Upstream: pkg/scheduler/framework/plugins/legacy_registry.go of 1.19 to 1.22, which translated Policies until they were removed.
 """
@@ -35,7 +35,7 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "EvenPodsSpread": ("PodTopologySpread",),
     "MatchInterPodAffinity": ("InterPodAffinity",),
 }
-"""Predicate -> the plugins that filter in its place, in order."""
+"""Predicate -> the filter plugins that replace it, in order."""
 
 SCORES: Mapping[str, str] = {
     "BalancedResourceAllocation": "NodeResourcesBalancedAllocation",
@@ -44,7 +44,7 @@ SCORES: Mapping[str, str] = {
     "TaintTolerationPriority": "TaintToleration",
     "ImageLocalityPriority": "ImageLocality",
 }
-"""Priority -> the plugin that scores in its place; those that share a plugin, or have none, are not here."""
+"""Priority -> the score plugin that replaces it; without priorities that share a plugin or have none."""
 
 SELECTOR_SPREAD = "SelectorSpread"
 """The plugin with the formula of SelectorSpreadPriority."""
@@ -52,10 +52,10 @@ SELECTOR_SPREAD = "SelectorSpread"
 PRE_SCORERS = frozenset({
     "InterPodAffinity", "NodeAffinity", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "PodTopologySpread", "TaintToleration",
 })  # fmt: skip
-"""The plugins that prepare their scores."""
+"""The plugins with a PreScore."""
 
 SCORERS = PRE_SCORERS | {"ImageLocality", "VolumeBinding"}
-"""The plugins that score where they run at all points."""
+"""The plugins that score if they are enabled under multiPoint."""
 
 GONE: Mapping[str, str] = {
     "EqualPriority": "left out: it gave every node the same",
@@ -65,7 +65,7 @@ GONE: Mapping[str, str] = {
     ),
     "ResourceLimitsPriority": "left out: nothing looks at limits any more",
 }
-"""Priority -> why there is nothing in its place."""
+"""Priority -> why no plugin replaces it."""
 
 _CONDITIONS = "conditions are not looked at: TaintToleration turns down the nodes that the node lifecycle controller has tainted for them"
 
@@ -97,20 +97,20 @@ DIFFERENCES: Mapping[str, str] = {
     "NodeAffinityPriority": "preferences on fields count too",
     "ImageLocalityPriority": "the upper threshold grows with the number of containers",
 }
-"""Rule -> how its plugins decide otherwise."""
+"""Rule -> how its plugins decide differently."""
 
 OLDER = frozenset({
     "CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure", "PodToleratesNodeNoExecuteTaints",
     "ResourceLimitsPriority",
 })  # fmt: skip
-"""Rules that upstream's own translation no longer knew."""
+"""Rules that upstream's own translation did not know any more."""
 
 UPSTREAM_PREDICATES = (
     "CheckNodeUnschedulable", "GeneralPredicates", "NoDiskConflict", "PodToleratesNodeTaints", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount",
     "MaxCSIVolumeCountPred", "MaxAzureDiskVolumeCount", "CheckVolumeBinding", "NoVolumeZoneConflict", "EvenPodsSpread",
     "MatchInterPodAffinity",
 )  # fmt: skip
-"""What upstream's own translation took where a Policy has no predicates, in running order."""
+"""The predicates that upstream's own translation used for a Policy without a list, in running order."""
 
 UPSTREAM_PRIORITIES: Mapping[str, int] = {
     "SelectorSpreadPriority": 1,
@@ -122,4 +122,4 @@ UPSTREAM_PRIORITIES: Mapping[str, int] = {
     "ImageLocalityPriority": 1,
     "EvenPodsSpreadPriority": 2,
 }
-"""What it took where a Policy has no priorities, with weights; NodePreferAvoidPodsPriority apart, which is gone."""
+"""Priority -> weight for a Policy without a list, in upstream's own translation; NodePreferAvoidPodsPriority, now removed, is left out."""
