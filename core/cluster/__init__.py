@@ -1,1 +1,1 @@
-"""What a scheduler knows of its cluster: the cache of nodes and pods, the visiting order, the snapshot, listings, nominations."""
+"""The state of the cluster: the cache of nodes and pods, the visiting order, the snapshot, listings and nominations."""
