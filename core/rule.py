@@ -18,7 +18,7 @@ from .release import Release
 
 Scores = NDArray[np.int64]
 AnyCycle = Any
-"""A :class:`~kubeclassic.core.cycle.Cycle`, which knows the rules, so that this file cannot know it."""
+"""A :class:`~kubeclassic.core.cycle.Cycle`. It is Any here because that module imports this one."""
 
 
 class Reads(enum.Flag):

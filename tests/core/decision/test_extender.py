@@ -1,4 +1,4 @@
-"""Extenders in a cycle: the names that a filter gives back are checked before they are taken over."""
+"""Extenders in a cycle: the names that a filter returns are checked before they are used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNKNOWN = f'extender "{URL}" claims a filtered node "node-x" which is not found 
 
 @attrs.define
 class Scripted:
-    """An extender that leaves out some nodes, names others, and notes which nodes it was sent."""
+    """An extender that drops some nodes, adds others, and records which nodes it was sent."""
 
     adds: tuple[str, ...] = ()
     drops: Mapping[str, str] = attrs.field(factory=dict)
@@ -74,13 +74,13 @@ class TestUnknownNodes:
 
     @pytest.mark.parametrize("release", [*CLASSIC, FRAMEWORK])
     def test_an_ignorable_extender_is_passed_over(self, release: str) -> None:
-        """The answer of an ignorable extender that names such a node does not count at all."""
+        """If an ignorable extender returns such a node its whole answer is ignored."""
         found = decided(release, Scripted(adds=("node-x",), drops={"a": "no"}, is_ignorable=True))
         assert found.feasible == ["a", "b"]
 
     @pytest.mark.parametrize("release", CLASSIC)
     def test_a_node_without_object_is_unknown(self, release: str) -> None:
-        """A name that only a pod without node gives to the snapshot is no node."""
+        """A row that exists only because of a pod on an unknown node is no node."""
         orphan = pod("orphan", on="node-x")
         assert decided(release, Scripted(adds=("node-x",)), objects=(node("a"), node("b"), orphan)).error == UNKNOWN
 
@@ -113,6 +113,6 @@ class TestNodesThatFailed:
 
 
 def test_reasons_are_counted() -> None:
-    """What extenders say against nodes stands in the FitError beside the reasons of predicates."""
+    """The FitError has the reasons of extenders beside those of predicates."""
     found = decided("1.16", Scripted(drops={"a": "not here", "b": "not here"}))
     assert found.error == "0/3 nodes are available: 1 Insufficient pods, 2 not here."

@@ -1,4 +1,4 @@
-"""What nodes can do for a pod's claims."""
+"""Which nodes can serve a pod's claims, and with which volumes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, clai
 
 class TestBoundClaims:
     def test_a_node_must_reach_every_bound_volume(self) -> None:
-        """A node that the affinity of a bound volume leaves out is not bound-satisfied."""
+        """A node that does not match the affinity of a bound volume cannot serve its claim."""
         found = binder(claim("c", annotations=BOUND, volumeName="v"), volume("v", **on(zone="a")))
         assert flags(found, batch(node("n1", zone="a"), node("n2", zone="b"), node("n3")), "c") == [
             (True, True),
@@ -74,7 +74,7 @@ class TestClaimsThatCannotWait:
 
     @pytest.mark.parametrize(("release", "answer"), [("1.13", "pod has unbound immediate PersistentVolumeClaims"), ("1.14", (True, True))])
     def test_a_selected_node_makes_a_claim_immediate_before_1_14(self, release: str, answer: object) -> None:
-        """A claim whose volume is being made for a node is immediate before 1.14, and later only that node will do."""
+        """A claim whose volume is being provisioned for a node is immediate before 1.14; later only that node fits."""
         objects = [claim("c", annotations={SELECTED: "n1"}), storage_class("wait", provisioner="p", **WAIT)]
         assert flags(binder(*objects, release=release), batch(node("n1")), "c") == [answer]
 
@@ -135,7 +135,7 @@ class TestMatching:
         assert self.chosen(wanted, volume("a", meta=gold, accessModes=["ReadOnlyMany", "ReadWriteOnce"])) == ["a for c"]
 
     def test_a_bad_selector_is_an_error(self) -> None:
-        """A claim's selector that is not valid ends the question."""
+        """An invalid selector of a claim is an error."""
         bad = claim("c", selector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
         answer = self.chosen(bad)
         assert isinstance(answer, str)

@@ -41,7 +41,7 @@ def balanced(*resources: str) -> NodeResourcesBalancedAllocation:
 
 
 def reasons(new: Pod, *objects: Any, by: NodeResourcesFit | None = None) -> list[str]:
-    """What stands against the node called n."""
+    """The reasons of the node called n."""
     cycle = cycle_of(new, *objects)
     failures = (by or fit()).filter(cycle.template, Batch(cycle.table), cycle)
     return [reason.text for reason in (failures.reasons(cycle.table.row_of["n"]) if failures else ())]
@@ -49,7 +49,7 @@ def reasons(new: Pod, *objects: Any, by: NodeResourcesFit | None = None) -> list
 
 class TestFilter:
     def test_every_shortage_is_named_in_order(self) -> None:
-        """Pods, cpu, memory, ephemeral storage, then scalars by name; each may heal."""
+        """Pods, cpu, memory, ephemeral storage, then scalars by name; all are resolvable."""
         small = node("n", cpu="1", memory="1Gi", pods="0", allocatable={"ephemeral-storage": "1Gi"})
         wanted = {"cpu": "2", "memory": "2Gi", "ephemeral-storage": "2Gi", TPU: "1", GPU: "1"}
         texts = ["Too many pods", *(f"Insufficient {name}" for name in ("cpu", "memory", "ephemeral-storage", GPU, TPU))]
@@ -61,13 +61,13 @@ class TestFilter:
         assert reasons(pod("new", containers=containers), node("n", cpu="1m")) == []
 
     def test_a_pod_that_asks_for_nothing_needs_a_place_alone(self) -> None:
-        """Without any request an overcommitted node will do."""
+        """A pod without requests fits on an overcommitted node."""
         objects = [node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})]
         assert reasons(pod("new"), *objects) == []
 
     @pytest.mark.parametrize("requests", [{"memory": "1"}, {"cpu": "0", GPU: "0"}])
     def test_any_request_makes_overcommitment_count(self, requests: Json) -> None:
-        """As soon as anything is asked for, be it 0 of a scalar, an overcommitted cpu is in the way."""
+        """With any request, even 0 of a scalar, an overcommitted cpu rejects the node."""
         objects = [node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})]
         assert reasons(pod("new", requests=requests), *objects) == ["Insufficient cpu"]
 
@@ -85,7 +85,7 @@ class TestFilter:
         ],
     )
     def test_extended_resources_can_be_ignored(self, args: Json, names: list[str]) -> None:
-        """By name or by what stands before the slash; others never are."""
+        """Resources are ignored by name or by the part before the slash; others never are."""
         assert reasons(pod("new", requests={GPU: "1", TPU: "1"}), node("n"), by=fit(**args)) == [f"Insufficient {name}" for name in names]
 
     def test_huge_pages_cannot_be_ignored(self) -> None:

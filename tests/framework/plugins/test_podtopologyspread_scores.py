@@ -125,7 +125,7 @@ class TestSoft:
         assert scores(plugin(), incoming(), A, B) == {"a": 100, "b": 100}
 
     def test_nodes_that_lack_a_key_get_0(self) -> None:
-        """They are out of it, also where nobody counts anywhere."""
+        """They score 0, even if no peers are counted anywhere."""
         assert scores(plugin(), incoming(soft()), A, node("c")) == {"a": 100, "c": 0}
 
     def test_more_domains_weigh_more(self) -> None:

@@ -170,7 +170,7 @@ class TestStorageCapacity:
         assert against(using("p", "c"), MAKING, csi_driver("maker", reports=False), claim("c")) == {"a": [], "b": []}
 
     def test_the_first_claim_that_fails_says_why(self) -> None:
-        """A claim that nobody makes volumes for hides a later one with too little storage, and the other way round."""
+        """The first claim that cannot be provisioned decides the reason: no provisioner, or too little storage."""
         claims = [claim("small", "none", "1Mi"), claim("big", "wait", "1Gi"), claim("huge", "none", "2Gi")]
         objects = [MAKING, storage_class("none", **WAIT), csi_driver("maker"), *claims]
         assert against(using("p", "small", "big"), *objects) == {"a": [NOTHING], "b": [NOTHING]}

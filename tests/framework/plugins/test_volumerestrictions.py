@@ -35,7 +35,7 @@ def against(new: Pod, *objects: Any, by: VolumeRestrictions | None = None) -> di
 
 class TestDisks:
     def test_a_disk_has_one_user_on_a_node(self) -> None:
-        """A GCE disk of another pod is in the way there, unless both only read it."""
+        """A GCE disk that another pod uses rejects the node, unless both only read it."""
         assert against(using("new", gce("d")), using("old", gce("d"), on="a")) == {"a": DISK, "b": None}
         reading = gce("d", read_only=True)
         assert against(using("new", reading), using("old", reading, on="a")) == {"a": None, "b": None}

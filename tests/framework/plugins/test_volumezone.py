@@ -71,7 +71,7 @@ class TestPreFilter:
         ],
     )
     def test_a_claim_that_leads_nowhere_ends_the_cycle(self, objects: list[Any], text: str) -> None:
-        """The pod is turned down as a whole, and nothing can be resolved."""
+        """PreFilter rejects the pod, and removing pods cannot help."""
         assert before(*objects) == unresolvable(text)
 
     def test_a_claim_without_a_name_ends_it_too(self) -> None:
