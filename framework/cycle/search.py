@@ -16,7 +16,7 @@ from ..plugin import FrameworkCycle
 from ..profile import Profile
 from .diagnosis import Diagnosis
 
-NOBODY_LEFT = "no node of the cluster is among those that PreFilter plugins named"
+NO_NODE_LEFT = "no node of the cluster is among those that PreFilter plugins named"
 """Upstream: the original divides by zero here and crashes."""
 
 
@@ -44,7 +44,7 @@ def search(
         inside = np.isin(order, _rows_of(cycle, names))
         order, diagnosis.excluded = order[inside], order[~inside]
     if not len(order):
-        return Found(order, start, NOBODY_LEFT)
+        return Found(order, start, NO_NODE_LEFT)
     found = diagnosis.search = _pass(verdict, order, start % len(order), profile)
     if first is not None and verdict.error(first) is None and first not in found.visited and first not in diagnosis.excluded:
         diagnosis.failed_first = first

@@ -58,12 +58,12 @@ SCORERS = PRE_SCORERS | {"ImageLocality", "VolumeBinding"}
 """The plugins that score if they are enabled under multiPoint."""
 
 GONE: Mapping[str, str] = {
-    "EqualPriority": "left out: it gave every node the same",
+    "EqualPriority": "left out: it gave every node the same score",
     "NodePreferAvoidPodsPriority": (
         "left out: nothing reads the annotation scheduler.alpha.kubernetes.io/preferAvoidPods since plugin NodePreferAvoidPods was removed"
         " in 1.23; taint such nodes with effect PreferNoSchedule"
     ),
-    "ResourceLimitsPriority": "left out: nothing looks at limits any more",
+    "ResourceLimitsPriority": "left out: no plugin reads limits any more",
 }
 """Priority -> why no plugin replaces it."""
 
@@ -75,25 +75,25 @@ DIFFERENCES: Mapping[str, str] = {
     "CheckNodeDiskPressure": _CONDITIONS,
     "CheckNodePIDPressure": _CONDITIONS,
     "PodToleratesNodeNoExecuteTaints": "TaintToleration also turns nodes down for taints with effect NoSchedule",
-    "GeneralPredicates": "of its four plugins only the first that fails is told",
-    "NoDiskConflict": "claims with access mode ReadWriteOncePod are kept apart too, and a claim that is missing turns the pod down",
+    "GeneralPredicates": "only the first of its four plugins that fails is reported",
+    "NoDiskConflict": "claims with access mode ReadWriteOncePod are checked too, and a missing claim rejects the pod",
     "MaxEBSVolumeCount": "nodes with a CSINode have no limit here, NodeVolumeLimits alone looks after them",
     "MaxGCEPDVolumeCount": "nodes with a CSINode have no limit here, NodeVolumeLimits alone looks after them",
     "MaxAzureDiskVolumeCount": "nodes with a CSINode have no limit here, NodeVolumeLimits alone looks after them",
     "MaxCinderVolumeCount": "nodes with a CSINode have no limit here, NodeVolumeLimits alone looks after them",
     "MaxCSIVolumeCountPred": "volumes of built-in drivers that moved to CSI count too",
-    "CheckVolumeBinding": "storage capacity counts, and an unbound or lost claim turns the pod down instead of failing its cycle",
+    "CheckVolumeBinding": "storage capacity counts, and an unbound or lost claim rejects the pod instead of failing its cycle",
     "NoVolumeZoneConflict": "a node must have each zone label that the volume has, and the newer topology labels count too",
     "EvenPodsSpread": "terminating pods do not count, and minDomains, matchLabelKeys and the two inclusion policies are honoured",
     "MatchInterPodAffinity": "the first pod of a group needs a node with the topology key, and namespaceSelector is honoured",
-    "LeastRequestedPriority": "finer steps, a resource of which a node has nothing is left out, init containers and overhead count",
-    "MostRequestedPriority": "finer steps, and a node that is asked for more than it has counts as full instead of empty",
+    "LeastRequestedPriority": "finer steps, a resource that a node does not have is left out, init containers and overhead count",
+    "MostRequestedPriority": "finer steps, and a node with more requested than it has counts as full instead of empty",
     "SelectorSpreadPriority": (
         "another formula: pods of the same services and controller per host and zone, by the default constraints of PodTopologySpread"
     ),
     "ServiceSpreadingPriority": "controllers count besides services, and zones besides hosts, by the defaults of PodTopologySpread",
-    "EvenPodsSpreadPriority": "domains are weighed by their number, pods of other namespaces do not count, and terminating ones neither",
-    "InterPodAffinityPriority": "scores are stretched over the whole range, also where all nodes have some",
+    "EvenPodsSpreadPriority": "domains are weighted by their number, pods of other namespaces and terminating pods do not count",
+    "InterPodAffinityPriority": "scores are scaled to the whole range, even if every node has some",
     "NodeAffinityPriority": "preferences on fields count too",
     "ImageLocalityPriority": "the upper threshold grows with the number of containers",
 }

@@ -83,12 +83,12 @@ class Scoring:
     def _take_ratio(self, name: str, weight: int, ratio: RatioArguments) -> None:
         written = {resource.name: resource.weight or 1 for resource in ratio.resources}
         if written and not self.reads_resources and deviations.RATIO_RESOURCES not in self.without:
-            self.note(name, "its resources are left out, as the release passes over them", deviations.RATIO_RESOURCES)
+            self.note(name, "its resources are left out, as the release ignores them", deviations.RATIO_RESOURCES)
             written = {}
         resources, changed = fitted_resources(written or CPU_AND_MEMORY)
         if changed:
             self.note(name, f"weights of resources are 1 to 100: {written} became {resources}")
-        self.note(name, "utilization is rounded down instead of up, and a resource of which a node has nothing is left out")
+        self.note(name, "utilization is rounded down instead of up, and a resource that a node does not have is left out")
         self._usages.append(Usage(name, weight, tuple((point.utilization, point.score) for point in ratio.shape), resources))
 
     def _take_label(self, name: str, weight: int, label: LabelPreference) -> None:
@@ -169,7 +169,7 @@ class Scoring:
         elif own and peers != own and peers:
             self.note("PodTopologySpread", f"weight {own} also where pods have no constraints of their own, which had {peers}")
         if not own:
-            self.note("PodTopologySpread", "constraints with ScheduleAnyway that pods bring themselves count too, which nothing heeded")
+            self.note("PodTopologySpread", "the pods' own constraints with ScheduleAnyway count too, which were ignored before")
         self._default_constraints()
 
     def _default_constraints(self) -> None:
@@ -200,6 +200,6 @@ class Scoring:
             if is_valid_label_key(label.label):
                 self.note(name, f"left out: no node can have label {label.label}")
         if known and not own:
-            self.note("NodeAffinity", "preferred node affinity of pods counts too, which nothing heeded")
+            self.note("NodeAffinity", "preferred node affinity of pods counts too, which was ignored before")
         if known:
             self.weights["NodeAffinity"] = Fraction(max(own, sum(weight for _, _, weight in known)))

@@ -154,7 +154,7 @@ class _Draft:
         text = f"replaced by addedAffinity of plugin NodeAffinity: required {labels}; the reason that users see is another"
         self.note("labelsPresence", text, deviations.LABEL_PRESENCE)
         if "NodeAffinity" not in self.filters:
-            self.note("labelsPresence", "NodeAffinity also honours nodeSelector and required node affinity of pods, which nothing did")
+            self.note("labelsPresence", "NodeAffinity also checks nodeSelector and required node affinity of pods, ignored before")
             self.filters["NodeAffinity"] = None
 
     def _affinity(self) -> dict[str, Any]:
@@ -203,15 +203,15 @@ class _Draft:
     def finish(self) -> None:
         """Translate what a Policy and a component configuration say besides rules."""
         if self.policy.always_check_all:
-            text = "left out, as its code was removed in 1.24: a node is turned down by its first plugin alone"
-            self.note("alwaysCheckAllPredicates", f"{text}; the same nodes fit, but fewer reasons are told")
+            text = "left out, as its code was removed in 1.24: only the first plugin that rejects a node gives its reasons"
+            self.note("alwaysCheckAllPredicates", f"{text}; the same nodes fit, but fewer reasons are reported")
         if self.config.percentage and not self.percentage:
-            text = f"the size of the cluster decides, where nothing was said; the release looked for {self.config.percentage} % by default"
+            text = f"not set, so the size of the cluster decides; the default of the release was {self.config.percentage} %"
             self.note("percentageOfNodesToScore", text)
         if self.config.disable_preemption and not self.preempts:
             self.note("disablePreemption", "plugin DefaultPreemption is not enabled", deviations.PREEMPTION_OFF)
         elif self.config.disable_preemption:
-            self.note("disablePreemption", "left out: plugin DefaultPreemption makes room all the same")
+            self.note("disablePreemption", "left out: plugin DefaultPreemption still preempts")
         if self.config.gates:
             gates = ", ".join(f"{name}={str(on).lower()}" for name, on in self.config.gates.items())
             self.note("featureGates", f"not part of the file; give those that are still known to --feature-gates: {gates}")

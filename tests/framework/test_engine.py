@@ -10,7 +10,7 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.run import Run
-from kubeclassic.framework.cycle.search import NOBODY_LEFT
+from kubeclassic.framework.cycle.search import NO_NODE_LEFT
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.status import Status, error, unschedulable
@@ -89,7 +89,7 @@ class TestPreFilter:
     def test_only_missing_nodes_are_named(self) -> None:
         """Where the original crashes with a division by zero, the cycle ends in an error."""
         decision = decided(scheduler(node("a")), wants_node("p", "gone"))
-        assert (decision.error, decision.is_fit_error) == (NOBODY_LEFT, False)
+        assert (decision.error, decision.is_fit_error) == (NO_NODE_LEFT, False)
 
     def test_a_refusal_stands_against_every_node_and_is_told_once(self) -> None:
         """The text of a FitError has PreFilter's message without counts, and preemption does not help."""

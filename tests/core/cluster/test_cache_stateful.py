@@ -1,4 +1,4 @@
-"""Random sequences of events against the plainest cache."""
+"""Random sequences of events against a naive cache."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class TestMatching:
         assert self.chosen(claim("c"), unfit) == []
 
     def test_access_modes_and_selector_are_honoured(self) -> None:
-        """The volume must have all access modes of the claim and match its selector."""
+        """The volume must have all access modes of the claim, and the claim's selector must match it."""
         wanted = claim("c", accessModes=["ReadWriteOnce"], selector={"matchLabels": {"tier": "gold"}})
         gold = {"labels": {"tier": "gold"}}
         assert self.chosen(wanted, volume("a", accessModes=["ReadWriteOnce"]), volume("b", meta=gold)) == []
@@ -185,7 +185,7 @@ class TestMatching:
 class TestProvisioning:
     @pytest.mark.parametrize(("provisioner", "fits"), [("p", True), ("", False), ("kubernetes.io/no-provisioner", False)])
     def test_a_claim_without_volume_needs_a_provisioner(self, provisioner: str, fits: bool) -> None:
-        """Where nothing matches, the class must be able to make a volume."""
+        """If nothing matches, the class must be able to provision a volume."""
         found = binder(claim("c"), storage_class("wait", provisioner=provisioner, **WAIT))
         assert flags(found, batch(node("n1")), "c") == [(fits, True)]
 
