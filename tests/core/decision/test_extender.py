@@ -68,7 +68,7 @@ class TestUnknownNodes:
         assert (found.host, found.error, found.is_fit_error) == (None, UNKNOWN, False)
 
     def test_the_framework_has_a_text_of_its_own(self) -> None:
-        """The framework says that the name is not in the list that was sent."""
+        """The framework's text says that the name is not in the list that was sent."""
         found = decided(FRAMEWORK, Scripted(adds=("node-x",)))
         assert found.error == f'extender "{URL}" claims a filtered node "node-x" which is not found in the input node list'
 
@@ -88,7 +88,7 @@ class TestUnknownNodes:
 class TestNodesThatFailed:
     @pytest.mark.parametrize("release", CLASSIC)
     def test_a_filter_may_bring_them_back(self, release: str) -> None:
-        """A node that the predicates turned down is feasible again, and the next extender is sent it."""
+        """A node that the predicates rejected is feasible again, and is sent to the next extender."""
         second = Scripted()
         found = decided(release, Scripted(adds=("full",), drops={"a": "no"}), second)
         assert found.feasible == ["b", "full"]
@@ -99,7 +99,7 @@ class TestNodesThatFailed:
         assert '"full" which is not found in the input node list' in (decided(FRAMEWORK, Scripted(adds=("full",))).error or "")
 
     def test_the_framework_looks_at_what_this_extender_was_sent(self) -> None:
-        """A node that the extender before has dropped is unknown to the next one."""
+        """The next extender may not return a node that the previous one dropped."""
         found = decided(FRAMEWORK, Scripted(drops={"a": "no"}), Scripted(adds=("a",)))
         assert '"a" which is not found' in (found.error or "")
 

@@ -69,7 +69,7 @@ def told(decision: Decision) -> Any:
 
 
 class TestNominatedPodsThatDoNotCount:
-    """Up to 1.15 upstream judges a node with any nominated pod twice, with the same answer where none of them counts."""
+    """Up to 1.15 upstream judges a node with any nominated pod twice, with the same answer if none of them counts."""
 
     @every_release
     @pytest.mark.parametrize("check_all", [False, True])
@@ -92,7 +92,7 @@ class TestErrors:
         assert error.endswith(" (repeated 3 times)")
 
     def test_different_ones_are_sorted(self) -> None:
-        """Different texts are listed in the order of the alphabet, whatever the order of the nodes."""
+        """Different texts are sorted alphabetically, not in the order of nodes."""
         term = {"labelSelector": {"matchLabels": {"app": "lost"}}, "topologyKey": "zone"}
         wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         made = engine(node("b"), node("a"), pod("lost", on="gone", labels={"app": "lost"}), release="1.12")

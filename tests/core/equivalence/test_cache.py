@@ -166,7 +166,7 @@ class TestGaps:
 
 
 def kept_on(made: Engine, predicate: str, *, of: int = 0) -> dict[str, int]:
-    """Node -> what is kept of *predicate* for the class that was seen first (or *of* that): 1 fits, more does not, nothing is left out."""
+    """Node -> the cached result of *predicate* for the first class (or *of*): 1 fits, more does not; without a result no entry."""
     assert made.flow.equivalence is not None
     rows = made.flow.equivalence.results(predicate).of(of, made.table.size)
     return {} if rows is None else {made.table.names[i]: int(code) for i, code in enumerate(rows) if code}
@@ -174,14 +174,14 @@ def kept_on(made: Engine, predicate: str, *, of: int = 0) -> dict[str, int]:
 
 class TestWhatIsKept:
     def test_nothing_beyond_the_first_failure(self) -> None:
-        """Predicates after the one that turned a node down were not asked, so that nothing of them is kept."""
+        """Predicates after the one that rejected a node do not run, so nothing is cached for them."""
         made = engine(host("a", cpu="1"), host("b"), release="1.12", equivalence_cache=True, preemption=False)
         made.schedule(ASKING)
         assert kept_on(made, "GeneralPredicates") == {"a": 2, "b": 1}
         assert kept_on(made, "PodToleratesNodeTaints") == {"b": 1}
 
     def test_everything_where_all_are_checked(self) -> None:
-        """With alwaysCheckAllPredicates the later predicates are asked too."""
+        """With alwaysCheckAllPredicates the later predicates run too."""
         names = ("GeneralPredicates", "PodToleratesNodeTaints")
         policy = {
             "kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": True, "predicates": [{"name": name} for name in names],
@@ -249,7 +249,7 @@ class TestWhatIsKept:
         assert engine(release="1.13", gates={"EnableEquivalenceClassCache": True}).flow.equivalence is not None
 
     def test_volume_counts_are_not_left_behind_on_a_hit(self) -> None:
-        """A count predicate that is answered from the cache leaves no counts for BalancedResourceAllocation."""
+        """A cache hit of a count predicate stores no counts for BalancedResourceAllocation."""
         gates = {"BalanceAttachedNodeVolumes": True}
         made = engine(host("a"), release="1.12", gates=gates, equivalence_cache=True)
         incoming = pod("p", volumes=[{"name": "v", "awsElasticBlockStore": {"volumeID": "d"}}])
@@ -261,7 +261,7 @@ class TestWhatIsKept:
 
 class TestClasses:
     def test_what_makes_no_difference(self) -> None:
-        """Name, priority, annotations and owners are no part of a class, nor is whether a list is empty or absent."""
+        """Name, priority, annotations and owners are not part of a class; an empty list equals an absent one."""
         meta = {"annotations": {"k": "v"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}]}
         assert class_of(pod("a")) == class_of(pod("b", priority=7, metadata=meta, nodeSelector={}, tolerations=[], volumes=[]))
 
@@ -274,7 +274,7 @@ class TestClasses:
         ],
     )  # fmt: skip
     def test_what_makes_a_difference(self, other: Pod) -> None:
-        """Namespace, labels, affinity, containers, node, selector, tolerations and volumes are."""
+        """Namespace, labels, affinity, containers, node, selector, tolerations and volumes are part of a class."""
         assert class_of(pod("a")) != class_of(other)
 
     @pytest.mark.parametrize(

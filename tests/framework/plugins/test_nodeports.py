@@ -25,6 +25,6 @@ class TestNodePorts:
         assert refusals(PLUGIN, with_port("new", 80, "10.0.0.1"), *objects) == {"free": None, "all": TAKEN, "other": None}
 
     def test_pods_without_ports_are_of_no_concern(self) -> None:
-        """Nothing is asked about a pod that wants no host port."""
+        """The plugin does not run for a pod without host ports."""
         assert not PLUGIN.concerns(cycle_of(pod("new"), node("n")).template)
         assert PLUGIN.concerns(cycle_of(with_port("new", 80), node("n")).template)

@@ -89,12 +89,12 @@ class TestFilter:
         assert reasons(pod("new", requests={GPU: "1", TPU: "1"}), node("n"), by=fit(**args)) == [f"Insufficient {name}" for name in names]
 
     def test_huge_pages_cannot_be_ignored(self) -> None:
-        """Only extended resources are left to others."""
+        """Only extended resources can be ignored."""
         args = {"ignoredResources": ["hugepages-2Mi"], "ignoredResourceGroups": ["hugepages-2Mi"]}
         assert reasons(pod("new", requests={"hugepages-2Mi": "2Mi"}), node("n"), by=fit(**args)) == ["Insufficient hugepages-2Mi"]
 
     def test_a_shortage_may_heal(self) -> None:
-        """Removing pods helps."""
+        """The reason is resolvable: removing pods helps."""
         cycle = cycle_of(pod("new", requests={"cpu": "9"}), node("n"))
         failures = fit().filter(cycle.template, Batch(cycle.table), cycle)
         assert failures is not None
@@ -152,7 +152,7 @@ class TestBalance:
         assert raw(balanced(), pod("new"), *nodes) == {"even": 100, "odd": 100}
 
     def test_more_than_all_is_all(self) -> None:
-        """A share is 1 at most, and such a node is not worth less for it."""
+        """A share is at most 1, so an overcommitted node does not score less for it."""
         assert raw(balanced(), pod("new", requests={"cpu": "9", "memory": "9Gi"}), node("n", cpu="1", memory="1Gi")) == {"n": 100}
 
 
@@ -185,7 +185,7 @@ class TestAgainstPlainNumbers:
     @examples(0.6)
     @given(clusters())
     def test_strategies(self, cluster: Any) -> None:
-        """Each strategy gives each node what plain whole numbers give it."""
+        """Each strategy scores each node as a naive loop over whole numbers does."""
         asked, nodes, held = cluster
         new, objects = built(*cluster)
         ways = {

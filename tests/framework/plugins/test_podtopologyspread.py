@@ -215,7 +215,7 @@ EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), KINDS), max_size=8)
 @given(NODES, PODS, CONSTRAINTS, EDITS, CHOICE)
 @examples(1.5)
 def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any) -> None:
-    """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
+    """Whichever pods are added to and removed from a node, the answer equals that of upstream's bookkeeping."""
     nodes, placed, bound = cluster(labels, pods)
     new = incoming(*constraints, nodeSelector=selector, labels={"rev": "1"})
     cycle, judge = cycle_of(new, *nodes, *bound), plugin()
