@@ -67,9 +67,9 @@ class Cycle:
     answers: Answers | None = None
     """Answers of earlier cycles; None if they must not be used."""
     details: bool = True
-    """What is found out is kept beyond the cycle."""
+    """Whether the arrays are kept after the cycle, as the details of its decision."""
     notes: Notes = attrs.field(factory=Notes)
-    """What rules worked out for this cycle."""
+    """What rules store for this cycle."""
 
     def ask(self, predicates: Sequence[Predicate], nodes: Batch) -> list[Failures | None]:
         """The failures of each of *predicates* for *nodes*; from the cached answers if *nodes* is the whole table."""

@@ -79,7 +79,7 @@ class Predicate:
     is_of_row: bool = OF_ROW
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT
-    """Where a template's notes have its key."""
+    """The slot of its key in the notes of a template."""
 
 
 @attrs.frozen
@@ -118,9 +118,9 @@ class Priority:
     whole_list: bool = False
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
     is_of_row: bool = OF_ROW
-    """As a predicate's."""
+    """As in :class:`Predicate`."""
     slot: Slot[Hashable] = SLOT
-    """As a predicate's."""
+    """As in :class:`Predicate`."""
 
 
 class RuleError(Exception):
@@ -165,7 +165,7 @@ class Algorithm:
     )
     """Whether any predicate has an effect."""
     slot: Slot[Sequence[Predicate]] = attrs.field(init=False, repr=False, factory=lambda: Slot("predicates"))
-    """Where a template's notes have its predicates."""
+    """The slot of its predicates in the notes of a template."""
 
     def predicates_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates that may object to *pod*, in running order."""

@@ -108,7 +108,7 @@ class Handle:
 
 @attrs.define(eq=False, kw_only=True)
 class FrameworkCycle(Cycle):
-    """A cycle of the framework. Listings, binder and gates are as in every cycle; ``notes[name]`` is a plugin's own state."""
+    """A cycle of the framework. A plugin keeps its state in ``notes``: upstream's CycleState."""
 
     skipped: set[str] = attrs.field(factory=set)
     """Plugins whose PreFilter returned Skip: their filters do not run in this cycle, and not in its trials."""
