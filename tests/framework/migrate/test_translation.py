@@ -382,13 +382,13 @@ class TestTheRest:
     def test_the_release_s_own_percentage(self) -> None:
         """Without a percentage the size of the cluster decides; a note says that 1.12 searched until half of the nodes fit."""
         assert "percentageOfNodesToScore" not in migrated("1.12").document
-        assert "the release looked for 50 % by default" in told(migrated("1.12"), "percentageOfNodesToScore")
+        assert "the default of the release was 50 %" in told(migrated("1.12"), "percentageOfNodesToScore")
         assert not told(migrated("1.14"), "percentageOfNodesToScore")
         assert migrated("1.12", KubeSchedulerConfiguration(percentage=50)).document["percentageOfNodesToScore"] == 50
 
     def test_checking_everything_is_gone(self) -> None:
         """A note reports alwaysCheckAllPredicates."""
-        assert "first plugin alone" in told(migrated(alwaysCheckAllPredicates=True), "alwaysCheckAllPredicates")
+        assert "only the first plugin" in told(migrated(alwaysCheckAllPredicates=True), "alwaysCheckAllPredicates")
 
     @pytest.mark.parametrize(("seconds", "text"), [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")])
     def test_durations(self, seconds: float, text: str) -> None:
