@@ -1,4 +1,4 @@
-"""What a volume binder answers, and what may be asked of it. The binder itself is in :mod:`.volumes.binder`."""
+"""The interface of the volume binder, and the form of its answers. The binder itself is in :mod:`.volumes.binder`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .arrays.batch import Batch, Mask
 from .failures import Codes
 
 Numbers = NDArray[np.int64]
-"""The place of a volume in a list for each node: int64[n], -1 for none."""
+"""For each node the index of a volume in a list: int64[n], -1 for none."""
 
 
 @attrs.frozen
 class VolumeDecision:
-    """What a pod gets on one node: volumes for claims, and claims whose volumes are to be made."""
+    """What a pod gets on one node: volumes for its claims, and claims whose volumes have to be provisioned."""
 
     bindings: tuple[tuple[PersistentVolume, PersistentVolumeClaim], ...] = ()
     provisionings: tuple[PersistentVolumeClaim, ...] = ()
@@ -31,10 +31,10 @@ UNDECIDED = VolumeDecision()
 
 @attrs.define(eq=False)
 class Finding:
-    """What a batch of n nodes can do for a pod's claims.
+    """Which of n nodes can serve a pod's claims, and how.
 
-    ``unbound``, ``bound``: bool[n], False where a claim cannot get a volume there, or has one that the node cannot reach.
-    ``errors``: int64[n], 0 or one more than the index into ``texts`` of why the question has no answer there.
+    ``unbound``: bool[n], False where a claim without a volume cannot get one. ``bound``: bool[n], False where a claim's volume is out of
+    reach. ``errors``: int64[n], 0 or 1 + the index into ``texts`` of the node's error.
     """
 
     unbound: Mask
@@ -44,17 +44,17 @@ class Finding:
     volumes: Sequence[PersistentVolume] = ()
     """The volumes that ``matches`` names by their index."""
     matches: list[tuple[PersistentVolumeClaim, Numbers]] = attrs.field(factory=list)
-    """For each claim the volume it gets on each node: int64[n], -1 where it gets none."""
+    """For each claim the index into ``volumes`` of the volume that it gets on each node: int64[n], -1 for none."""
     provisions: list[tuple[PersistentVolumeClaim, Mask]] = attrs.field(factory=list)
-    """The claims whose volumes have to be made, and where: bool[n]."""
+    """The claims whose volumes have to be provisioned, and on which nodes: bool[n]."""
     decided: Mask = attrs.field(init=False)
-    """Where the search came as far as volumes for claims: bool[n]."""
+    """Where the search reached the step that finds volumes for claims: bool[n]."""
     provided: Mask = attrs.field(init=False)
-    """Where all that has to be made can be: bool[n]."""
+    """Where every volume that has to be provisioned can be: bool[n]."""
     exists: Mask = attrs.field(init=False)
-    """False where a claim is bound to a volume that is not there and that is no error: bool[n]."""
+    """False where a claim is bound to a missing volume, in releases where that is no error: bool[n]."""
     enough: Mask = attrs.field(init=False)
-    """False where too little storage is left for what has to be made: bool[n]."""
+    """False where there is too little storage for what has to be provisioned: bool[n]."""
 
     def __attrs_post_init__(self) -> None:
         self.decided, self.provided = np.zeros_like(self.bound), np.zeros_like(self.bound)
@@ -62,11 +62,11 @@ class Finding:
 
     @classmethod
     def of(cls, n: int) -> Finding:
-        """Nothing against any of *n* nodes so far."""
+        """A finding with no objection to any of *n* nodes yet."""
         return cls(np.ones(n, np.bool_), np.ones(n, np.bool_), np.zeros(n, np.int64))
 
     def fail(self, text: str, mask: Mask) -> None:
-        """The question has no answer on the nodes of *mask*, unless an earlier error stands there."""
+        """Set error *text* on the nodes of *mask*, bool[n], that have no earlier error."""
         self.texts.append(text)
         self.errors[mask & (self.errors == 0)] = len(self.texts)
 
@@ -81,12 +81,12 @@ class Finding:
 
 @attrs.frozen
 class Needs:
-    """A pod's claims: those with a volume, those whose volume is found when the pod has a node, with their class, and the others."""
+    """A pod's claims by kind: bound; delayed (they wait for their first consumer), with their class; and immediate."""
 
     bound: list[PersistentVolumeClaim] = attrs.field(factory=list)
     delayed: list[tuple[PersistentVolumeClaim, StorageClass]] = attrs.field(factory=list)
     immediate: list[PersistentVolumeClaim] = attrs.field(factory=list)
-    """Those that no scheduler finds a volume for."""
+    """Unbound claims whose volume is not the scheduler's business."""
 
 
 class Binder(Protocol):
@@ -94,54 +94,54 @@ class Binder(Protocol):
 
     @property
     def enabled(self) -> bool:
-        """Whether volumes are bound and assumed at all."""
+        """Whether the scheduler binds and assumes volumes at all."""
         ...
 
     @property
     def version(self) -> int:
-        """Moves with every change that answers depend on, nodes aside."""
+        """Moves with every change that answers depend on, except changes of nodes."""
         ...
 
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
-        """What each of *nodes* can do for the claims with these keys."""
+        """Which of *nodes* can serve the claims with these keys, and how."""
         ...
 
     def needs(self, claims: Sequence[str]) -> Needs:
-        """Which of these claims have volumes, and which get one with the pod."""
+        """The claims with these keys, by kind."""
         ...
 
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
-        """Keep what *pod* would get on each of *nodes*."""
+        """Store the decision for *pod* on each of *nodes*."""
         ...
 
     def assume(self, pod: Pod, node_name: str) -> bool:
-        """Take it that *pod* gets on the node what was decided; answers whether all its claims had volumes already."""
+        """Assume the decision for *pod* on the node. Returns whether all its claims were bound before."""
         ...
 
     def revert(self, pod: Pod, node_name: str) -> None:
-        """Take back what was assumed for *pod* on the node."""
+        """Undo :meth:`assume` for *pod* on the node."""
         ...
 
     def volume(self, name: str) -> PersistentVolume:
-        """The volume of that name as it is assumed to be; raises an error where there is none."""
+        """The volume called *name*, with what is assumed of it; raises an error if there is none."""
         ...
 
     def bind(self, pod: Pod) -> tuple[KubeObject, ...]:
-        """The volumes, then the claims, that are to be written to the API for *pod*, which is on its node."""
+        """The volumes, then the claims, to be written to the API for *pod*, which has its node."""
         ...
 
     def forget(self, pod: Pod) -> None:
-        """Drop what was decided for *pod*, as when it is deleted."""
+        """Drop the decisions for *pod*, for example when it is deleted."""
         ...
 
     def undone(self, pod: Pod) -> AbstractContextManager[None]:
-        """What is decided for *pod* inside is dropped at the end."""
+        """A context at whose end the decisions made for *pod* inside are dropped."""
         ...
 
     def put(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
-        """A volume or claim appears or changes, which ends what was assumed of it."""
+        """A volume or claim is added or updated, which ends what was assumed of it."""
         ...
 
     def drop(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
-        """A volume or claim goes; only its kind and key matter."""
+        """A volume or claim is deleted; only its kind and key matter."""
         ...

@@ -1,4 +1,4 @@
-"""From a decision to a bound pod as time passes: what a scheduler does at which step, and what undoes it.
+"""The binding cycle: the steps from a decision to a bound pod, and how they are undone.
 
 Upstream: assume and bind in pkg/scheduler/scheduler.go, and schedulingCycle, bindingCycle and handleBindingCycleError in
 pkg/scheduler/schedule_one.go.
@@ -24,36 +24,36 @@ class Failure:
 
     @property
     def is_rejection(self) -> bool:
-        """Whether the pod was turned down, rather than something went wrong."""
+        """Whether the pod was rejected; otherwise something went wrong."""
         return self.reason == UNSCHEDULABLE
 
 
 class BindingCycle(Protocol):
-    """The steps of one scheduler; *pod* is the object without a node. A step that fails has undone what was done before."""
+    """The steps of one scheduler; *pod* is the object without a node. A step that fails undoes the earlier steps itself."""
 
     ends_nominations: bool
-    """A pod whose binding fails is nominated to no node any more."""
+    """A pod whose binding fails loses its nomination."""
 
     def reserve(self, pod: Pod, host: str) -> Failure | None:
-        """The end of the scheduling cycle: the pod is taken to be on *host*."""
+        """The end of the scheduling cycle: the pod is assumed on *host*."""
         ...
 
     def waits_for_claims(self, pod: Pod) -> bool:
-        """Whether the pod is bound only once its claims have their volumes."""
+        """Whether the binding waits until the pod's claims have their volumes."""
         ...
 
     def begin(self, pod: Pod, host: str) -> Failure | None:
-        """What comes before the wait for volumes."""
+        """The steps before the wait for volumes."""
         ...
 
     def bind(self, pod: Pod, host: str) -> Failure | None:
-        """What comes after it, and the binding itself."""
+        """The steps after it, and the binding itself."""
         ...
 
     def give_back(self, pod: Pod, host: str) -> None:
-        """What :meth:`reserve` did is undone, as no binding comes."""
+        """Undo :meth:`reserve`, because the pod will not be bound."""
         ...
 
     def failure(self, text: str) -> Failure:
-        """That something went wrong on the way."""
+        """The failure for an error *text*, such as one of the API."""
         ...

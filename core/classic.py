@@ -1,4 +1,4 @@
-"""Releases 1.12 to 1.16: what a cycle with predicates and priorities does, and the engines that run it.
+"""Releases 1.12 to 1.16: the steps of a cycle with predicates and priorities, and the engine that runs them.
 
 Upstream: pkg/scheduler/core/generic_scheduler.go, pkg/scheduler/scheduler.go.
 """
@@ -56,7 +56,7 @@ class ClassicFlow:
     quick_path: QuickPath
     layout: PodLayout
     equivalence: EquivalenceCache | None
-    """None where it is off."""
+    """None if it is off."""
     binding: ClassicBinding = attrs.field(init=False)
     quick: Callable[[Cycle], int | None] = attrs.field(init=False)
     max_score: int = MAX_PRIORITY
@@ -67,7 +67,7 @@ class ClassicFlow:
 
     @classmethod
     def of(cls, engine: Engine) -> ClassicFlow:
-        """The flow of *engine*, which is being made."""
+        """The flow of *engine*, which is not complete yet."""
         algorithm, table = engine.algorithm, engine.table
         release, gates = algorithm.release, algorithm.gates
         answers, order = AnswerCache(table, engine.memory_bytes // 2), RoundOrder(engine.cache, table)
@@ -157,7 +157,7 @@ class ClassicFlow:
             return Preemption(error=str(error))
 
     def _rows_by_name(self) -> Rows:
-        """The rows of the nodes that are there, in ascending order of name."""
+        """The rows of the existing nodes, in ascending order of name."""
         table = self.engine.table
         version = table.rows_version, table.changed.node_epoch
         if self._by_name is None or self._by_name[0] != version:
@@ -243,20 +243,20 @@ class ClassicFlow:
 
 
 def _is_cacheable(algorithm: Algorithm) -> bool:
-    """Whether no rule's answer depends on more than what it reads."""
+    """Whether no rule depends on anything besides its declared reads."""
     sees_whole_list = any(priority.whole_list for priority, _ in algorithm.priorities)
     return algorithm.has_predicates and not (sees_whole_list or algorithm.leaves_counts or algorithm.equivalence_cache)
 
 
 def aggregated(algorithm: Algorithm, errors: list[str]) -> str:
-    """The text of several nodes' errors, each told once."""
+    """The text of the errors of several nodes, with equal ones counted."""
     counted = sorted(Counter(errors).items())
     return algorithm.release.error_joiner([text if often == 1 else f"{text} (repeated {often} times)" for text, often in counted])
 
 
 @attrs.define(eq=False)
 class ClassicBinding:
-    """With predicates and priorities: assume, wait for volumes, bind."""
+    """The binding cycle with predicates and priorities: assume, wait for volumes, bind."""
 
     engine: Engine
     ends_nominations: bool = False

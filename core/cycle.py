@@ -1,4 +1,4 @@
-"""What one scheduling cycle knows besides the nodes it judges: the pod, the configuration, listings of other objects."""
+"""One scheduling cycle: what rules get besides the nodes, such as the pod, the configuration and the listings of other objects."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from .rule import Algorithm, Predicate, Priority, RuleError, Scores
 
 
 class CachedAnswer(Protocol):
-    """What one rule answered for all rows of the table."""
+    """The answer of one rule for all rows of the table."""
 
     answer: Any
     """Of a predicate: Failures or None; of a priority: int64[size], its raw scores."""
     shared: bool
-    """A reader keeps the arrays: they are copied before they change."""
+    """Whether a reader keeps the arrays: then they are copied before they change (copy-on-write)."""
     watched: list[Counter]
-    """The counters of the census that the rule looked at."""
+    """The counters of the census that the rule read."""
 
 
 class Answers(Protocol):
-    """Answers of earlier cycles, brought up to date when they are asked for. See :mod:`.incremental`."""
+    """The cached answers of earlier cycles; a stale one is brought up to date when it is read. See :mod:`.incremental`."""
 
     def keeps(self, rule: Predicate | Priority, cycle: Cycle) -> bool:
-        """Whether answers of *rule* may be kept at all."""
+        """Whether answers of *rule* may be cached."""
         ...
 
     def failures(self, predicate: Predicate, cycle: Cycle) -> CachedAnswer:
-        """What *predicate* has against every row of the table."""
+        """The failures of *predicate* for every row of the table."""
         ...
 
     def scores(self, priority: Priority, cycle: Cycle) -> CachedAnswer:
@@ -53,26 +53,26 @@ class Cycle:
     """One attempt to schedule one pod."""
 
     pod: Pod
-    """The very pod, for texts that name it and for decisions kept by pod; what decides stands in the template."""
+    """The pod itself, for texts that name it and for volume decisions. Rules decide by the template."""
     template: Template
     table: NodeTable
     algorithm: Algorithm
     listings: Listings
     binder: Binder
     has_metadata: bool = True
-    """Whether upstream would have predicate metadata; without it some predicates take their slow paths (reference C.17)."""
+    """Whether upstream would have predicate metadata; without it some predicates behave differently (reference C.17)."""
     templates: Templates
     cache: Cache
-    """For rules to which upstream gives a lister of pods or nodes: it knows what the snapshot in ``table`` leaves out."""
+    """For rules that read upstream's pod or node lister, which has objects that the snapshot in ``table`` lacks."""
     answers: Answers | None = None
-    """Answers of earlier cycles; None where they must not be used."""
+    """Answers of earlier cycles; None if they must not be used."""
     details: bool = True
-    """What is found out is kept beyond the cycle."""
+    """Whether the arrays are kept after the cycle, as the details of its decision."""
     notes: Notes = attrs.field(factory=Notes)
-    """What rules worked out for this cycle."""
+    """What rules store for this cycle."""
 
     def ask(self, predicates: Sequence[Predicate], nodes: Batch) -> list[Failures | None]:
-        """What each of *predicates* has against *nodes*, read from the cached answers where *nodes* is the whole table."""
+        """The failures of each of *predicates* for *nodes*; from the cached answers if *nodes* is the whole table."""
         found: list[Failures | None] = []
         answers = self.answers if nodes.rows is None else None
         for predicate in predicates:
@@ -85,7 +85,7 @@ class Cycle:
         return found
 
     def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | RuleError]:
-        """The map step of each of *priorities* for *nodes*, or its error; read from the cached answers where there are any."""
+        """The raw scores of each of *priorities* for *nodes*, or its error; from the cached answers where possible."""
         found: list[Scores | RuleError] = []
         answers = self.answers if nodes.rows is not None else None
         for priority in priorities:
@@ -99,11 +99,11 @@ class Cycle:
         return found
 
     def nominated_entry(self, pod: Pod) -> Entry:
-        """A nominated pod as it is put on a node for a trial."""
+        """The entry of a nominated pod that is added to a node in a trial."""
         return self.templates.entry(pod, nominated=True)
 
     def counts_nominated(self, pod: Pod) -> bool:
-        """Whether a nominated pod counts as if it were on its node: one of equal or higher priority that is not the pod itself."""
+        """Whether nominated pod *pod* counts as if it were on its node: it has equal or higher priority and is not this cycle's pod."""
         if pod.priority < self.pod.priority:
             return False
         return not (self.release.preemption.excludes_self and pod.uid == self.pod.uid)

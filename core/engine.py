@@ -1,7 +1,7 @@
-"""One scheduler: what the cluster tells it, what it decides, and what it assumes of its own decisions.
+"""One scheduler: its state, and the steps of a scheduling cycle.
 
-The engine owns the state and tells the story of a cycle. What the two generations of the scheduler do differently is a :class:`Flow`:
-predicates and priorities (:mod:`.classic`), or the profiles of the framework (``framework/flow.py``).
+The engine owns the state (cache, table, listings, nominations) and runs the steps in order. The two generations of the scheduler differ in
+their :class:`Flow`: predicates and priorities (:mod:`.classic`), or the profiles of the framework (``framework/flow.py``).
 
 Upstream: genericScheduler.Schedule in pkg/scheduler/core/generic_scheduler.go; from 1.23 on pkg/scheduler/schedule_one.go.
 """
@@ -41,11 +41,11 @@ NO_NODES = "no nodes available to schedule pods"
 
 
 class CycleError(Exception):
-    """A cycle ends with this text before it is known where the pod fits."""
+    """An error in the filter step; the cycle ends with this text."""
 
 
 class Flow(Protocol):
-    """What one generation of the scheduler does in its own way. *cycle* is one that :meth:`begin` made."""
+    """The steps that differ between the two generations of the scheduler. *cycle* comes from :meth:`begin`."""
 
     @property
     def order(self) -> Order: ...
@@ -58,28 +58,28 @@ class Flow(Protocol):
 
     @property
     def max_score(self) -> int:
-        """The most that a rule gives a node."""
+        """The highest score that a rule gives a node."""
         ...
 
     @property
     def nominated_after(self) -> str | None:
-        """What a decision other than a FitError makes of the pod's nomination; see ``Decision.nominated``."""
+        """``Decision.nominated`` for every decision that is no FitError."""
         ...
 
     @property
     def plugins_without(self) -> frozenset[str] | None:
-        """``Decision.plugins`` where no plugin turned anything down."""
+        """``Decision.plugins`` if no plugin rejected anything."""
         ...
 
     @property
     def profiles(self) -> Mapping[str, Any]:
-        """The profiles by schedulerName; empty where there are none."""
+        """schedulerName -> profile; empty for releases without profiles."""
         ...
 
     # --- one cycle, in this order ---
 
     def refusal(self, pod: Pod) -> Decision | None:
-        """The decision on a pod that may not be tried; None for any other."""
+        """The decision for a pod that may not be tried; None for any other pod."""
         ...
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
@@ -88,75 +88,75 @@ class Flow(Protocol):
 
     @property
     def quick(self) -> Callable[[Any], int | None]:
-        """From a cycle to the row of the host, read off a scoreboard; None where the cycle has to be run."""
+        """A function from a cycle to the row of its host, read off a scoreboard; None if the cycle has to be run."""
         ...
 
     def filter(self, cycle: Any) -> Details:
-        """Where the pod fits, and why not elsewhere. Raises :class:`CycleError` for an error that ends the cycle."""
+        """Where the pod fits, and why it does not fit elsewhere. Raises :class:`CycleError`."""
         ...
 
     def score(self, cycle: Any, rows: Rows) -> Ranking:
-        """The scores of feasible *rows*, those of extenders included. Raises :class:`ScoreError`."""
+        """The scores of the feasible *rows*, with those of extenders. Raises :class:`ScoreError`."""
         ...
 
     def make_room(self, cycle: Any, found: Any, decision: Decision) -> None:
-        """The pod fits nowhere: say why, and find out who would have to leave. *found* is what :meth:`filter` gave."""
+        """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from :meth:`filter`."""
         ...
 
     # --- what follows from a decision ---
 
     def assume(self, pod: Pod, host: str) -> str | None:
-        """Take *pod* as bound to *host*; answers the error that ends the cycle instead, if any."""
+        """Assume *pod* on *host*. Returns the error that ends the cycle, or None."""
         ...
 
     def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        """An object came, changed or went, and the cache and the listings know it."""
+        """An object was added, updated or deleted; the cache and the listings are up to date already."""
         ...
 
     def can_repeat(self, decision: Decision) -> bool:
-        """Whether the same pod on the same cluster gives this decision again, and nothing but the visiting order moves."""
+        """Whether another cycle for this pod on the same cluster gives the same decision and moves only the visiting order."""
         ...
 
     def failure_reason(self, decision: Decision) -> str:
-        """The reason of the condition PodScheduled of a pod that has no node after *decision*."""
+        """The reason of condition PodScheduled for a pod that has no node after *decision*."""
         ...
 
     # --- what others ask ---
 
     def algorithm_of(self, pod: Pod) -> Algorithm | None:
-        """The rules that judge *pod*; None where no profile has its schedulerName."""
+        """The rules for *pod*; None if no profile has its schedulerName."""
         ...
 
     def fits(self, cycle: Any, rows: Rows) -> Mask:
-        """On which of *rows* the pod fits, extenders aside: bool[k]."""
+        """On which of *rows* the pod fits, without extenders: bool[k]."""
         ...
 
     def listed(self) -> list[int]:
-        """The rows of all nodes, in the order in which they are listed."""
+        """The rows of all nodes, in list order."""
         ...
 
     def unmoved(self) -> AbstractContextManager[None]:
-        """Decisions inside leave nothing behind in the flow's own state."""
+        """A context in which decisions do not change the flow's own state."""
         ...
 
     def detours(self) -> tuple[int, Counter[str]]:
-        """How many decisions were read off scoreboards, and why the others were not: reason -> decisions."""
+        """The number of decisions on the quick path, and for the others: reason -> number of decisions."""
         ...
 
     def parts(self) -> Mapping[str, Any]:
-        """What follows from the configuration alone, by name: a checkpoint names it and does not write it."""
+        """Name -> an object made from the configuration alone. A checkpoint stores the name only."""
         ...
 
     def describe(self) -> Iterator[str]:
-        """Lines that say which rules run, in order."""
+        """Lines that list the rules in running order."""
         ...
 
     def queue(self, clock: Clock, *, apart: bool = False) -> SchedulingQueue:
-        """A queue of this scheduler; with *apart* its nominations are its own."""
+        """A queue for this scheduler; with *apart* it has nominations of its own."""
         ...
 
     def router(self, queue: Any, scheduler_name: str) -> Any:
-        """What delivers the cluster's events to the engine and *queue*: a :class:`~kubeclassic.core.router.EventRouter`."""
+        """The router of cluster events to the engine and *queue*: a :class:`~kubeclassic.core.router.EventRouter`."""
         ...
 
 
@@ -168,12 +168,12 @@ class Engine:
     """
 
     algorithm: Algorithm
-    """What runs; of several profiles, what the first one filters and scores by."""
+    """The rules that run; with several profiles, those of the first."""
     make_flow: Callable[[Engine], Flow]
     extenders: Sequence[Extender] = ()
     pick_host: PickHost = attrs.field(default=attrs.Factory(lambda self: self.algorithm.release.pick_host, takes_self=True))
     memory_bytes: int = 1 << 30
-    """How much of earlier answers may be kept; 0 keeps nothing."""
+    """The memory for cached answers, in bytes; 0: nothing is cached."""
     listings: Listings = attrs.field(factory=Listings)
     templates: Templates = attrs.field(init=False)
     cache: Cache = attrs.field(init=False)
@@ -184,7 +184,7 @@ class Engine:
     flow: Flow = attrs.field(init=False)
     binder: Binder = attrs.field(init=False)
     latest: Cycle | None = attrs.field(init=False, default=None)
-    """The cycle that was begun last."""
+    """The cycle that began last."""
     _nominated: str | None = attrs.field(init=False)
     _plugins: frozenset[str] | None = attrs.field(init=False)
 
@@ -205,10 +205,10 @@ class Engine:
     # --- one pod ----------------------------------------------------------------------------------------------------
 
     def schedule(self, pod: Pod, *, details: bool = True) -> Decision:
-        """One scheduling cycle: may the pod be tried; snapshot; read the host off a scoreboard where nothing else counts; filter;
-        extenders; score; pick; or say why not, and make room.
+        """One scheduling cycle: check whether the pod may be tried; take a snapshot; read the host off a scoreboard if that is possible;
+        else filter, ask extenders, score and pick a host; if the pod fits nowhere, say why and preempt.
 
-        Moves the visiting order and the tie-break as upstream's cycle does; assumes nothing.
+        Moves the visiting order and the tie-break as upstream's cycle does. The decision is not assumed: see :meth:`assume`.
         """
         refused = self.flow.refusal(pod)
         if refused is not None:
@@ -253,23 +253,23 @@ class Engine:
         decision.host = found.names[int(rows[best])]
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
-        """A cycle for *pod* on a fresh snapshot, for those who ask rules by themselves."""
+        """A cycle for *pod* on a fresh snapshot, for callers that run single rules."""
         return self.flow.begin(pod, details=details)
 
     # --- what follows from a decision -------------------------------------------------------------------------------
 
     def assume(self, pod: Pod, host: str) -> str | None:
-        """Take *pod* as bound to *host*, its volumes too; answers the error that upstream would end the cycle with, if any."""
+        """Assume *pod* and its volumes on *host*. Returns the error with which upstream would end the cycle, or None."""
         return self.flow.assume(pod, host)
 
     def template_of(self, pod: Pod) -> Template | None:
-        """The template of *pod* on a node, where the latest cycle worked it out."""
+        """The template of *pod*, if the latest cycle was for it; else None."""
         latest = self.latest
         return latest.template if latest is not None and latest.pod is pod and not pod.spec.node_name else None
 
     def repeat(self, pod: Pod, message: str | None) -> Decision:
-        """A FitError that :meth:`Flow.can_repeat` once more, with *message*: nothing is looked at, the visiting order moves."""
-        # Upstream: a failed attempt looks at every node, which the visiting order must know.
+        """The same FitError again, with *message*, for a decision that :meth:`Flow.can_repeat`. No rule runs; the visiting order moves."""
+        # Upstream: a failed attempt visits every node, so the visiting order moves by all of them.
         self.flow.order.take(len(self.cache.order))
         return Decision(pod, error=message, is_fit_error=True, plugins=self._plugins)
 
@@ -277,7 +277,7 @@ class Engine:
 
     @contextmanager
     def unmoved(self, pod: Pod) -> Iterator[None]:
-        """What is decided on *pod* inside moves neither the visiting order nor the tie-break, and leaves no effects."""
+        """A context in which decisions on *pod* move neither the visiting order nor the tie-break, and leave no effects."""
         self.snapshot.refresh()
         position, index, transient = self.flow.order.position, self.ties.last_node_index, self.table.transient.copy()
         try:
@@ -288,7 +288,7 @@ class Engine:
             self.table.transient[:, : transient.shape[1]] = transient
 
     def outlook(self, pod: Pod, names: Sequence[str]) -> tuple[Mask, Ints]:
-        """Where among the nodes *names* the pod fits, and with which total: bool[k], int64[k]; 0 where it is not scored."""
+        """On which of the nodes *names* the pod fits, bool[k], and with which total, int64[k]; 0 where it is not scored."""
         with self.unmoved(pod):
             rows = np.array([self.table.row_of[name] for name in names], np.intp)
             cycle = self.flow.begin(pod)
@@ -299,15 +299,15 @@ class Engine:
         return fits, totals
 
     def warm(self) -> None:
-        """Take over what was fed so far, as the first cycle would."""
+        """Bring the snapshot up to date now, so that the first cycle need not."""
         self.snapshot.refresh()
         self.flow.order.one_pass()
 
     def new_nominations(self) -> Nominations:
-        """Nominations as the release keeps them, with none in them."""
+        """An empty map of nominations, as the release has it."""
         cells = self.algorithm.release.queue
         return Nominations(cells.nominations_by_uid, cells.keeps_nomination_on_update, cells.refuses_placed_nominations)
 
     def scheduler_names(self, scheduler_name: str) -> frozenset[str]:
-        """Whose pods are scheduled: those of the profiles, else of *scheduler_name*."""
+        """The schedulerNames that this scheduler serves: those of its profiles, else *scheduler_name*."""
         return frozenset(self.flow.profiles) or frozenset([scheduler_name])

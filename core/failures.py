@@ -1,4 +1,4 @@
-"""What a predicate answers: why each node of a batch is turned down, as codes into sequences of reasons."""
+"""The answer of a predicate: why it rejects nodes of a batch, as codes into sequences of reasons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Codes = NDArray[np.int64]
 
 @attrs.frozen
 class Reason:
-    """Why a node does not fit, in upstream's words; *resolvable*: could removing pods from the node help?"""
+    """Why a node does not fit, in upstream's words. *resolvable*: removing pods from the node may help."""
 
     text: str
     resolvable: bool = True
@@ -27,11 +27,10 @@ Reasons = tuple[Reason, ...]
 
 @attrs.define(eq=False)
 class Failures:
-    """One predicate's objections to a batch of n nodes.
+    """The failures of one predicate on a batch of n nodes.
 
-    ``codes``: int64[n], 0 where the node fits, else a code that :meth:`sequence` turns into the node's reasons, in order.
-    ``errors``: int64[n] or None; where it is not 0 the predicate could not answer: ``texts[errors[i] - 1]`` says why, and
-    ``codes[i]`` is 0. ``sequences`` maps each code in use to its reasons.
+    ``codes``: int64[n], 0 where the node fits or has an error, else a key of ``sequences``. ``sequences``: code -> reasons, in order.
+    ``errors``: int64[n] or None (no errors); where ``errors[i]`` is not 0 the predicate failed with ``texts[errors[i] - 1]``.
     """
 
     _codes: Codes | None
@@ -39,19 +38,19 @@ class Failures:
     errors: Codes | None = None
     texts: tuple[str, ...] = ()
     _named: Sequence[tuple[Reasons, Mask]] = ()
-    """Reasons and the nodes that each is held against, in order, as long as nobody asked for codes; ``_failed``: any of those."""
+    """(reasons, nodes) in order, until the codes are first read. ``_failed``: the union of the nodes."""
     _failed: Mask | None = None
 
     @classmethod
     def where(cls, reasons: Reason | Reasons, mask: Mask) -> Failures | None:
-        """*reasons* on every node of *mask*: bool[n], not to be changed after; None where there is no such node."""
+        """*reasons* on every node of *mask*: bool[n], which must not change later; None if there is no such node."""
         if not mask.any():
             return None
         return cls(None, {}, named=(((reasons,) if isinstance(reasons, Reason) else reasons, mask),), failed=mask)
 
     @classmethod
     def all_of(cls, found: Sequence[tuple[Reason, Mask]]) -> Failures | None:
-        """Each reason on the nodes of its mask; a node that several masks name gets their reasons in the order given."""
+        """Each reason on the nodes of its mask; a node of several masks gets all their reasons, in this order."""
         if not found:
             return None
         failed = reduce(or_, (mask for _, mask in found))
@@ -59,7 +58,7 @@ class Failures:
 
     @classmethod
     def error(cls, text: str, mask: Mask) -> Failures | None:
-        """The predicate cannot answer for the nodes of *mask*: bool[n], for the reason *text*."""
+        """Error *text* on the nodes of *mask*: bool[n]; None if there is no such node."""
         if not mask.any():
             return None
         return cls(np.zeros(len(mask), np.int64), {}, mask.astype(np.int64), (text,))
@@ -73,9 +72,9 @@ class Failures:
 
     @classmethod
     def of_rows(cls, outcomes: Sequence[Reasons | str | None], picks: Codes | None = None) -> Failures | None:
-        """One outcome a node: None or () fits, a text is an error, else the node's reasons.
+        """One outcome a node: None or () if it fits, a text for an error, else its reasons.
 
-        With *picks*: int[n] node i has ``outcomes[picks[i]]``.
+        With *picks*, int[n], node i has ``outcomes[picks[i]]``.
         """
         sequences: dict[Reasons, int] = {}
         texts: dict[str, int] = {}
@@ -93,7 +92,7 @@ class Failures:
 
     @classmethod
     def joined(cls, parts: Sequence[Failures | None]) -> Failures | None:
-        """The reasons of all *parts* one after another; the first part that errs on a node ends that node's list."""
+        """The reasons of all *parts*, one after another; an error on a node ends that node's list."""
         found = [part for part in parts if part is not None]
         if len(found) <= 1:
             return found[0] if found else None
@@ -112,7 +111,7 @@ class Failures:
 
     @property
     def codes(self) -> Codes:
-        """int64[n]"""
+        """int64[n]: 0, or a key of ``sequences``."""
         if self._codes is None:
             self._settle()
         assert self._codes is not None
@@ -134,29 +133,29 @@ class Failures:
 
     @property
     def errors_or_zero(self) -> Codes:
-        """``errors``, zeros where the predicate never errs: int64[n]."""
+        """``errors``, or zeros if there are none: int64[n]."""
         return np.zeros(len(self.codes), np.int64) if self.errors is None else self.errors
 
     @property
     def passed(self) -> Mask:
-        """Where the predicate has nothing against the node: bool[n]."""
+        """The nodes without reasons and errors: bool[n]."""
         if self._failed is not None:
             return ~self._failed
         found: Mask = self.codes == 0
         return found if self.errors is None else found & (self.errors == 0)
 
     def reasons(self, i: int) -> Reasons:
-        """The reasons against node *i* of the batch; empty where it fits or the predicate erred."""
+        """The reasons of node *i* of the batch; empty if it fits or has an error."""
         code = int(self.codes[i])
         return self.sequences[code] if code else ()
 
     def take(self, rows: NDArray[np.intp]) -> Failures:
-        """The same for some rows of the batch, in the order of *rows*."""
+        """The failures of some nodes of the batch, in the order of *rows*."""
         return Failures(self.codes[rows], self.sequences, None if self.errors is None else self.errors[rows], self.texts)
 
 
 def _then(numbers: Codes, outcomes: Sequence[Reasons | str], part: Failures) -> tuple[Codes, list[Reasons | str]]:
-    """What *part* adds to each node's outcome: ``numbers`` picks from ``outcomes`` what the parts before it found."""
+    """Append *part* to each node's outcome. Before and after, node i has ``outcomes[numbers[i]]``."""
     answers = part.codes if part.errors is None else np.where(part.errors > 0, -part.errors, part.codes)
     low = int(answers.min())
     width = int(answers.max()) - low + 1
@@ -165,7 +164,7 @@ def _then(numbers: Codes, outcomes: Sequence[Reasons | str], part: Failures) -> 
 
 
 def _distinct(numbers: Codes) -> tuple[Codes, Codes]:
-    """The distinct values of *numbers*, none negative, and each entry's index among them."""
+    """The distinct values of *numbers*, which are not negative, and the index of each entry among them."""
     if int(numbers.max()) > 4 * len(numbers):
         values, indexes = np.unique(numbers, return_inverse=True)
         return values, indexes.reshape(-1)

@@ -1,4 +1,4 @@
-"""How events of the cluster reach a scheduler: objects that come, change and go, as the API's watch would deliver them.
+"""The feed of a scheduler: objects that are added, updated and deleted, as the API's watch delivers them.
 
 Upstream: the event handlers in pkg/scheduler/eventhandlers.go (1.12: pkg/scheduler/factory/factory.go).
 """
@@ -13,12 +13,12 @@ from .engine import Engine
 
 @attrs.define(eq=False)
 class Feed:
-    """Delivers events to *engine*. An update or delete of what does not exist is passed over, an add of what exists is an update."""
+    """Delivers events to *engine*. An add of an existing object is an update; deleting an unknown object does nothing."""
 
     engine: Engine
 
     def put(self, item: KubeObject) -> None:
-        """An object appears or changes."""
+        """An object is added or updated."""
         if isinstance(item, Node):
             self._put_node(item)
         elif isinstance(item, Pod):
@@ -27,7 +27,7 @@ class Feed:
             self._put_listed(item)
 
     def delete(self, item: KubeObject) -> None:
-        """An object goes; only its kind and key matter."""
+        """An object is deleted; only its kind and key matter."""
         if isinstance(item, Node):
             node = self.engine.cache.node(item.name)
             if node is not None:

@@ -1,7 +1,7 @@
-"""What a release *is*, field by field: every point in which two releases of the scheduler differ.
+"""What a release is, as a table of cells: every point in which two releases of the scheduler differ.
 
-The values are in ``algorithmprovider/releases.py`` and nowhere else; the rest of the code reads cells and never asks for a version.
-A cell is a value or, where the difference is behaviour, the function that behaves so.
+The values are in ``algorithmprovider/releases.py`` and ``framework/releases.py``; all other code reads cells and never asks for a version.
+A cell is a value or, where behaviour differs, a function.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Footprint = Callable[["Pod", Gates], Requests]
 
 @attrs.frozen
 class Gate:
-    """A feature gate of a release: its default, its maturity, and whether it may be set to anything else."""
+    """A feature gate of a release: its default, its stage, and whether it is locked to the default."""
 
     default: bool
     stage: str = "ALPHA"
@@ -33,20 +33,21 @@ class Gate:
 
 @attrs.frozen(kw_only=True)
 class GateEffect:
-    """What a gate that is on does to the names of a release."""
+    """What a gate changes in the names of a release when it is on."""
 
     gate: str
     registers: tuple[str, ...] = ()
-    """Predicates that may be named with the gate only."""
+    """Predicates that a Policy may name only with the gate."""
     unregisters: tuple[str, ...] = ()
-    """Predicates that may not be named, nor run, with the gate."""
+    """Predicates that a Policy may not name with the gate; they do not run."""
     adds: tuple[str, ...] = ()
-    """Predicates that every provider's set gets."""
+    """Predicates that are added to every provider's set."""
     mandatory: tuple[str, ...] | None = None
-    """What becomes of the mandatory predicates; None leaves them."""
+    """The mandatory predicates with the gate; None: unchanged."""
     registers_priority: str | None = None
+    """A priority that a Policy may name only with the gate."""
     adds_priority: bool = False
-    """Whether every provider's set gets that priority, with weight 1."""
+    """Whether that priority is added to every provider's set, with weight 1."""
 
 
 @attrs.frozen(kw_only=True)
@@ -54,7 +55,7 @@ class VolumeCells:
     """How a release counts, binds and matches volumes (reference C.9 to C.12 and G)."""
 
     counts_unresolved_claims: bool
-    """An unresolvable claim counts towards every disk type's limit; else only where its class names the type's provisioner."""
+    """An unresolvable claim counts towards the limit of every disk type; else only if its class names the type's provisioner."""
     csi_reads_unbound_claims: bool
     """MaxCSIVolumeCountPred counts unbound claims by their class's provisioner."""
     csi_reads_migration: bool
@@ -66,9 +67,9 @@ class VolumeCells:
     binding_gate: bool
     """Gate VolumeScheduling switches CheckVolumeBinding off."""
     selected_node_is_immediate: bool
-    """A claim with the selected-node annotation is no longer delayed; else only its node is acceptable."""
+    """A claim with the selected-node annotation is no longer delayed; else only that node is acceptable."""
     keeps_stale_decisions: bool
-    """Decisions of earlier cycles remain where a later one stores nothing."""
+    """Volume decisions of earlier cycles remain if a later cycle stores none."""
     claim_text_has_namespace: bool
     """``error getting PVC "ns/name"`` rather than ``"name"``."""
     checks_phase: bool
@@ -77,57 +78,58 @@ class VolumeCells:
     """``strict``: nil mode is an error with gate BlockVolume; ``default``: nil is Filesystem, gate off ignores; ``reject``: gate
     off, Block never matches; ``always``: nil is Filesystem, and there is no gate."""
     matches_by_beta_class: bool
-    """A claim's class for matching is its beta annotation first."""
+    """The class of a claim is read from the beta annotation first, when volumes are matched."""
     groups_by_beta_class: bool = False
-    """So is the class of a volume where those of a class are looked up."""
+    """The class of a volume is read from the beta annotation first, when the volumes of a class are looked up."""
     ephemeral_claims: bool = False
-    """Generic ephemeral volumes have claims, named for pod and volume."""
+    """Generic ephemeral volumes have claims, named after pod and volume."""
     missing_claim_errs: bool = False
-    """The count rules err where a claim of the incoming pod is not there; else only a claim without a name is an error."""
+    """A missing claim of the incoming pod is an error of the count rules; else only a claim without a name is."""
     limits_gate: str = "AttachVolumeLimit"
-    """The gate without which nodes do not limit volumes themselves; empty: they always do."""
+    """The gate for limits from the node's allocatable; empty: they always count."""
     instance_type_labels: tuple[str, ...] = ("beta.kubernetes.io/instance-type",)
-    """Where a node's machine type is looked for."""
+    """The labels with a node's machine type, in order of precedence."""
     zone_labels: tuple[str, ...] = ("failure-domain.beta.kubernetes.io/zone",)
-    """Where the zone of a GCE disk is looked for when it gets its CSI handle."""
+    """The labels with the zone of a GCE disk, for its CSI handle, in order of precedence."""
     migration_gate: str = "CSIMigration"
-    """The gate without which no plugin is replaced by a driver; empty: it takes the plugin's own alone."""
+    """The gate for CSI migration as a whole; empty: only the gate of each plugin counts."""
     always_migrated: frozenset[str] = frozenset()
-    """Plugins that are replaced on every node with a CSINode, whatever it says."""
+    """Plugins that are migrated on every node with a CSINode, whatever its annotation says."""
     migratable: frozenset[str]
-    """Provisioners whose volumes a driver counts only where it has taken over."""
+    """Provisioners whose volumes count for a CSI driver only where the plugin is migrated."""
     inline_migrates: bool = False
-    """A pod's own disks count with the driver that has taken over."""
+    """A pod's inline disks count for the CSI driver where their plugin is migrated."""
     translates_bound_volumes: bool = False
-    """A bound volume is reached by the driver's own labels where that has taken over."""
+    """The node affinity of a bound volume is translated to the driver's labels where its plugin is migrated."""
     missing_volume_is_reason: bool = False
-    """A claim bound to a volume that is not there turns nodes down; else it is an error."""
+    """A claim bound to a missing volume rejects nodes; else it is an error."""
     checks_storage_capacity: bool = False
-    """A volume can only be made where a CSIStorageCapacity says so, if its driver reports them."""
+    """A volume can be provisioned only where a CSIStorageCapacity allows it, if the driver reports capacity."""
 
 
 @attrs.frozen(kw_only=True)
 class PreemptionCells:
     """How a release preempts (reference E).
 
-    Three differences are not cells, as no decision shows them:
+    Three differences are not cells, because they change no decision:
 
-    * Up to 1.15 the nodes to try come from the informer's lister, in 1.16 from the cache. Both hold the nodes that are there.
-    * Up to 1.15 a node is judged a second time when any pod is nominated to it, in 1.16 only when such a pod counts. Where none counts the
-      second answer is the first one again. The equivalence cache leaves out all nodes with nominated pods, whether these count or not.
+    * Up to 1.15 the candidate nodes come from the informer's lister, in 1.16 from the cache. Both hold the nodes that exist.
+    * Up to 1.15 a node is judged a second time if any pod is nominated to it, in 1.16 only if such a pod counts. If none counts, both
+      answers are the same. The equivalence cache skips all nodes with nominated pods, whether these count or not.
     * The event on a victim is ``by NS/NAME on node N``, in 1.16 ``Preempted by NS/NAME on node N``, and in the framework ``Preempted by a
-      pod on node N``. Nothing here writes events.
+      pod on node N``. No events are written here.
     """
 
     refreshes_snapshot: bool
+    """Preemption takes a new snapshot before it looks for victims."""
     never_policy: bool
     """Gate NonPreemptingPriority and preemptionPolicy Never stop preemption."""
     by_start_time: bool
-    """Victims of equal priority go by start time, and the choice among nodes has a last criterion by start time."""
+    """Victims of equal priority are sorted by start time, which is also the last criterion in the choice of a node."""
     needs_priority_gate: bool
-    """Gate PodPriority off switches preemption off."""
+    """Without gate PodPriority nothing is preempted."""
     excludes_self: bool
-    """A nominated pod is not counted against itself (same UID) in the first pass."""
+    """A nominated pod does not count against itself (same UID) in the first pass."""
     nominates_before_api: bool
     """The preemptor enters the nominated map before the API call."""
 
@@ -137,34 +139,35 @@ class QueueCells:
     """How a release queues pods (reference F)."""
 
     by_timestamp: bool
-    """Equal priorities go by the time of entering the queue."""
+    """Pods of equal priority are sorted by the time at which they entered the queue."""
     has_backoff: bool
-    """Pods that failed wait before the next try, and those that fail after a move do so in a backoff queue."""
+    """A failed pod waits before its next attempt; after a move it waits in the backoff queue."""
     flushes_unschedulable: bool
-    """Pods are moved out of the unschedulable map after 60 s, looked at every 30 s."""
+    """Pods leave the unschedulable map after 60 s; this is checked every 30 s."""
     move_marker: str
-    """``flag``, cleared by each pop, or ``cycle`` numbers."""
+    """How an attempt learns that pods were moved while it ran: ``flag``, which each pop clears, or ``cycle`` numbers."""
     pop_removes_nomination: bool
+    """A pod that is popped loses its nomination."""
     parks_by_condition: bool
     """A failed pod is parked as unschedulable only with condition PodScheduled False, reason Unschedulable."""
     fifo_without_priority: bool
-    """Gate PodPriority off: a plain FIFO, which failed pods enter again after a wait."""
+    """Without gate PodPriority the queue is a plain FIFO; failed pods enter it again after a wait."""
     fifo_wait_doubles: bool
-    """That wait grows from 1 s to 60 s; else it always is 1 s."""
+    """That wait grows from 1 s to 60 s; else it is always 1 s."""
     backoff_forget_after: float
     """Seconds after which an unused backoff entry is forgotten."""
     node_update_filter: bool
-    """A node update moves pods only where a property that scheduling reads changed."""
+    """A node update moves pods only if a property that scheduling reads has changed."""
     nominations_by_uid: bool
     """The nominated map stores a pod's node by UID."""
     refuses_placed_nominations: bool = False
-    """A pod that has a node is nominated to none."""
+    """A pod that has a node cannot be nominated."""
     keeps_nomination_on_update: bool
-    """An update without nomination keeps the one that the map has."""
+    """An update without a nomination keeps the one in the map."""
     csi_node_events: bool
-    """With gate CSINodeInfo, CSINodes that come or change move pods."""
+    """With gate CSINodeInfo, an added or changed CSINode moves pods."""
     skips_condition_updates: bool
-    """An update of an assumed pod's conditions does not bring it into the queue again."""
+    """An update of an assumed pod's conditions does not put it into the queue again."""
 
 
 @attrs.frozen(kw_only=True)
@@ -176,55 +179,57 @@ class Release:
     ordering: tuple[str, ...]
     """The order in which predicates run; a name that is not here never runs."""
     predicates: tuple[str, ...]
-    """Names that a Policy may give without an argument, gates aside."""
+    """Names that a Policy may use without an argument, before gates."""
     default_predicates: tuple[str, ...]
     mandatory_predicates: tuple[str, ...]
-    """Added to whatever set is chosen."""
+    """Added to every set, whichever is chosen."""
     priorities: tuple[str, ...]
     default_priorities: Mapping[str, int]
-    """Name to weight, of the DefaultProvider."""
+    """Name -> weight, of the DefaultProvider."""
     gates: Mapping[str, Gate]
     gate_effects: tuple[GateEffect, ...]
-    """What gates do to the names above, which stand as with every gate off."""
+    """What gates change in the names above, which are those with every gate off."""
     default_percentage: int
-    """What the component configuration makes of percentageOfNodesToScore 0."""
+    """The value that the component configuration puts in place of percentageOfNodesToScore 0."""
     texts: Mapping[str, str]
-    """Messages of refusal by what they are about: ``predicate``, ``priority``, ``overflow``, ``locked gate``..., to be formatted."""
+    """Format strings of error messages, by subject: ``predicate``, ``priority``, ``overflow``, ``locked gate``..."""
     ignorable_extenders_last: bool
     extender_adds_nodes: bool
-    """An extender's filter may bring back any node of the snapshot; else only nodes that it was sent."""
+    """An extender's filter may return any node of the snapshot; else only nodes that it was sent."""
     extender_unknown_node: str
-    """The error for a node that a filter may not bring back; takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
+    """The error for a node that a filter may not return; takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
     equivalence_cache: bool
     """Gate EnableEquivalenceClassCache exists."""
     # --- the table (reference C.7, D.4, F) ---
     incoming: Footprint
-    """What the pod that is being scheduled requests."""
+    """The requests of the pod that is being scheduled."""
     footprint: Footprint
-    """What a pod that is on a node counts there."""
+    """The requests that a pod adds to the sums of its node."""
     incoming_nonzero: Footprint
-    """cpu and memory of the incoming pod with the defaults for absent requests."""
+    """cpu and memory of the incoming pod, with the defaults for absent requests."""
     footprint_nonzero: Footprint
+    """cpu and memory that a pod adds to the sums of its node, with the defaults for absent requests."""
     zone_key: Callable[[Mapping[str, str]], str]
+    """(labels of a node) -> the zone that it belongs to in the visiting order."""
     snapshot_keeps_nodeless: bool
-    """Snapshots hold NodeInfos without a node (then predicate metadata is nil); else they keep the last state with one."""
+    """Snapshots hold NodeInfos without a node (then predicate metadata is nil); else they keep the last state that had one."""
     transient_reset_all: bool
     """Transient volume counts are reset on every node each cycle; else on changed ones only."""
     snapshot_drops_nodeless: bool = False
-    """A node that is gone leaves the snapshot at once, with all its pods."""
+    """A deleted node leaves the snapshot at once, with all its pods."""
     cache_replaces_confirmed: bool = False
-    """A confirmed pod takes the assumed one's place, at the end of its node's list; else the assumed object stays until the next update."""
+    """A confirmed pod replaces the assumed object and moves to the end of its node's list; else that stays until the next update."""
     selects_namespaces: bool = False
-    """Pod affinity terms may take in namespaces by their labels."""
+    """Pod affinity terms may select namespaces by their labels."""
     # --- the cycle (reference B) ---
     nodes_to_find: Callable[[int, int], int]
-    """(nodes, percentage) -> how many feasible nodes are looked for."""
+    """(nodes, percentage) -> the number of feasible nodes after which a search stops."""
     pick_host: Callable[[int, int], tuple[int, bool]]
-    """(how many feasible nodes share the best total, times it ran before) -> (which of them, whether the counter moves)."""
+    """(number of feasible nodes with the best total, lastNodeIndex) -> (index of the host among them, whether lastNodeIndex moves)."""
     error_joiner: Callable[[Any], str]
-    """Several error texts -> one aggregate's text."""
+    """Several error texts -> the text of their aggregate."""
     binding_failed_reason: str
-    """The reason of condition PodScheduled where the API refused the binding."""
+    """The reason of condition PodScheduled if the API refuses the binding."""
     # --- rules (reference C and D) ---
     reads_out_of_disk: bool
     """CheckNodeCondition fails for OutOfDisk."""
@@ -232,15 +237,15 @@ class Release:
     affinity_texts: Mapping[str, str]
     """Error texts of MatchInterPodAffinity without metadata: ``existing`` takes ``pod`` and ``error``, ``affinity`` also ``node``."""
     spread_matches_any_selector: bool
-    """SelectorSpreadPriority counts pods that match any selector; else all."""
+    """SelectorSpreadPriority counts pods that match any of the selectors; else pods that match all of them."""
     ratio_mean: Callable[[Any, Any], Any]
     """How RequestedToCapacityRatioPriority combines per-resource scores: (int64[R, n], weights[R]) -> int64[n]."""
     ratio_reads_resources: bool
     """requestedToCapacityRatioArguments may name resources."""
     selector_text: Callable[[SelectorError], str]
-    """The text of a selector that is not valid."""
+    """The error text for an invalid selector."""
     interpod_counts_by_name: bool
-    """InterPodAffinityPriority adds up by node name, so that a node that stands twice among the feasible counts twice over."""
+    """InterPodAffinityPriority adds up by node name, so a node that is twice among the feasible ones counts double."""
     volumes: VolumeCells
     preemption: PreemptionCells
     queue: QueueCells

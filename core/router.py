@@ -1,4 +1,4 @@
-"""What each event of the cluster does to a scheduler that has a queue: which objects it learns of, and which pods it tries again.
+"""The event router of a scheduler with a queue: an event updates the engine's state and may move waiting pods.
 
 Upstream: AddAllEventHandlers in pkg/scheduler/eventhandlers.go (1.12, 1.13: NewConfigFactory in pkg/scheduler/factory/factory.go).
 """
@@ -26,24 +26,24 @@ ALWAYS = {
 
 @attrs.define(eq=False)
 class EventRouter:
-    """Delivers events to *engine* and *queue*: what comes or changes by :meth:`put`, what goes by :meth:`delete`.
+    """Delivers events to *engine* and *queue*: adds and updates by :meth:`put`, deletes by :meth:`delete`.
 
-    Pods of another scheduler count once they are on a node. A pod that is Succeeded or Failed is a pod that went. Both methods raise
-    :class:`~kubeclassic.exceptions.CacheError` where upstream's scheduler would end, as for a pod that changes its node.
+    Pods of other schedulers count only when they have a node. A pod that is Succeeded or Failed counts as deleted. Both methods raise
+    :class:`~kubeclassic.exceptions.CacheError` where upstream's scheduler would exit, for example when a pod changes its node.
     """
 
     engine: Engine
     queue: SchedulingQueue
     scheduler_name: str = "default-scheduler"
     pods: dict[str, Pod] = attrs.field(factory=dict)
-    """The pods that have not finished, by key, as the API has them."""
+    """Key -> pod as the API has it, without finished pods."""
     feed: Feed = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.feed = Feed(self.engine)
 
     def put(self, item: KubeObject) -> None:
-        """An object appears or changes."""
+        """An object is added or updated."""
         if isinstance(item, Pod):
             self._put_pod(item)
         elif isinstance(item, Node):
@@ -54,7 +54,7 @@ class EventRouter:
             self._maybe_move(verb, item)
 
     def delete(self, item: KubeObject) -> None:
-        """An object goes; only its kind and key matter. One that is not known is passed over."""
+        """An object is deleted; only its kind and key matter. An unknown object is ignored."""
         if isinstance(item, Pod):
             old = self.pods.pop(item.key, None)
             if old is not None:
@@ -64,7 +64,7 @@ class EventRouter:
             self._maybe_move(DELETE, item)
 
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
-        """A reserved pod was given up, so that others may be tried again, with *but_itself* all but *pod*. Up to 1.16 nobody is told."""
+        """A reserved *pod* was forgotten, so other pods may fit; *but_itself*: it does not move itself. Up to 1.16 this moves no pod."""
 
     # --- what moves pods --------------------------------------------------------------------------------------------
 
@@ -73,7 +73,7 @@ class EventRouter:
             self.queue.move_all()
 
     def _moves(self, verb: str, item: KubeObject) -> bool:
-        """For the events that move pods only with certain gates, releases or objects."""
+        """Whether the event moves pods; for events where this depends on gates, the release or the object."""
         if isinstance(item, StorageClass):
             return verb == ADD and item.volume_binding_mode == "WaitForFirstConsumer" and self.engine.binder.enabled
         if item.kind == "CSINode":
@@ -85,7 +85,7 @@ class EventRouter:
         old = self.engine.cache.node(node.name)
         self.feed.put(node)
         filtered = self.engine.algorithm.release.queue.node_update_filter
-        # Upstream: with nobody parked any update moves, for the sake of a pod that is being tried.
+        # Upstream: with no pod parked any update counts as a move, for a pod that is in its cycle now.
         if old is None or not filtered or not self.queue.pending.unschedulable or may_schedule_more(old, node):
             self.queue.move_all()
 
@@ -103,7 +103,7 @@ class EventRouter:
             self._pod_changed(old, pod)
 
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        """Tell the cache of pods on nodes, then the queue of those without; who gets a node comes to one and goes from the other."""
+        """Update the cache with pods on nodes, then the queue with pods without. A pod that got a node leaves the queue."""
         self._tell_cache(old if _is_assigned(old) else None, new if _is_assigned(new) else None)
         self._tell_queue(old if self._is_queued(old) else None, new if self._is_queued(new) else None)
 
@@ -128,7 +128,7 @@ class EventRouter:
             self.queue.update(old, new)
 
     def _is_echo(self, pod: Pod) -> bool:
-        """Whether *pod* is assumed to be on a node and nothing changed that scheduling reads."""
+        """Whether *pod* is assumed on a node and nothing that scheduling reads has changed."""
         state = self.engine.cache.state(pod)
         if state is None or not state.assumed:
             return False
@@ -147,9 +147,9 @@ def _comparable(pod: Pod, without_conditions: bool) -> Pod:
 
 
 def may_schedule_more(old: Node, new: Node) -> bool:
-    """Whether a node changed in a way that may let a pod fit: made schedulable, or other allocatable, labels, taints or condition statuses.
+    """Whether an update of a node may let a pod fit: it became schedulable, or allocatable, labels, taints or condition statuses changed.
 
-    Upstream: pkg/scheduler/eventhandlers.go nodeSchedulingPropertiesChanged
+    Upstream: pkg/scheduler/eventhandlers.go nodeSchedulingPropertiesChanged.
     """
     if old.spec.unschedulable and not new.spec.unschedulable:
         return True
@@ -158,6 +158,6 @@ def may_schedule_more(old: Node, new: Node) -> bool:
 
 def _scheduling_properties(node: Node) -> tuple[object, ...]:
     statuses = {condition.type: condition.status for condition in node.status.conditions}
-    # Upstream: quantities are compared as they are kept, so 1 is another amount than 1000m.
+    # Upstream: quantities are compared by their stored form, so 1 and 1000m differ.
     allocatable = {name: amount.form for name, amount in node.status.allocatable.items()}
     return allocatable, node.labels, node.spec.taints, statuses

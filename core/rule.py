@@ -18,11 +18,11 @@ from .release import Release
 
 Scores = NDArray[np.int64]
 AnyCycle = Any
-"""A :class:`~kubeclassic.core.cycle.Cycle`, which knows the rules, so that this file cannot know it."""
+"""A :class:`~kubeclassic.core.cycle.Cycle`. It is Any here because that module imports this one."""
 
 
 class Reads(enum.Flag):
-    """What a rule looks at, so that what it answered can be kept until that changes."""
+    """What a rule reads: its answers are cached until that changes."""
 
     NOTHING = 0
     NODE = enum.auto()
@@ -34,23 +34,23 @@ class Reads(enum.Flag):
     PODS = enum.auto()
     """The pods of the row: their labels and volumes."""
     COUNTS = enum.auto()
-    """How many pods of the row some query counts, asked of the census."""
+    """Counts of the row's pods, by queries to the census."""
     VOLUMES = enum.auto()
     """Persistent volumes, claims, storage classes and CSINodes, anywhere."""
     DOMAIN = enum.auto()
-    """Pods counted in topology domains, the row's own or all of them."""
+    """Counts of pods by topology domain."""
     CLUSTER = enum.auto()
-    """A number over the whole cluster, such as how many nodes there are."""
+    """A number for the whole cluster, such as its number of nodes."""
     LISTINGS = enum.auto()
     """Services, controllers and namespaces."""
     EFFECTS = enum.auto()
-    """What another rule left behind in this cycle; never kept."""
+    """What another rule stored in this cycle; such answers are never cached."""
 
 
 ROWWISE = Reads.REQUESTS | Reads.PORTS | Reads.PODS
-"""What the pods of the row itself change."""
+"""What changes with the pods of the row itself."""
 WIDE = Reads.DOMAIN | Reads.CLUSTER
-"""What pods and nodes elsewhere change."""
+"""What changes with pods and nodes elsewhere."""
 
 
 def _of_row(rule: Predicate | Priority) -> bool:
@@ -63,32 +63,32 @@ SLOT: Any = attrs.field(init=False, repr=False, default=attrs.Factory(lambda rul
 
 @attrs.frozen(kw_only=True, eq=False)
 class Predicate:
-    """A question whose *no* turns a node down. ``check(pod, nodes, cycle)`` answers for all nodes of a batch at once.
+    """A rule that rejects nodes. ``check(pod, nodes, cycle)`` answers for all nodes of a batch at once.
 
-    ``key``: what of the pod the answer depends on; pods with equal keys share answers. ``effect(pod, nodes, cycle)`` runs on the rows that
-    the search reached (no earlier predicate failed them), whether or not this predicate then passed them, in visiting order, once a pass.
+    ``key``: the part of the pod that the answer depends on; pods with equal keys share answers. ``effect(pod, nodes, cycle)`` runs once a
+    pass, in visiting order, on the rows at which upstream calls this predicate: those that no earlier predicate rejected.
     """
 
     name: str
     check: Callable[[Template, Batch, AnyCycle], Failures | None]
     reads: Reads
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
-    """False for pods that the predicate can never object to, and on which it has no effect: it is not asked about them."""
+    """False for pods to which the predicate never objects, and for which it has no effect: it does not run for them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, AnyCycle], None] | None = None
     is_of_row: bool = OF_ROW
-    """It looks at what changes on the row itself, and at nothing that no row tells of."""
+    """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT
-    """Where a template's notes have its key."""
+    """The slot of its key in the notes of a template."""
 
 
 @attrs.frozen
 class Reduction:
-    """A reduce step in two halves: what it must know of all feasible nodes together, and then one score a node from that.
+    """A reduce step in two halves: a summary of all feasible nodes, and then a score for each node from the summary.
 
-    ``summarise(pod, raw, nodes, cycle)`` looks at all feasible nodes, in any order, and gives a value that compares by equality;
-    ``apply(pod, raw, summary, nodes, cycle)`` scores each node of a batch by its raw score and the summary alone, so that it can be asked
-    again for changed nodes only. With *zeros_alike* raw scores of 0 everywhere have one summary, whichever nodes they belong to.
+    ``summarise(pod, raw, nodes, cycle)`` takes all feasible nodes, in any order, and returns a value that compares by equality.
+    ``apply(pod, raw, summary, nodes, cycle)`` scores each node of a batch from its raw score and the summary alone, so it can run again
+    for changed nodes only. *zeros_alike*: raw scores that are all 0 have the same summary for any set of nodes.
     """
 
     summarise: Callable[[Template, Scores, Batch, AnyCycle], Hashable]
@@ -104,10 +104,10 @@ class Reduction:
 class Priority:
     """A preference among the nodes that fit.
 
-    ``score(pod, nodes, cycle)`` gives int64[n] raw scores; ``reduce(pod, raw, nodes, cycle)``, where there is one, turns those of the
-    feasible nodes into 0 to 10; as a :class:`Reduction` it is redone only where something changed. With ``whole_list`` the score is
-    already a function of all feasible nodes together. Either may raise :class:`RuleError`, which ends the cycle.
-    ``concerns`` is False for pods for which every node gets the same score, whatever stands on it.
+    ``score(pod, nodes, cycle)`` returns int64[n] raw scores. ``reduce(pod, raw, nodes, cycle)``, if there is one, turns those of the
+    feasible nodes into 0 to 10; a :class:`Reduction` is redone only for nodes that changed. ``whole_list``: the raw scores depend on all
+    feasible nodes together. Both may raise :class:`RuleError`, which ends the cycle. ``concerns`` is False for pods for which every node
+    gets the same score, whatever pods it has.
     """
 
     name: str
@@ -118,13 +118,13 @@ class Priority:
     whole_list: bool = False
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
     is_of_row: bool = OF_ROW
-    """As a predicate's."""
+    """As in :class:`Predicate`."""
     slot: Slot[Hashable] = SLOT
-    """As a predicate's."""
+    """As in :class:`Predicate`."""
 
 
 class RuleError(Exception):
-    """A priority cannot be computed; the cycle fails with this text, once for each feasible node or, with *once*, a single time."""
+    """A priority cannot be computed. The cycle fails with this text, repeated for each feasible node or, with *once*, only once."""
 
     def __init__(self, text: str, *, once: bool = False) -> None:
         super().__init__(text)
@@ -138,7 +138,7 @@ class Algorithm:
     release: Release
     gates: Mapping[str, bool]
     predicates: Sequence[Predicate]
-    """In running order; those that are accepted but never run are not here."""
+    """In running order, without those that a release accepts but never runs."""
     priorities: Sequence[tuple[Priority, int]]
     """Sorted by name, each with its weight."""
     extenders: Sequence[Any] = ()
@@ -147,25 +147,25 @@ class Algorithm:
     """alwaysCheckAllPredicates."""
     hard_pod_affinity_weight: int = 1
     percentage: int = 0
-    """percentageOfNodesToScore as the scheduler's constructor gets it."""
+    """percentageOfNodesToScore, as passed to the scheduler's constructor."""
     preemption: bool = True
     ignored_resources: frozenset[str] = frozenset()
     """Extended resources that extenders manage with ignoredByScheduler."""
     metadata_fails: Callable[[AnyCycle], bool] = attrs.field(default=lambda cycle: False)
-    """Whether upstream's predicate metadata would be nil for a cycle."""
+    """Whether upstream's predicate metadata would be nil in a cycle."""
     equivalence_cache: bool = False
     leaves_counts: bool = attrs.field(
         default=attrs.Factory(lambda self: self.enabled("BalanceAttachedNodeVolumes"), takes_self=True)
     )
-    """Some rule reads what others left behind in the cycle, such as the volume count predicates for a priority."""
+    """A rule reads what others store in the cycle, such as the counts that the volume predicates store for a priority."""
     has_predicates: bool = True
-    """False where the predicate map is empty: every node of the lister is feasible."""
+    """False if the predicate map is empty: then every node of the lister is feasible."""
     has_effects: bool = attrs.field(
         init=False, default=attrs.Factory(lambda self: any(rule.effect is not None for rule in self.predicates), takes_self=True)
     )
-    """Some predicate has an effect."""
+    """Whether any predicate has an effect."""
     slot: Slot[Sequence[Predicate]] = attrs.field(init=False, repr=False, factory=lambda: Slot("predicates"))
-    """Where a template's notes have its predicates."""
+    """The slot of its predicates in the notes of a template."""
 
     def predicates_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates that may object to *pod*, in running order."""
@@ -175,5 +175,5 @@ class Algorithm:
         return found
 
     def enabled(self, gate: str) -> bool:
-        """Whether a feature gate is on; a gate that the release does not have is off."""
+        """Whether a feature gate is on; an unknown gate is off."""
         return bool(self.gates.get(gate, False))

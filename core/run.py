@@ -1,4 +1,4 @@
-"""Scheduling pods one after another against a cluster that changes with each decision."""
+"""A run: cycle after cycle on a cluster that changes with each decision."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .feed import Feed
 
 @attrs.define(eq=False)
 class Run:
-    """Cycles over one scheduler: what is placed is assumed, who is preempted leaves at once, and the preemptor gets one retry."""
+    """Runs cycles on one scheduler. Placed pods are assumed, victims are deleted at once, and the preemptor gets one retry."""
 
     engine: Engine
     details: bool = True
     feed: Feed = attrs.field(init=False)
     evicted: dict[str, str] = attrs.field(factory=dict)
-    """Pods that had to leave -> the pod that took their place."""
+    """Victim -> the pod that preempted it."""
     _retries: list[str] = attrs.field(factory=list)
     _pods: dict[str, Pod] = attrs.field(factory=dict)
-    """The pods that were seen, as their status stands now, by key."""
-    _told: dict[str, Pod] = attrs.field(factory=dict)
-    """The pods that wait, as they were told of, by key."""
+    """Key -> pod, with its current status."""
+    _waiting: dict[str, Pod] = attrs.field(factory=dict)
+    """Key -> pod that waits for a node, as it was last put."""
 
     def __attrs_post_init__(self) -> None:
         self.feed = Feed(self.engine)
@@ -32,7 +32,7 @@ class Run:
     # --- what happens to the cluster --------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
-        """An object appears or changes; a pod without a node waits, nominated to where its status says."""
+        """An object is added or updated. A pod without a node waits, with the nomination in its status."""
         if isinstance(item, Pod):
             self.evicted.pop(item.key, None)
         if isinstance(item, Pod) and not item.spec.node_name and not item.is_terminal:
@@ -43,28 +43,28 @@ class Run:
         self.feed.put(item)
 
     def delete(self, item: KubeObject) -> None:
-        """An object goes."""
+        """An object is deleted."""
         if isinstance(item, Pod):
             self._stop_waiting(item)
         self.feed.delete(item)
 
     def nominate(self, pod: Pod, node_name: str) -> None:
-        """Let *pod* wait for *node_name* before its first cycle."""
+        """Nominate *pod* to *node_name* before its first cycle."""
         self._set_nomination(pod, node_name)
         self.engine.nominations.add(self._pods[pod.key], node_name)
 
     def _put_waiting(self, pod: Pod) -> None:
-        told, current = self._told.get(pod.key), self._pods.get(pod.key)
-        if told == pod or self.engine.cache.is_assumed(pod):
+        waiting, current = self._waiting.get(pod.key), self._pods.get(pod.key)
+        if waiting == pod or self.engine.cache.is_assumed(pod):
             return
-        self._told[pod.key] = self._pods[pod.key] = pod
+        self._waiting[pod.key] = self._pods[pod.key] = pod
         if current is not None:
             self.engine.nominations.update(current, pod)
         elif pod.status.nominated_node_name:
             self.engine.nominations.add(pod)
 
     def _stop_waiting(self, pod: Pod) -> None:
-        self._told.pop(pod.key, None)
+        self._waiting.pop(pod.key, None)
         waiting = self._pods.pop(pod.key, None)
         if waiting is not None:
             self.engine.nominations.remove(waiting)
@@ -72,7 +72,7 @@ class Run:
     # --- cycles -----------------------------------------------------------------------------------------------------
 
     def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
-        """One scheduling cycle for *pod*, and what follows from it."""
+        """One scheduling cycle for *pod*; its decision is applied to the cluster."""
         decision, waiting = self._decide(pod)
         if decision.host is not None:
             self._place(decision, decision.host)
@@ -81,7 +81,7 @@ class Run:
         return decision
 
     def follow(self, pod: Pod, led: Decision) -> Decision:
-        """One cycle for *pod*, after which the cluster is as *led*, another scheduler's decision on it, leaves it."""
+        """One cycle for *pod*, but *led*, another scheduler's decision on it, is applied to the cluster."""
         decision, waiting = self._decide(pod)
         if led.host is None:
             self._wait(attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated), waiting, retry=True)
@@ -91,7 +91,7 @@ class Run:
         return decision
 
     def _decide(self, pod: Pod) -> tuple[Decision, str]:
-        """The decision, and the node that the pod was nominated to before."""
+        """The decision, and the node that the pod was nominated to before the cycle."""
         pod = self._pods.setdefault(pod.key, pod)
         waiting = self.engine.nominations.node_of(pod)
         if self.engine.algorithm.release.queue.pop_removes_nomination:
@@ -99,12 +99,12 @@ class Run:
         return self.engine.schedule(pod, details=self.details), waiting
 
     def ask(self, pod: Pod) -> Decision:
-        """What a cycle for *pod* would decide now; nothing moves, and nothing follows from it."""
+        """What a cycle for *pod* would decide now; the scheduler and the cluster do not change."""
         with self.engine.unmoved(pod):
             return self.engine.schedule(self._pods.get(pod.key, pod))
 
     def take_retries(self) -> list[Pod]:
-        """The pods that preempted and are to be tried once more, in order; the list is emptied."""
+        """The pods that preempted others and get a retry, in order; the list is cleared."""
         keys, self._retries = self._retries, []
         return [self._pods[key] for key in keys]
 
@@ -118,7 +118,7 @@ class Run:
     def _wait(self, decision: Decision, waiting: str, retry: bool) -> None:
         pod, plan = decision.pod, decision.preemption
         if waiting:
-            # Upstream: a pod that failed enters the queue again, and with it the end of its node's list of nominated pods.
+            # Upstream: a failed pod enters the queue again, and so moves to the end of its node's list of nominated pods.
             self.engine.nominations.add(pod, waiting)
         if plan is not None:
             self._evict(pod, plan)

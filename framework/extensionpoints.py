@@ -1,4 +1,4 @@
-"""The extension points: what a plugin at each of them answers, and the plugins of a profile by point.
+"""The extension points: the methods of a plugin at each of them, and the plugins of a profile by point.
 
 Upstream: pkg/scheduler/framework/interface.go.
 """
@@ -38,14 +38,14 @@ POINTS: Mapping[str, str] = {
 
 
 class Named(Protocol):
-    """A plugin at any point."""
+    """A plugin at any extension point."""
 
     @property
     def name(self) -> str: ...
 
 
 class PreEnqueue(Named, Protocol):
-    """Holds pods back from being tried."""
+    """Can keep a pod out of the active queue."""
 
     def pre_enqueue(self, pod: Pod) -> Status | None: ...
 
@@ -58,7 +58,7 @@ class QueueSort(Named, Protocol):
 
 
 class PreFilter(Named, Protocol):
-    """Is asked about a pod before any node is looked at."""
+    """Runs once for a pod, before any node is filtered."""
 
     @property
     def pre_filter_by_class(self) -> bool: ...
@@ -77,7 +77,7 @@ class PreFilter(Named, Protocol):
 
 
 class Filter(Named, Protocol):
-    """Turns nodes down."""
+    """Rejects nodes."""
 
     @property
     def filter_reads(self) -> Reads: ...
@@ -112,13 +112,13 @@ class Score(Named, Protocol):
 
 
 class PostFilter(Named, Protocol):
-    """Is asked where a pod fits nowhere."""
+    """Runs when a pod fits nowhere."""
 
     def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> PostFilterResult | Status | None: ...
 
 
 class PreScore(Named, Protocol):
-    """Is asked once about all feasible nodes, before they are scored."""
+    """Runs once for all feasible nodes, before they are scored."""
 
     @property
     def pre_score_by_class(self) -> bool: ...
@@ -127,7 +127,7 @@ class PreScore(Named, Protocol):
 
 
 class Reserve(Named, Protocol):
-    """Keeps something for a pod on its node."""
+    """Reserves something for a pod on its node."""
 
     def reserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None: ...
 
@@ -147,20 +147,20 @@ class PreBind(Named, Protocol):
 
 
 class Bind(Named, Protocol):
-    """Binds, or skips to the next."""
+    """Binds the pod, or skips, so that the next plugin runs."""
 
     def bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None: ...
 
 
 class PostBind(Named, Protocol):
-    """Is told of a binding."""
+    """Is notified of a binding."""
 
     def post_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> None: ...
 
 
 @attrs.frozen(kw_only=True)
 class Points:
-    """The plugins of a profile at each extension point, in running order. Filter and Score run as rules: see ``Profile.algorithm``."""
+    """The plugins of a profile at each extension point, in running order. Filter and Score plugins run as rules: ``Profile.algorithm``."""
 
     pre_enqueue: tuple[PreEnqueue, ...] = ()
     less: tuple[QueueSort, ...] = ()
@@ -177,7 +177,7 @@ class Points:
 
     @classmethod
     def of(cls, plugins: Mapping[str, tuple[Any, ...]]) -> Points:
-        """From extension point, as a configuration names it, -> plugins that join it."""
+        """*plugins*: extension point, as a configuration names it -> plugins."""
         return cls(**{POINTS[point]: found for point, found in plugins.items()})
 
     def items(self) -> Iterator[tuple[str, tuple[Named, ...]]]:

@@ -1,4 +1,4 @@
-"""The framework of 1.27: what a cycle of one of its profiles does, and the engines that run them.
+"""The framework of 1.27: the steps of a cycle of one of its profiles, and the engine that runs them.
 
 Upstream: pkg/scheduler/schedule_one.go.
 """
@@ -62,9 +62,9 @@ def framework_engine(
 ) -> Engine:
     """A scheduler for *config* (None: the default profile) with the plugins of *registry*.
 
-    Without *preempts* a pod that fits nowhere is left at that, no PostFilter plugin runs. Without *shortlists* preemption looks at every
-    candidate. *options*: fields of :class:`~kubeclassic.core.engine.Engine`. Raises :class:`~kubeclassic.exceptions.PolicyError` with
-    upstream's text for a configuration that is refused.
+    Without *preempts* no PostFilter plugin runs for a pod that fits nowhere. Without *shortlists* preemption tries every candidate.
+    *options*: fields of :class:`~kubeclassic.core.engine.Engine`. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's
+    text for a configuration that is refused.
     """
     config = read_configuration() if config is None else config
     profiles = build_profiles(config, FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK], registry, Handle(gates=config.gates, environ=os.environ))
@@ -87,7 +87,7 @@ class FrameworkFlow:
     binder: VolumeBinder
     order: ListOrder
     answers: Mapping[str, AnswerCache]
-    """By profile, as plugins of one name may have other arguments."""
+    """Profile -> its cache: plugins of the same name can have different arguments in two profiles."""
     quick_paths: Mapping[str, QuickPath]
     layout: PodLayout
     binding: FrameworkBinding = attrs.field(init=False)
@@ -96,11 +96,11 @@ class FrameworkFlow:
     plugins_without: frozenset[str] | None = NONE
     _latest: FrameworkCycle | None = None
     _blamed: dict[str, frozenset[str]] = attrs.field(factory=dict)
-    """Pod -> the plugins that turned it down in its latest attempt."""
+    """Pod -> the plugins that rejected it in its latest attempt."""
 
     @classmethod
     def of(cls, engine: Engine, *, profiles: Mapping[str, Profile], **options: Any) -> FrameworkFlow:
-        """The flow of *engine*, which is being made."""
+        """The flow of *engine*, which is not complete yet."""
         release, gates, share = engine.algorithm.release, engine.algorithm.gates, engine.memory_bytes // len(profiles)
         order = ListOrder(engine.cache, engine.snapshot, engine.table)
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
@@ -189,7 +189,7 @@ class FrameworkFlow:
         self._blamed[cycle.pod.key] = decision.plugins
 
     def blame(self, pod: Pod) -> frozenset[str]:
-        """The plugins that turned *pod* down in its latest attempt, told once; none where it failed otherwise."""
+        """The plugins that rejected *pod* in its latest attempt; the second call gives none. None also if it failed for another reason."""
         return self._blamed.pop(pod.key, NONE)
 
     # --- what follows from a decision -------------------------------------------------------------------------------
@@ -199,10 +199,10 @@ class FrameworkFlow:
         return None if refused is None else refused.message
 
     def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        """No plugin of the framework keeps what events would end."""
+        """Nothing to do: no plugin of the framework has a cache that events invalidate."""
 
     def can_repeat(self, decision: Decision) -> bool:
-        """The framework's queue tries so few pods again that it does not pay."""
+        """Never: the framework's queue retries so few pods that this would save nothing."""
         return False
 
     def failure_reason(self, decision: Decision) -> str:

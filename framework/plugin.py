@@ -1,22 +1,23 @@
-"""What a plugin is: a class with the extension points that it wants, in upstream's names.
+"""What a plugin is: a class with a method for each extension point that it joins, in upstream's names.
 
-Filter, PreScore, Score and NormalizeScore see all nodes of a batch at once, as the predicates and priorities do; :func:`each_node` makes
-a method that sees one node at a time into such a one. Upstream: pkg/scheduler/framework/interface.go.
+Filter, PreScore, Score and NormalizeScore get all nodes of a batch at once, as predicates and priorities do. :func:`each_node` wraps a
+method that takes one node at a time. Upstream: pkg/scheduler/framework/interface.go.
 
-The points, with ``pod: Template`` (``cycle.pod`` is the very pod), ``nodes: Batch`` of n nodes and ``cycle: FrameworkCycle``:
+The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: Batch`` of n nodes and ``cycle: FrameworkCycle``:
 
 * ``pre_enqueue(pod: Pod) -> Status | None``
 * ``less(one: QueuedPod, other: QueuedPod) -> bool``
-* ``pre_filter(pod, cycle) -> PreFilterResult | Status | None``; ``SKIP`` leaves the plugin's filter out
+* ``pre_filter(pod, cycle) -> PreFilterResult | Status | None``; after ``SKIP`` the plugin's filter does not run
 * ``filter(pod, nodes, cycle) -> Failures | None``
 * ``post_filter(pod, found, cycle) -> PostFilterResult | Status | None``
 * ``pre_score(pod, nodes, cycle) -> Status | None``
 * ``score(pod, nodes, cycle) -> int64[n]``
 * ``normalize_score(pod, raw, nodes, cycle) -> int64[n]``
-* ``kept_score``, ``kept_normalize``: score and normalize_score in a form that does not depend on which nodes are feasible, for a plugin
-  whose own does: int64[n], all 0 where it makes no difference, and a :class:`~kubeclassic.core.rule.Reduction`
-* ``reserve(pod: Pod, node_name, cycle) -> Status | None``, and so ``permit``, ``pre_bind``, ``bind``
-* ``unreserve(pod: Pod, node_name, cycle) -> None``, and so ``post_bind``
+* ``kept_score``, ``kept_normalize``: a cacheable form of score and normalize_score, for a plugin whose raw scores depend on which nodes
+  are feasible. ``kept_score`` gives int64[n] (all 0: the plugin makes no difference), ``kept_normalize`` is a
+  :class:`~kubeclassic.core.rule.Reduction`
+* ``reserve(pod: Pod, node_name, cycle) -> Status | None``; ``permit``, ``pre_bind`` and ``bind`` likewise
+* ``unreserve(pod: Pod, node_name, cycle) -> None``; ``post_bind`` likewise
 * ``events_to_register() -> Sequence[ClusterEvent]``
 """
 
@@ -43,59 +44,58 @@ MAX_NODE_SCORE = 100
 
 
 class Plugin:
-    """The base of all plugins. What is not there below is not there: a plugin joins the extension points whose methods it defines.
+    """The base class of all plugins. A plugin joins the extension points whose methods it defines; the base class defines none.
 
-    Constructed once a profile. A user's plugin need declare nothing but ``name``: what it answers is then never kept.
+    It is constructed once for each profile. A user's plugin only has to declare ``name``: its answers are then never cached.
     """
 
     name: ClassVar[str] = ""
     filter_reads: ClassVar[Reads] = Reads.EFFECTS
-    """What the answers of ``filter`` depend on besides the pod, so that they can be kept until that changes. Undeclared reads are bugs."""
+    """What the answers of ``filter`` depend on besides the pod. They are cached until that changes, so a missing flag is a bug."""
     score_reads: ClassVar[Reads] = Reads.EFFECTS
-    """The same for ``score``, which then must not depend on which nodes are feasible."""
+    """The same for ``score``. Scores that are cached must not depend on which nodes are feasible."""
     scores_together: ClassVar[bool] = False
-    """``score`` is a function of all feasible nodes together."""
+    """Whether ``score`` depends on all feasible nodes together."""
     without_pre_filter: str | None = None
-    """What ``filter`` errs with where its PreFilter is disabled; None: it does without."""
+    """The error of ``filter`` where the plugin's PreFilter is disabled; None: it works without."""
     without_pre_score: ClassVar[str | None] = None
-    """What ``score`` errs with where its PreScore is disabled."""
+    """The error of ``score`` where the plugin's PreScore is disabled; None: it works without."""
     follows_pods: str | None = None
-    """A plugin whose PreFilter state follows pods put on and taken off in trials: what that errs with where PreFilter did not run."""
+    """The error of a trial that adds or removes pods where PreFilter did not run; None: the plugin has no AddPod and RemovePod."""
     pre_filter_by_class: ClassVar[bool] = False
-    """``pre_filter`` depends on the pod's template alone and leaves nothing in the cycle: it is asked once a template."""
-
+    """``pre_filter`` depends on the pod's template alone and stores nothing in the cycle: it runs once for a template."""
     pre_filter_skips: ClassVar[bool] = False
-    """Beside what it says of the pod's template, ``pre_filter`` only ever tells *nothing to object* (Skip) from *ask the filter* (None)."""
+    """Where ``pre_filter`` depends on more than the template, it only chooses between Skip (no objection) and None (run the filter)."""
     pre_score_by_class: ClassVar[bool] = False
-    """``pre_score`` depends on the pod's template alone and leaves nothing in the cycle that ``score`` needs."""
+    """``pre_score`` depends on the pod's template alone and stores nothing in the cycle that ``score`` needs."""
 
     def __init__(self, args: Any, handle: Handle) -> None:
-        """*args*: the plugin's decoded arguments (``framework/config/args.py``), None for a plugin without; a user's gets plain data."""
+        """*args*: the decoded arguments (``framework/config/args.py``), or None; a user's plugin gets them as plain data."""
         self.args = args
         self.handle = handle
         self.pre_filter_slot: Slot[PreFilterResult | Status | None] = Slot(f"{self.name} pre_filter")
 
     def concerns(self, pod: Template) -> bool:
-        """False for pods that neither ``pre_filter`` nor ``filter`` ever has anything to say about: they are not asked."""
+        """False for pods to which ``pre_filter`` and ``filter`` never object: neither runs for them."""
         return True
 
     def filter_key(self, pod: Template) -> Hashable:
-        """What of the pod the answer of ``filter`` depends on."""
+        """The part of the pod that the answer of ``filter`` depends on: pods with equal keys share cached answers."""
         return pod
 
     def score_key(self, pod: Template) -> Hashable:
-        """What of the pod the raw scores depend on."""
+        """The part of the pod that the raw scores depend on."""
         return pod
 
     @classmethod
     def joins(cls, point: str) -> bool:
-        """Whether the plugin has the extension point, named as in a configuration."""
+        """Whether the plugin has the extension point *point*, named as in a configuration."""
         return hasattr(cls, POINTS[point])
 
 
 @attrs.define(eq=False, kw_only=True)
 class Handle:
-    """What plugins are given when they are constructed."""
+    """What plugins get when they are constructed."""
 
     gates: Mapping[str, bool] = attrs.field(factory=dict)
     environ: Mapping[str, str] = attrs.field(factory=dict)
@@ -128,7 +128,7 @@ class NodeView:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The pods on it with their classes."""
+        """The pods on it with their templates."""
         return tuple(self.nodes.pods(self.index))
 
     def allocatable(self, resource: str) -> int:
@@ -141,9 +141,9 @@ class NodeView:
 
 
 def each_node(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The slow and easy form of ``filter`` and ``score``: a method of (pod: Pod, node: NodeView, cycle), asked node by node.
+    """Decorator for the simple, slow form of ``filter`` and ``score``: a method of (pod: Pod, node: NodeView, cycle), called node by node.
 
-    As ``filter`` it answers a :class:`~.status.Status` or None; as ``score`` a whole number.
+    As ``filter`` it returns a :class:`~.status.Status` or None; as ``score`` a whole number.
     """
     if method.__name__ == "score":
         return _score_each(method)

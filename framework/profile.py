@@ -1,4 +1,4 @@
-"""A profile in working order: its plugins, constructed, at the extension points where they run.
+"""A profile: its constructed plugins at the extension points where they run.
 
 Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 """
@@ -29,7 +29,7 @@ Registry = Mapping[str, type[Plugin]]
 _EXPANSION = (
     "preFilter", "filter", "postFilter", "reserve", "preScore", "score", "preBind", "bind", "postBind", "permit", "preEnqueue", "queueSort",
 )  # fmt: skip
-"""The order in which upstream fills the extension points, and so comes upon errors."""
+"""The order in which upstream fills the extension points. It decides which error is reported."""
 
 
 def _type_of(point: str) -> str:
@@ -38,7 +38,7 @@ def _type_of(point: str) -> str:
 
 @attrs.frozen(eq=False)
 class Profile:
-    """What pods of one schedulerName go through."""
+    """The plugins, weights and rules for pods of one schedulerName."""
 
     scheduler_name: str
     percentage: int
@@ -47,13 +47,13 @@ class Profile:
     """Plugin -> weight of its score."""
     algorithm: Algorithm
     cacheable: Algorithm | None
-    """The same with scores in the form that can be cached; None where some filter or score does not say what it reads."""
+    """The algorithm with scores in their cacheable form; None if a filter or a score does not declare what it reads."""
     _plugins: Mapping[str, Plugin]
     slot: Slot[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: Slot("concerned"))
     """Where a template's notes have the plugins whose PreFilter concerns it."""
 
     def plugins(self) -> Mapping[str, Plugin]:
-        """Every plugin that joins some point, by name."""
+        """Name -> every plugin of the profile."""
         return self._plugins
 
 
@@ -80,7 +80,7 @@ class _Builder:
     registry: Registry
     handle: Handle
     made: dict[str, Any] = attrs.field(factory=dict)
-    """The plugins by name, whatever points they join."""
+    """Name -> plugin, at whichever points it runs."""
 
     @property
     def sets(self) -> Plugins:
@@ -115,7 +115,7 @@ class _Builder:
 
     def _with_extenders(self, args: object) -> object:
         managed = [r.name for extender in self.config.extenders for r in extender.managed_resources if r.ignored_by_scheduler]
-        # Upstream: the resources that extenders manage take the place of those in the arguments.
+        # Upstream: the resources that extenders manage replace those in the arguments.
         return attrs.evolve(args, ignored_resources=tuple(managed)) if managed and isinstance(args, NodeResourcesFitArgs) else args
 
     def _explicit(self, point: str) -> Iterator[str]:
@@ -163,7 +163,7 @@ class _Builder:
             if entry.name in found or not self.made[entry.name].joins("score"):
                 continue
             found[entry.name] = entry.weight or 1
-            # Upstream: a negative weight is caught here alone, as the sum so far is negative, when another plugin follows.
+            # Upstream: nothing else checks for negative weights.
             if found[entry.name] * MAX_NODE_SCORE > MAX_TOTAL - total:
                 raise PolicyError("total score of Score plugins could overflow")
             total += found[entry.name] * MAX_NODE_SCORE

@@ -1,4 +1,4 @@
-"""Which plugins a profile may name. Upstream: pkg/scheduler/framework/plugins/registry.go."""
+"""The registry: which plugins a profile may name. Upstream: pkg/scheduler/framework/plugins/registry.go."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ _PLUGINS: tuple[type[Plugin], ...] = (
     VolumeZone,
 )
 DEFAULT_REGISTRY: Mapping[str, type[Plugin]] = MappingProxyType({plugin.name: plugin for plugin in _PLUGINS})
-"""Name -> class: upstream's own."""
+"""Name -> class, of upstream's default plugins."""
 
 
 def with_plugins(registry: Mapping[str, type[Plugin]], plugins: Iterable[type[Plugin]]) -> Mapping[str, type[Plugin]]:
-    """*registry* and *plugins*, a user's own, which then may be named in profiles.
+    """A registry with *plugins*, a user's own, added to *registry*: profiles may name them.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError` for a plugin without a name, or with one that is taken.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` for a plugin without a name, or with a name that is taken.
     """
     found = dict(registry)
     for plugin in plugins:

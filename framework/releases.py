@@ -1,4 +1,4 @@
-"""The release of the framework: its cells, as what it changes over the last release of predicates and priorities. Patch level: 1.27.14."""
+"""The release of the framework: the cells in which 1.27.14 differs from the last release with predicates and priorities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubern
 
 
 def zone_key(labels: Mapping[str, str]) -> str:
-    """The zone of a node: region and zone, each of the beta label where that is present, else of the newer one; empty without either."""
+    """The zone key of a node: region and zone, each from the beta label if present, else from the newer label; empty without both."""
     zone = labels.get(cells.ZONE_LABEL, labels.get(TOPOLOGY_ZONE, ""))
     region = labels.get(cells.REGION_LABEL, labels.get(TOPOLOGY_REGION, ""))
     return f"{region}:\x00:{zone}" if region or zone else ""
@@ -82,17 +82,17 @@ V1_27: Release = attrs.evolve(
 )
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})
-"""The releases of the framework by version; those of predicates and priorities are in ``algorithmprovider/releases.py``."""
+"""Version -> release of the framework; those with predicates and priorities are in ``algorithmprovider/releases.py``."""
 
 DEFAULT_FRAMEWORK = V1_27.version
-"""The release that runs a profile where none is named."""
+"""The release that runs a profile if none is named."""
 
 ALL_RELEASES: Mapping[str, Release] = MappingProxyType({**RELEASES, **FRAMEWORK_RELEASES})
-"""Every release that there is a scheduler of, oldest first."""
+"""Version -> release, every one that this package has, oldest first."""
 
 
 def find_any_release(name: str) -> Release:
-    """The release called *name*, of either kind; otherwise as :func:`~kubeclassic.algorithmprovider.releases.find_release`.
+    """The release called *name*, of either generation; see :func:`~kubeclassic.algorithmprovider.releases.find_release`.
 
     >>> find_any_release("v1.27.14").version in FRAMEWORK_RELEASES
     True

@@ -1,4 +1,4 @@
-"""A plugin's Filter and Score as the predicate and the priority that the cycle runs, so that their answers are cached alike."""
+"""A plugin's Filter and Score as a predicate and a priority, so that both generations share one cycle and one cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .extensionpoints import Filter, Score
 
 
 def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
-    """The plugin's Filter; *pre_filters*: its PreFilter is enabled too."""
+    """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too."""
     ask = plugin.filter
     missing = None if pre_filters else plugin.without_pre_filter
 
@@ -38,7 +38,7 @@ def _wrapped(plugin: Filter, text: str) -> str:
 
 
 def as_priority(plugin: Score, pre_scores: bool) -> Priority:
-    """The plugin's Score and NormalizeScore; *pre_scores*: its PreScore is enabled too."""
+    """The plugin's Score and NormalizeScore as a priority; *pre_scores*: its PreScore is enabled too."""
     score = plugin.score
     missing = None if pre_scores else plugin.without_pre_score
 
@@ -54,7 +54,7 @@ def as_priority(plugin: Score, pre_scores: bool) -> Priority:
 
 
 def as_cacheable(plugin: Any, pre_scores: bool) -> Priority:
-    """The plugin's Score in the form that can be cached: its own ``kept_score`` and ``kept_normalize``, where it has them."""
+    """The plugin's Score in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them."""
     rule = as_priority(plugin, pre_scores)
     if not hasattr(plugin, "kept_score") or not (pre_scores or plugin.without_pre_score is None):
         return rule

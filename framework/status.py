@@ -1,4 +1,4 @@
-"""What a plugin answers where it is asked about the pod as a whole, and how an answer about nodes is put together.
+"""The status that a plugin returns, and its form as the failures of a batch of nodes.
 
 Upstream: pkg/scheduler/framework/interface.go Status.
 """
@@ -26,7 +26,7 @@ class Code(enum.Enum):
 
 @attrs.frozen
 class Status:
-    """An answer: its code, its reasons in order, and the plugin that gave it, which the framework fills in."""
+    """A plugin's answer: code, reasons in order, and the plugin's name, which the framework fills in."""
 
     code: Code
     reasons: tuple[str, ...] = ()
@@ -47,47 +47,47 @@ class Status:
 
     @property
     def is_rejection(self) -> bool:
-        """Whether it turns the pod down, be that resolvable or not."""
+        """Whether it rejects the pod, resolvable or not."""
         return self.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
     def as_reasons(self) -> tuple[Reason, ...]:
-        """The same as reasons against a node."""
+        """The reasons for a node that has this status."""
         return tuple(reason(text, self.code is Code.UNSCHEDULABLE) for text in self.reasons)
 
 
 SUCCESS = Status(Code.SUCCESS)
 SKIP = Status(Code.SKIP)
-"""From PreFilter: the plugin's Filter is left out in this cycle, and so is whatever it makes of pods that come and go in trials."""
+"""From PreFilter: the plugin's Filter does not run in this cycle, nor do its AddPod and RemovePod in trials."""
 
 
 def unschedulable(*reasons: str) -> Status:
-    """Not as things are, but removing pods may help."""
+    """The pod does not fit, but removing pods may help."""
     return Status(Code.UNSCHEDULABLE, reasons)
 
 
 def unresolvable(*reasons: str) -> Status:
-    """Not, and no removal of pods would help."""
+    """The pod does not fit, and removing pods cannot help."""
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
 
 
 def error(text: str) -> Status:
-    """The question cannot be answered; the cycle fails with this text."""
+    """Something went wrong: the cycle fails with this text."""
     return Status(Code.ERROR, (text,))
 
 
 def wait(*reasons: str) -> Status:
-    """From Permit: the binding is to wait."""
+    """From Permit: the binding has to wait."""
     return Status(Code.WAIT, reasons)
 
 
 @cache
 def reason(text: str, resolvable: bool = True) -> Reason:
-    """A reason against a node; equal ones are one object."""
+    """A reason why a node does not fit; equal reasons are one object."""
     return Reason(text, resolvable)
 
 
 def failing(status: Status | None, mask: Mask) -> Failures | None:
-    """*status* against the nodes of *mask*: bool[n]; a status that turns nothing down against none."""
+    """*status* as the failure of the nodes of *mask*: bool[n]; None for a status that is no failure."""
     if status is None or status.code in (Code.SUCCESS,):
         return None
     if status.is_rejection:

@@ -1,1 +1,1 @@
-"""What a scheduler knows of its cluster: the cache of nodes and pods, the visiting order, the snapshot, listings, nominations."""
+"""The cluster as the scheduler knows it: the cache of nodes and pods, the visiting order, the snapshot, listings and nominations."""

@@ -1,4 +1,4 @@
-"""The scheduler's cache: nodes and the pods on them, as events and assumptions tell them; a state machine by pod.
+"""The scheduler's cache: nodes and their pods, from events and assumptions; each pod has a state machine.
 
 Upstream: pkg/scheduler/internal/cache/cache.go (1.12: pkg/scheduler/cache/cache.go).
 """
@@ -16,12 +16,12 @@ from ..pods.template import Entry, Port, Template, Templates
 from .nodetree import VisitingOrder
 
 ASSUMED_POD_TTL = 30.0
-"""Seconds after which an assumed pod whose binding has finished is given up."""
+"""Seconds from the end of an assumed pod's binding until it expires."""
 
 
 @attrs.define(eq=False)
 class NodeInfo:
-    """A node and its pods; the node is None where pods came before it or stayed behind."""
+    """A node and its pods. The node is None if its pods were added before it, or remain after it was deleted."""
 
     name: str
     node: Node | None = None
@@ -32,7 +32,7 @@ class NodeInfo:
 
 
 class Change(NamedTuple):
-    """One step that a snapshot has to follow: a pod came (*sign* 1) or went (-1), or, with no entry, the node changed."""
+    """One change that a snapshot has to apply: a pod was added (*sign* 1) or removed (-1) or, without an entry, the node changed."""
 
     entry: Entry | None
     sign: int
@@ -42,40 +42,40 @@ class Change(NamedTuple):
 
 @attrs.define(eq=False)
 class PodState:
-    """What the cache knows of one pod."""
+    """The state of one pod in the cache."""
 
     pod: Pod
-    """The object as last told."""
+    """The latest object."""
     entry: Entry
-    """The object on the node; an assumed one stays there when the pod is confirmed."""
+    """The object on the node: the assumed one stays there when the pod is confirmed."""
     node_name: str
     assumed: bool = False
     deadline: float | None = None
-    """When it expires; None before its binding has finished: then it is kept for ever."""
+    """The time at which it expires; None: never, as its binding has not finished."""
 
 
 @attrs.define(eq=False)
 class Cache:
-    """Nodes, pods and the visiting order; ``changes`` is what a snapshot has to catch up with, by node, in order."""
+    """Nodes, pods and the visiting order. ``changes``: node -> the changes that the snapshot has not applied yet, in order."""
 
     templates: Templates
     zone_key: Callable[[Mapping[str, str]], str]
     replaces_confirmed: bool = False
-    """A confirmed pod takes the place of the assumed one, at the end of its node's list."""
+    """A confirmed pod replaces the assumed object and moves to the end of its node's list."""
     infos: dict[str, NodeInfo] = attrs.field(factory=dict)
     order: VisitingOrder = attrs.field(factory=VisitingOrder)
     changes: dict[str, list[Change]] = attrs.field(factory=dict)
     node_count: int = 0
-    """Nodes that the node lister has."""
+    """The number of nodes in the node lister."""
     _states: dict[str, PodState] = attrs.field(factory=dict)
     _assumed: dict[str, PodState] = attrs.field(factory=dict)
-    """Those that are assumed, in the order in which they were."""
+    """The assumed pods, in the order of assumption."""
     _image_nodes: dict[str, tuple[int, set[str]]] = attrs.field(factory=dict)
 
     # --- pods -------------------------------------------------------------------------------------------------------
 
     def state(self, pod: Pod) -> PodState | None:
-        """What the cache knows of *pod*."""
+        """The state of *pod*, or None."""
         return self._states.get(pod.uid)
 
     def is_assumed(self, pod: Pod) -> bool:
@@ -84,20 +84,20 @@ class Cache:
         return state is not None and state.assumed
 
     def assume(self, pod: Pod, template: Template | None = None) -> None:
-        """Take *pod* (with its node name set) as bound before the API says so; *template*: its own, where it is known."""
+        """Assume *pod*, whose node name is set, before the API confirms it. *template*: the pod's, if known."""
         if pod.uid in self._states:
             raise CacheError(f"pod {pod.uid} is in the cache, so can't be assumed")
         state = PodState(pod, self._put(pod, template), pod.spec.node_name, assumed=True)
         self._states[pod.uid] = self._assumed[pod.uid] = state
 
     def finish_binding(self, pod: Pod, now: float) -> None:
-        """The binding of an assumed pod has ended: from now on it may expire."""
+        """The binding of an assumed pod has finished: from now on it can expire."""
         state = self.state(pod)
         if state is not None and state.assumed:
             state.deadline = now + ASSUMED_POD_TTL
 
     def forget(self, pod: Pod) -> None:
-        """Take back an assumption."""
+        """Undo the assumption of *pod*."""
         state = self.state(pod)
         if state is not None and state.node_name != pod.spec.node_name:
             raise CacheError(f"pod {pod.uid} was assumed on {pod.spec.node_name} but assigned to {state.node_name}")
@@ -107,7 +107,7 @@ class Cache:
         del self._states[pod.uid], self._assumed[pod.uid]
 
     def add(self, pod: Pod) -> None:
-        """A bound pod appears: confirms the assumption, if there was one."""
+        """A bound pod is added; this confirms its assumption, if there was one."""
         state = self.state(pod)
         if state is None:
             self._states[pod.uid] = PodState(pod, self._put(pod), pod.spec.node_name)
@@ -117,14 +117,14 @@ class Cache:
         if state.node_name != pod.spec.node_name:
             self._take(state)
             state.entry, state.node_name = self._put(pod), pod.spec.node_name
-        # Upstream: on the node that was assumed, the assumed object stays until the next update.
+        # Upstream: if it is on the assumed node, the assumed object stays until the next update.
         state.pod, state.assumed, state.deadline = pod, False, None
         del self._assumed[pod.uid]
         if self.replaces_confirmed:
             self.update(pod)
 
     def update(self, pod: Pod) -> None:
-        """A bound pod changes; it moves to the end of its node's list."""
+        """A bound pod is updated; it moves to the end of its node's list."""
         state = self.state(pod)
         if state is None or state.assumed:
             raise CacheError(f"pod {pod.uid} is not added to scheduler cache, so cannot be updated")
@@ -144,9 +144,9 @@ class Cache:
         del self._states[pod.uid]
 
     def expire(self, now: float) -> list[Pod]:
-        """Give up the assumed pods whose deadline is past; answers which, in the order in which they were assumed.
+        """Remove the assumed pods whose deadline has passed, and return them in the order of assumption.
 
-        Upstream: once a second.
+        Upstream: cleanupAssumedPods, once a second.
         """
         expired = [state for state in self._assumed.values() if state.deadline is not None and now > state.deadline]
         for state in expired:
@@ -155,7 +155,7 @@ class Cache:
         return [state.pod for state in expired]
 
     def next_expiry(self) -> float | None:
-        """The earliest deadline of an assumed pod, after which :meth:`expire` has something to do; None where there is none."""
+        """The earliest deadline of an assumed pod, until which :meth:`expire` does nothing; None if there is none."""
         return min((state.deadline for state in self._assumed.values() if state.deadline is not None), default=None)
 
     def _put(self, pod: Pod, template: Template | None = None) -> Entry:
@@ -178,21 +178,21 @@ class Cache:
     # --- nodes ------------------------------------------------------------------------------------------------------
 
     def add_node(self, node: Node) -> None:
-        """A node appears, or one that is known is given anew."""
+        """A node is added, or a known node is added again."""
         info = self._info(node.name)
         self._forget_images(info.node)
         self.order.add(node.name, self.zone_key(node.labels))
         self._set_node(info, node)
 
     def update_node(self, old: Node, node: Node) -> None:
-        """A node changes."""
+        """A node is updated."""
         info = self._info(node.name)
         self._forget_images(info.node)
         self.order.update(node.name, self.zone_key(old.labels), self.zone_key(node.labels))
         self._set_node(info, node)
 
     def remove_node(self, node: Node) -> None:
-        """A node goes; its pods stay until they are deleted themselves."""
+        """A node is deleted; its pods stay until they are deleted themselves."""
         info = self.infos.get(node.name)
         if info is None:
             raise CacheError(f"node {node.name} is not found")
@@ -217,7 +217,7 @@ class Cache:
         found: dict[str, tuple[int, int]] = {}
         for image in node.status.images:
             for name in image.names:
-                # Upstream: the size is that of the node that brought the image first; the count is never refreshed for other nodes.
+                # Upstream: the size is that of the first node with the image; the count is not updated on other nodes.
                 size, nodes = self._image_nodes.setdefault(name, (image.size_bytes, set()))
                 nodes.add(node.name)
                 found.setdefault(name, (size, len(nodes)))

@@ -28,14 +28,14 @@ Kind = TypeVar("Kind", bound=KubeObject)
 
 @attrs.define(eq=False)
 class Tick:
-    """A number that moves with every change of several listings."""
+    """A revision that several listings share: it moves with a change of any of them."""
 
     count: int = 0
 
 
 @attrs.define(eq=False)
 class Listing(Generic[Kind]):
-    """The objects of one kind by key (``namespace/name``, or ``name``); *version* moves with every change, and so does *tick*."""
+    """The objects of one kind by key (``namespace/name``, or ``name``). Every change moves *version* and *tick*."""
 
     version: int = 0
     tick: Tick = attrs.field(factory=Tick)
@@ -69,7 +69,7 @@ class Listing(Generic[Kind]):
         self._touch()
 
     def drop(self, key: str) -> None:
-        """Remove an object, if it is there."""
+        """Remove an object, if it exists."""
         if self._objects.pop(key, None) is not None:
             self._touch()
 
@@ -82,7 +82,7 @@ class Listing(Generic[Kind]):
 
 @attrs.define(eq=False)
 class Listings:
-    """One listing a kind. Assumed volumes and claims are not here: they are a layer of the volume binder's."""
+    """One listing for each kind, without what is assumed of volumes and claims: the volume binder has that."""
 
     volumes: Listing[PersistentVolume] = attrs.field(factory=Listing)
     claims: Listing[PersistentVolumeClaim] = attrs.field(factory=Listing)
@@ -112,7 +112,7 @@ class Listings:
 
     @property
     def volumes_version(self) -> int:
-        """Moves when anything changes that volume rules read."""
+        """Moves with every change of a listing that volume rules read."""
         return self._volume_tick.count
 
     @property
@@ -135,4 +135,4 @@ LISTED = {
     "PodDisruptionBudget": "budgets",
     "Namespace": "namespaces",
 }
-"""Kind -> its attribute of :class:`Listings`."""
+"""Kind -> attribute of :class:`Listings`."""

@@ -1,4 +1,4 @@
-"""The order in which nodes are visited: round-robin over zones, remembered from cycle to cycle.
+"""The node tree: nodes are visited round-robin over zones, and each cycle continues where the last one stopped.
 
 Upstream: pkg/scheduler/internal/cache/node_tree.go (1.12: pkg/scheduler/cache/node_tree.go).
 """
@@ -12,7 +12,7 @@ import attrs
 
 @attrs.define(eq=False)
 class Zone:
-    """The nodes of one zone in order of addition, and how many of them were visited since the last reset."""
+    """The nodes of one zone in order of addition; *cursor*: how many of them were visited since the last reset."""
 
     names: list[str]
     cursor: int = 0
@@ -20,10 +20,10 @@ class Zone:
 
 @attrs.define(eq=False)
 class NodeTree:
-    """Zones in order of first appearance; *next* hands out one node after another.
+    """Zones in order of first appearance; :meth:`next` returns one node after another.
 
-    A node that comes does not reset anything and a node that goes does not move the cursors, so one pass after a change can visit
-    a node twice and miss another, as upstream does.
+    Upstream: an added node resets nothing, and a removed node does not move the cursors. So one pass after a change can visit a node twice
+    and miss another.
     """
 
     zones: dict[str, Zone] = attrs.field(factory=dict)
@@ -36,7 +36,7 @@ class NodeTree:
         return len(self._zone_of)
 
     def add(self, name: str, zone: str) -> None:
-        """Append a node to its zone; nothing where it is there already."""
+        """Append a node to its zone, unless it is there already."""
         here = self.zones.get(zone)
         if here is None:
             self.zones[zone] = Zone([name])
@@ -47,7 +47,7 @@ class NodeTree:
         self._zone_of[name] = zone
 
     def remove(self, name: str, zone: str) -> None:
-        """Take a node out of its zone, and the zone out of the tree with its last node."""
+        """Remove a node from its zone, and a zone without nodes from the tree."""
         here = self.zones.get(zone)
         if here is None or name not in here.names:
             return
@@ -57,13 +57,13 @@ class NodeTree:
         self._zone_of.pop(name, None)
 
     def update(self, name: str, old_zone: str, new_zone: str) -> None:
-        """Move a node to the end of its new zone; nothing where the zone stays, even if the tree does not know the node."""
+        """Move a node to the end of its new zone. If the zone is the same nothing happens, even if the tree does not have the node."""
         if old_zone != new_zone:
             self.remove(name, old_zone)
             self.add(name, new_zone)
 
     def next(self) -> str:
-        """The next node to visit; empty where there is none."""
+        """The next node to visit; empty if there are none."""
         if not self.zones:
             return ""
         zones = list(self.zones.values())
@@ -81,13 +81,13 @@ class NodeTree:
                 self.reset()
 
     def reset(self) -> None:
-        """Start a new round: no node of it was visited yet."""
+        """Start a new round, in which no node was visited yet."""
         self.turn = 0
         for zone in self.zones.values():
             zone.cursor = 0
 
     def copy(self) -> NodeTree:
-        """A tree of the same state that can be advanced on its own."""
+        """An independent tree with the same state."""
         zones = {key: Zone(list(zone.names), zone.cursor) for key, zone in self.zones.items()}
         return NodeTree(zones, self.turn, dict(self._zone_of))
 
@@ -95,37 +95,37 @@ class NodeTree:
         return all(zone.cursor >= len(zone.names) for zone in self.zones.values())
 
     def rest_of_round(self) -> Iterator[str]:
-        """The nodes handed out until the next reset; advances the tree to just before it."""
+        """The nodes up to the next reset; advances the tree to just before it."""
         while self.zones and not self._exhausted():
             yield self.next()
 
 
 @attrs.define(eq=False)
 class VisitingOrder:
-    """A node tree whose order is worked out once and then read off: the rest of the current round, then whole rounds.
+    """A node tree with its order precomputed: the rest of the current round, then whole rounds.
 
-    The tree itself lags behind; it catches up when a node comes, goes or moves.
+    Visits only count up ``taken``. The tree itself is brought up to date when a node is added, removed or changes its zone.
     """
 
     tree: NodeTree = attrs.field(factory=NodeTree)
     taken: int = 0
-    """How many nodes were handed out since the tree's state was valid."""
+    """The number of nodes visited since the tree was last up to date."""
     version: int = 0
-    """Moves whenever the order is worked out anew."""
+    """Moves when the order is computed again."""
     rest: list[str] | None = None
-    """What is left of the irregular first round; None until the order is worked out again."""
+    """The rest of the current, possibly irregular round; None if the order has to be computed again."""
     _round: list[str] = attrs.field(factory=list)
 
     def __len__(self) -> int:
         return len(self.tree)
 
     def add(self, name: str, zone: str) -> None:
-        """A node comes."""
+        """A node is added."""
         self._catch_up()
         self.tree.add(name, zone)
 
     def remove(self, name: str, zone: str) -> None:
-        """A node goes."""
+        """A node is removed."""
         self._catch_up()
         self.tree.remove(name, zone)
 
@@ -136,7 +136,7 @@ class VisitingOrder:
             self.tree.update(name, old_zone, new_zone)
 
     def rest_and_round(self) -> tuple[list[str], list[str]]:
-        """What is left of the irregular first round, and one whole round; after both the round repeats."""
+        """The rest of the current round, and one whole round, which then repeats."""
         if self.rest is None:
             ahead = self.tree.copy()
             self.rest = list(ahead.rest_of_round())
@@ -146,7 +146,7 @@ class VisitingOrder:
         return self.rest, self._round
 
     def take(self, count: int) -> None:
-        """Hand out *count* nodes."""
+        """The next *count* nodes were visited."""
         self.taken += count
 
     def _catch_up(self) -> None:
@@ -156,7 +156,7 @@ class VisitingOrder:
         rest, full = self.rest_and_round()
         steps = self.taken
         if full and steps > len(rest) + len(full):
-            # Whole rounds change nothing but that the tree stands at the end of one rather than at its start.
+            # Whole rounds make no difference, except that afterwards the tree is at the end of a round and not at its start.
             steps = len(rest) + (steps - len(rest) - 1) % len(full) + 1
         for _ in range(steps):
             self.tree.next()

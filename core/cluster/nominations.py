@@ -1,4 +1,4 @@
-"""Which pods are nominated to which node, waiting for the pods there to leave.
+"""The nominations: which pods wait for which node, until its victims have left.
 
 Upstream: nominatedPodMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: PriorityQueue.nominatedPods).
 """
@@ -16,14 +16,14 @@ from ...api.objects import Pod
 class Nominations:
     """Node -> pods in order of nomination.
 
-    With *by_uid* a pod is known by its UID and an explicit node wins over its status; else a pod stands wherever its
-    ``status.nominatedNodeName`` says, and is looked for there again when it is taken out.
+    With *by_uid* the map stores the node of each UID, and an explicit node wins over the pod's status. Else
+    ``status.nominatedNodeName`` decides, both when a pod is added and when it is removed.
     """
 
     by_uid: bool
     keeps_on_update: bool = True
     refuses_placed: bool = False
-    """A pod that has a node is nominated to none."""
+    """A pod that has a node cannot be nominated."""
     by_node: dict[str, list[Pod]] = attrs.field(factory=dict)
     """Not to be changed from outside."""
     _node_of: dict[str, str] = attrs.field(factory=dict)
@@ -40,7 +40,7 @@ class Nominations:
         return self.by_node.get(node_name, [])
 
     def node_of(self, pod: Pod) -> str:
-        """The node that *pod* is nominated to, empty where it is none."""
+        """The node that *pod* is nominated to; empty if there is none."""
         if not self.by_node:
             return ""
         if self.by_uid:
@@ -49,7 +49,7 @@ class Nominations:
         return name if any(other.uid == pod.uid for other in self.on(name)) else ""
 
     def add(self, pod: Pod, node_name: str = "") -> None:
-        """Nominate *pod* to *node_name*, or to where its status says; nothing where neither names a node."""
+        """Nominate *pod* to *node_name*, or else to the node in its status; without either nothing happens."""
         if self.by_uid:
             self.remove(pod)
             if self.refuses_placed and pod.spec.node_name:
@@ -64,7 +64,7 @@ class Nominations:
             self._node_of[pod.uid] = name
 
     def remove(self, pod: Pod) -> None:
-        """Take back the nomination of *pod*, if it has one."""
+        """Remove the nomination of *pod*, if it has one."""
         if not self.by_node:
             return
         name = self._node_of.pop(pod.uid, "") if self.by_uid else pod.status.nominated_node_name
@@ -75,7 +75,7 @@ class Nominations:
             self.by_node.pop(name, None)
 
     def update(self, old: Pod, new: Pod) -> None:
-        """A nominated pod changes."""
+        """A nominated pod is updated."""
         kept = ""
         if self.keeps_on_update and not old.status.nominated_node_name and not new.status.nominated_node_name:
             kept = self.node_of(old)

@@ -1,6 +1,6 @@
 """The visiting order of the nodes as rows of the table, and where the next search begins.
 
-The releases with predicates go round the node tree without an end; the framework goes round a list that is made anew when nodes change.
+Releases with predicates visit the node tree round after round. The framework visits a list that is rebuilt when nodes change.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ class Order(Protocol):
     is_regular: bool
     """Whether the coming pass visits each node once."""
     revision: Hashable
-    """Moves when other rows are visited, or in another cyclic order."""
+    """Moves when the visited rows or their cyclic order change."""
 
     @property
     def position(self) -> Any:
-        """Where the next search begins; it can be set back."""
+        """Where the next search begins; it can be set."""
         ...
 
     @position.setter
     def position(self, position: Any) -> None: ...
 
     def one_pass(self) -> Rows:
-        """The rows that the next search visits if nothing stops it: intp[nodes]."""
+        """The rows that the next search visits if it does not stop early: intp[nodes]."""
         ...
 
     def places(self) -> Rows:
-        """The place of each row in the latest pass: intp[rows]."""
+        """The position of each row in the latest pass: intp[rows]."""
         ...
 
     def take(self, visited: int, *, stopped: bool = False) -> None:
-        """A search visited so many nodes; with *stopped* the last of them was the surplus fit that ended it."""
+        """A search visited *visited* nodes; *stopped*: the last of them was the feasible node beyond the wanted number."""
         ...
 
 
@@ -63,10 +63,10 @@ class RoundOrder:
     is_regular: bool = True
     revision: Hashable = (-1, -1)
     _counts: tuple[int, int] = (0, 0)
-    """How many nodes the rest of the first round and a whole round have."""
+    """The number of nodes in the rest of the first round and in a whole round."""
     _rest: Rows = NO_ROWS
     _rounds: Rows = NO_ROWS
-    """A round twice over, so that one from any place on is a part of it."""
+    """The rows of a round twice, so that a round from any start is a slice."""
     _latest: tuple[bool, int, Rows] | None = None
     _places: tuple[Rows, Rows] | None = None
 
@@ -92,7 +92,7 @@ class RoundOrder:
         return self._latest[2]
 
     def _take_over(self) -> None:
-        """The node tree, or the table's rows, have changed."""
+        """Compute the rows again, after a change of the node tree or of the table's rows."""
         order, row_of = self.cache.order, self.table.row_of
         rest, full = order.rest_and_round()
         self._rest = np.array([row_of[name] for name in rest], np.intp)
@@ -111,7 +111,7 @@ class RoundOrder:
         return self._places[1]
 
     def take(self, visited: int, *, stopped: bool = False) -> None:
-        # Upstream: the surplus fit is handed out too.
+        # Upstream: the feasible node beyond the wanted number is consumed too.
         self.cache.order.taken += visited
 
 
@@ -123,7 +123,7 @@ class ListOrder:
     snapshot: Snapshot
     table: NodeTable
     start: int = 0
-    """Where the next search begins: upstream's nextStartNodeIndex."""
+    """The index at which the next search begins. Upstream: nextStartNodeIndex."""
     is_regular: bool = True
     revision: Hashable = -1
     _rows: Rows = NO_ROWS
@@ -139,7 +139,7 @@ class ListOrder:
         self.start = position
 
     def rows(self) -> Rows:
-        """The rows of the nodes as they are listed: intp[nodes]."""
+        """The rows of the nodes, in list order: intp[nodes]."""
         if self.revision != self.snapshot.version:
             zones = [zone.names for zone in self.cache.order.tree.zones.values()]
             longest = max(map(len, zones), default=0)
@@ -162,5 +162,5 @@ class ListOrder:
         return self._places[1]
 
     def take(self, visited: int, *, stopped: bool = False) -> None:
-        # Upstream: the surplus fit is not consumed, the next search begins with it.
+        # Upstream: the feasible node beyond the wanted number is not consumed; the next search begins with it.
         self.start = (self.start + visited - stopped) % len(self._rows)

@@ -1,4 +1,4 @@
-"""How the table catches up with the cache at the start of a cycle; the releases differ in rows without a node.
+"""The snapshot: it brings the table up to date with the cache when a cycle begins. Releases differ in rows without a node.
 
 Upstream: UpdateNodeInfoSnapshot in pkg/scheduler/internal/cache/cache.go (1.12: UpdateNodeNameToInfoMap).
 """
@@ -14,19 +14,20 @@ from .cache import Cache, Change, NodeInfo
 
 @attrs.define(eq=False)
 class Snapshot:
-    """Keeps *table* as the release's snapshot of *cache*."""
+    """Keeps *table* equal to the release's snapshot of *cache*."""
 
     cache: Cache
     table: NodeTable
     keeps_nodeless: bool
-    """Rows without a node are taken over as they are; else a row keeps its last state with a node."""
+    """Rows without a node follow the cache; else a row keeps the last state that had a node."""
     resets_all_transient: bool = False
+    """Transient volume counts are reset on every node in each cycle; else only on changed ones."""
     drops_nodeless: bool = False
-    """A row leaves with its node, and its pods with it."""
+    """The row of a deleted node is dropped, with all its pods."""
     version: int = 0
-    """Moves when another set of nodes has rows, where rows leave with their nodes."""
+    """With *drops_nodeless*: moves when the set of nodes changes."""
     _stale: set[str] = attrs.field(factory=set)
-    """Names whose changes were not followed, as they had no node."""
+    """Names whose rows are stale: changes were not applied because there was no node."""
 
     def refresh(self) -> None:
         """Bring the table up to date."""
@@ -36,7 +37,7 @@ class Snapshot:
         for name, steps in changes.items():
             self._catch_up(name, self.cache.infos.get(name), steps)
         if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(self.cache.infos):
-            self._drop_the_gone()
+            self._drop_missing()
 
     def _catch_up(self, name: str, info: NodeInfo | None, steps: list[Change]) -> None:
         if self.keeps_nodeless:
@@ -44,7 +45,7 @@ class Snapshot:
         elif info is not None and info.node is not None:
             self._follow_or_rebuild(name, info, steps)
         elif not self.drops_nodeless:
-            self._leave_behind(name)
+            self._keep_stale(name)
         elif name in self.table.row_of:
             self.table.drop(name)
             self.version += 1
@@ -85,8 +86,8 @@ class Snapshot:
         self.table.set_node(row, info.node, info.images)
         self.table.set_ports(row, info.used_ports)
 
-    def _leave_behind(self, name: str) -> None:
-        # Upstream: an entry whose node is gone is not cloned, so the old clone with the old node stays.
+    def _keep_stale(self, name: str) -> None:
+        # Upstream: an entry without a node is not cloned, so the old clone with the old node stays.
         self._stale.add(name)
         self.table.changed.mark_unseen()
         row = self.table.row_of.get(name)
@@ -94,7 +95,7 @@ class Snapshot:
             self.table.deleted_rows.add(row)
             self.table.changed.mark(row, What.NODE)
 
-    def _drop_the_gone(self) -> None:
+    def _drop_missing(self) -> None:
         # Upstream: only when the snapshot has more entries than the cache.
         for name in [name for name in self.table.row_of if name not in self.cache.infos]:
             self.table.drop(name)

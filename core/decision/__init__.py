@@ -1,1 +1,1 @@
-"""One cycle, step by step: search, verdict, score, and the decision with all that was looked at."""
+"""The steps of a cycle (search, verdict, extenders, score, tie-break), and the decision with its details."""

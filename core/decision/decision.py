@@ -1,4 +1,4 @@
-"""What one scheduling cycle decided, and everything that it looked at on the way."""
+"""The decision of one scheduling cycle, and its details: which nodes were visited, why they failed, how they scored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .search import Search
 
 
 class NodeStatus(Protocol):
-    """What a plugin of the framework holds against a node."""
+    """A plugin's status for a node that it rejects."""
 
     @property
     def plugin(self) -> str: ...
@@ -31,25 +31,25 @@ class Refusal:
     """Why a node does not fit."""
 
     rules: tuple[str, ...]
-    """The predicates, or the plugin, that turned it down."""
+    """The predicates, or the plugin, that rejected it."""
     reasons: tuple[str, ...]
     code: str | None = None
-    """That of a plugin's status, in upstream's words."""
+    """The code of the plugin's status, in upstream's words; None for predicates."""
 
 
 @attrs.define(eq=False)
 class Details:
-    """The arrays behind a decision; rows are those of the table at the time, ``names`` tells whose they are."""
+    """The arrays behind a decision. Rows are those of the table at that time; ``names``: row -> node."""
 
     names: list[str]
     feasible_rows: Rows
-    """After extenders, in visiting order; a row can stand here twice."""
+    """After extenders, in visiting order: intp[k]; a row can be here twice."""
     search: Search | None = None
     ranking: Ranking | None = None
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
 
     def narrow(self, rows: Rows, reasons: dict[str, list[str]]) -> None:
-        """Extenders left *rows* of the feasible ones, and gave *reasons* against others, by node."""
+        """Set the result of extenders: the remaining feasible *rows*, and node -> *reasons* for others."""
         self.feasible_rows, self.extender_reasons = rows, reasons
 
     @property
@@ -59,12 +59,12 @@ class Details:
 
     @property
     def visited(self) -> list[int]:
-        """The rows that have an outcome, those of the search first, in visiting order."""
+        """The rows with an outcome, in visiting order."""
         return [] if self.search is None else self.search.visited.tolist()
 
     @property
     def failed(self) -> dict[str, list[str]]:
-        """Node -> why it does not fit, in the order found."""
+        """Node -> why it does not fit, in visiting order."""
         found: dict[str, list[str]] = {}
         if self.search is not None:
             for row in self.search.failed.tolist():
@@ -75,11 +75,11 @@ class Details:
 
     @property
     def statuses(self) -> Mapping[str, NodeStatus]:
-        """Node -> the status that turned it down; empty for a release without plugins."""
+        """Node -> the status that rejected it; empty for a release without plugins."""
         return {}
 
     def refusal(self, row: int) -> Refusal | None:
-        """Why *row* does not fit, whether the search came to it or not; None where it fits, or where no search ran."""
+        """Why *row* does not fit, even if the search did not visit it; None if it fits, or if no search ran."""
         if self.search is None:
             return None
         verdict, texts = self.search.verdict, self.extender_reasons.get(self.names[row], [])
@@ -90,19 +90,19 @@ class Details:
 
     @property
     def totals(self) -> Scores | None:
-        """int64[k]: the weighted sum of each of ``feasible_rows``; None where scoring did not run, as where one node alone fits."""
+        """int64[k]: the weighted sum of each of ``feasible_rows``; None if scoring did not run, as when only one node fits."""
         return None if self.ranking is None else self.ranking.totals
 
     @property
     def priorities(self) -> dict[str, dict[str, int]]:
-        """Priority -> node -> score after its reduce step; empty where scoring did not run."""
+        """Priority -> node -> score after its reduce step; empty if scoring did not run."""
         if self.ranking is None:
             return {}
         return {name: self._by_name(scores) for name, scores in sorted(self.ranking.by_priority.items())}
 
     @property
     def scores(self) -> dict[str, int]:
-        """Node -> weighted sum; empty where scoring did not run."""
+        """Node -> weighted sum; empty if scoring did not run."""
         return {} if self.ranking is None else self._by_name(self.ranking.totals)
 
     def _by_name(self, scores: Any) -> dict[str, int]:
@@ -113,12 +113,12 @@ class Details:
         return {"feasible": self.feasible, "failed": self.failed, "priorities": self.priorities, "scores": self.scores}
 
     def plugin_record(self) -> dict[str, Any]:
-        """What only plugins tell, as plain data."""
+        """What only releases with plugins have, as plain data."""
         return {}
 
 
 def no_details() -> Details:
-    """Details of a cycle that looked at nothing, or that kept nothing."""
+    """Empty details, for a cycle that visited no node or kept no details."""
     return Details([], np.zeros(0, np.intp))
 
 
@@ -129,41 +129,41 @@ class Decision:
     pod: Pod
     host: str | None = None
     error: str | None = None
-    """Upstream's own message where the cycle failed."""
+    """Upstream's message if the pod got no node."""
     is_fit_error: bool = False
-    """The pod fits on no node; any other error says that the question could not be answered."""
+    """Whether the error says that the pod fits on no node; otherwise something went wrong."""
     details: Details | None = None
     preemption: Preemption | None = None
     nominated: str | None = None
-    """What the framework makes of the pod's nomination: a node, "" for none any more, None: unchanged."""
+    """The pod's nomination after the cycle, in the framework: a node, "" (cleared) or None (unchanged)."""
     plugins: frozenset[str] | None = None
-    """The plugins that turned nodes, or the pod, down; None for a release without plugins."""
+    """The plugins that rejected nodes or the pod; None for a release without plugins."""
     is_gated: bool = False
-    """The pod was not tried at all, as a PreEnqueue plugin holds it back."""
+    """The pod was not tried, because a PreEnqueue plugin holds it back."""
 
     @property
     def feasible(self) -> list[str]:
-        """The nodes that fit, in visiting order; empty where details were not kept."""
+        """The nodes that fit, in visiting order; empty without details."""
         return [] if self.details is None else self.details.feasible
 
     @property
     def failed(self) -> dict[str, list[str]]:
-        """Node -> reasons; empty where details were not kept."""
+        """Node -> reasons; empty without details."""
         return {} if self.details is None else self.details.failed
 
     @property
     def priorities(self) -> dict[str, dict[str, int]]:
-        """Priority -> node -> score; empty where details were not kept."""
+        """Priority -> node -> score; empty without details."""
         return {} if self.details is None else self.details.priorities
 
     @property
     def scores(self) -> dict[str, int]:
-        """Node -> weighted sum; empty where details were not kept."""
+        """Node -> weighted sum; empty without details."""
         return {} if self.details is None else self.details.scores
 
     @property
     def statuses(self) -> Mapping[str, NodeStatus]:
-        """Node -> the status that turned it down; empty where details were not kept, and for a release without plugins."""
+        """Node -> the status that rejected it; empty without details, and for a release without plugins."""
         return {} if self.details is None else self.details.statuses
 
     def record(self, *, details: bool = False) -> dict[str, Any]:

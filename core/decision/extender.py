@@ -1,4 +1,4 @@
-"""What the cycle asks of an extender: another program that may filter, score, bind and preempt.
+"""The interface of an extender, another program that can filter, score and preempt, and the calls of a cycle to it.
 
 Upstream: SchedulerExtender in pkg/scheduler/algorithm/scheduler_interface.go.
 """
@@ -17,18 +17,18 @@ from .plan import Victims
 class Extender(Protocol):
     """One extender. Each call may raise :class:`~kubeclassic.exceptions.ExtenderError`.
 
-    Binding is not part of a cycle. Upstream: up to 1.15 the first extender with a bind verb binds the pods that it is interested in; from
-    1.16 on it is the first one that has the verb and is interested. A configuration with two such extenders is refused in every release.
+    Binding is not part of a cycle. Upstream: up to 1.15 only the first extender with a bind verb can bind, if it is interested in the pod;
+    from 1.16 on the first that has the verb and is interested binds. Every release refuses a configuration with two such extenders.
     """
 
     @property
     def url(self) -> str:
-        """Its URL prefix as the configuration has it; error texts name it."""
+        """Its URL prefix as configured; error texts name it."""
         ...
 
     @property
     def is_ignorable(self) -> bool:
-        """Whether a failing filter or preempt call is passed over."""
+        """Whether errors of its filter and preempt calls are ignored."""
         ...
 
     @property
@@ -37,26 +37,26 @@ class Extender(Protocol):
         ...
 
     def is_interested(self, pod: Pod) -> bool:
-        """Whether it manages a resource of *pod*, or manages none in particular."""
+        """Whether it manages a resource of *pod*, or has no managed resources."""
         ...
 
     def filter(self, pod: Pod, nodes: Sequence[Node]) -> tuple[list[str], dict[str, str]]:
-        """The names of the nodes that remain, in its own order, and why others do not."""
+        """The names of the remaining nodes, in its own order, and node -> why it was rejected."""
         ...
 
     def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
-        """Host -> score times the extender's weight."""
+        """Node -> score times the extender's weight."""
         ...
 
     def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims]) -> dict[str, Victims]:
-        """The candidates that remain, with the victims that it wants."""
+        """The remaining candidates, each with the victims that the extender chose."""
         ...
 
 
 def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: list[str]) -> tuple[list[str], dict[str, list[str]]]:
-    """The nodes that remain of *feasible* after each extender in turn, and the reasons that they gave against others.
+    """The nodes of *feasible* that remain after all extenders, and node -> the reasons of those that were rejected.
 
-    Raises the error of an extender that may not be ignored.
+    Raises :class:`~kubeclassic.exceptions.ExtenderError` for an extender that is not ignorable.
     """
     reasons: dict[str, list[str]] = {}
     for extender in extenders:
@@ -74,11 +74,11 @@ def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: l
 
 
 def _filter(extender: Extender, cycle: Cycle, names: list[str]) -> tuple[list[str], dict[str, str]]:
-    """What *extender* answers about the nodes *names*; raises :class:`ExtenderError` where it names a node that it may not name."""
+    """The filter call of *extender* for the nodes *names*; raises :class:`ExtenderError` if it returns a node that it may not return."""
     nodes = {name: node for name in names if (node := _node(cycle, name)) is not None}
     remaining, failed = extender.filter(cycle.pod, [nodes[name] for name in names])
     for name in remaining:
-        # Upstream: up to 1.16 a filter may bring back a node of the snapshot that has failed.
+        # Upstream: up to 1.16 a filter may return a node of the snapshot that has failed.
         if name not in nodes and not (cycle.release.extender_adds_nodes and _node(cycle, name) is not None):
             raise ExtenderError(cycle.release.extender_unknown_node.format(url=extender.url, node=name))
     return remaining, failed
@@ -91,7 +91,7 @@ def _node(cycle: Cycle, name: str) -> Node | None:
 
 
 def preempt_with_extenders(extenders: Sequence[Extender], pod: Pod, candidates: dict[str, Victims]) -> dict[str, Victims]:
-    """The candidates that remain after each extender with a preempt verb."""
+    """The candidates that remain after all extenders with a preempt verb."""
     for extender in extenders:
         if not candidates or not extender.supports_preemption or not extender.is_interested(pod):
             continue

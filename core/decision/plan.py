@@ -1,4 +1,4 @@
-"""What preemption plans: which pods leave which node, and which nominations end."""
+"""The plan of a preemption: which pods have to leave which node, and which nominations are cleared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...api.objects import Pod
 
 @attrs.define(eq=False)
 class Victims:
-    """The pods that would have to leave a node, those protected by a disruption budget first, and how many those are."""
+    """The pods that would have to leave a node, those that violate a disruption budget first; *violations*: their number."""
 
     pods: list[Pod]
     violations: int
@@ -20,20 +20,20 @@ class Victims:
 
 @attrs.define(eq=False)
 class Preemption:
-    """What preemption found. ``node`` is None where it found nothing or would not help."""
+    """The result of preemption. ``node`` is None if no node was found."""
 
     node: str | None = None
     victims: list[Pod] = attrs.field(factory=list)
     clear_nominations: list[Pod] = attrs.field(factory=list)
-    """Pods whose nomination is to be taken back."""
+    """Pods that lose their nomination."""
     _candidates: Callable[[], dict[str, Victims]] = attrs.field(default=dict)
     error: str | None = None
     drops_own: bool = False
-    """The pod's own nomination ends; the record does not tell."""
+    """The pod's own nomination is cleared; this is not part of the record."""
 
     @property
     def candidates(self) -> dict[str, Victims]:
-        """Node -> who would have to leave it, in ascending order of name; spelled out when first asked for."""
+        """Node -> its victims, in ascending order of name; computed when first read."""
         found = self._candidates()
         self._candidates = lambda: found
         return found

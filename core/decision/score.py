@@ -1,4 +1,4 @@
-"""Which of the nodes that fit is best.
+"""The scores of the feasible nodes.
 
 Upstream: PrioritizeNodes and selectHost in pkg/scheduler/core/generic_scheduler.go.
 """
@@ -20,13 +20,13 @@ from .extender import Extender
 
 @attrs.define(eq=False)
 class Ranking:
-    """Scores of the feasible nodes, in their order: per priority after its reduce step and before its weight, and in total."""
+    """Scores of the k feasible nodes, in their order: in total, and of each priority, int64[k], after its reduce step, without weight."""
 
     totals: Scores
     """int64[k]: the sum of score times weight."""
     by_priority: dict[str, Scores]
     raw: dict[str, Scores]
-    """As the map step left them."""
+    """Priority -> int64[k]: its scores after the map step."""
 
 
 class ScoreError(Exception):
@@ -34,7 +34,7 @@ class ScoreError(Exception):
 
 
 def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ()) -> Ranking:
-    """Score the rows *feasible*; where there is no priority at all every node scores 1."""
+    """Score the rows *feasible*; without priorities and extenders every node scores 1. Raises :class:`ScoreError`."""
     algorithm = cycle.algorithm
     totals = np.zeros(len(feasible), np.int64)
     ranking = Ranking(totals, {}, {})
@@ -48,7 +48,7 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
         try:
             totals += _reduced(cycle, priority, nodes, raw, ranking) * weight
         except RuleError as error:
-            # Upstream: a map function is asked node by node, and each node's error is kept.
+            # Upstream: a map function runs node by node, and the error of each node is kept.
             errors += [str(error)] * (1 if priority.whole_list or error.once else nodes.n)
     if errors:
         raise ScoreError(cycle.release.error_joiner(sorted(errors)))
@@ -59,7 +59,7 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
 
 
 def _add_extender_scores(cycle: Cycle, extender: Extender, nodes: Batch, totals: Scores) -> None:
-    # Upstream: whatever goes wrong while an extender scores is passed over.
+    # Upstream: errors of an extender's prioritize call are ignored.
     with contextlib.suppress(ExtenderError):
         found = extender.prioritize(cycle.pod, [node for i in range(nodes.n) if (node := nodes.node(i)) is not None])
         totals += np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)

@@ -1,4 +1,4 @@
-"""Which nodes fit, in visiting order, up to the number that is looked for.
+"""The search for feasible nodes, in visiting order, until enough are found.
 
 Upstream: findNodesThatFit and podFitsOnNode in pkg/scheduler/core/generic_scheduler.go.
 """
@@ -20,7 +20,7 @@ from .verdict import EquivalenceView, Judgement, Verdict, judge
 
 
 def judge_twice(cycle: Cycle, nodes: Batch, nominations: Nominations, check_all: bool, view: EquivalenceView | None = None) -> Verdict:
-    """Judge *nodes* as they are and, where pods of equal or higher priority are nominated to one, with those put there too."""
+    """Judge *nodes* as they are and, if pods of equal or higher priority are nominated to a node, also with those added to it."""
     plain = judge(cycle, nodes, check_all, view)
     waiting = _nominated(cycle, nodes, nominations) if nominations.by_node else {}
     if not waiting:
@@ -48,7 +48,7 @@ def _nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> dict[int
 
 
 def _places(nodes: Batch, name: str) -> list[int]:
-    """Where node *name* stands in the batch, if it has a node object."""
+    """The indexes of node *name* in the batch; none if it has no node object."""
     row = nodes.table.row_of.get(name)
     if row is None or not nodes.table.has_node[row]:
         return []
@@ -60,18 +60,18 @@ def _places(nodes: Batch, name: str) -> list[int]:
 
 @attrs.define(eq=False)
 class Search:
-    """What one search found: ``visited`` rows in order (the surplus fit that stopped it left out), and which of them fit."""
+    """The result of a search: the ``visited`` rows in order, without the surplus fit that stopped it, and which of them fit."""
 
     verdict: Verdict
     visited: Rows
     fits: Mask
     """bool[len(visited)]"""
     consumed: int
-    """Nodes taken from the visiting order, the surplus fit included."""
+    """The number of nodes taken from the visiting order, with the surplus fit: the feasible node beyond the wanted number."""
 
     @property
     def feasible(self) -> Rows:
-        """Rows that fit, in visiting order; a row can stand here twice."""
+        """Rows that fit, in visiting order; a row can be here twice."""
         return self.visited[self.fits]
 
     @property
@@ -88,7 +88,7 @@ class Search:
 
 
 def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, view: EquivalenceView | None = None) -> Search:
-    """Judge the whole table and read the answer off in visiting order *order*, stopping after *wanted* fits and one more."""
+    """Judge the whole table, then visit rows in *order* until one feasible node more than *wanted* is found."""
     verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view)
     fits: NDArray[np.bool_] = verdict.fits[order]
     consumed = len(order)
@@ -101,9 +101,9 @@ def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, vie
 
 
 def run_effects(cycle: Cycle, verdict: Verdict, visited: Rows) -> None:
-    """Let the predicates with effects leave them on the rows that the search reached, pass by pass.
+    """Run the effects of predicates on the rows that the search visited, pass by pass.
 
-    *visited*: nodes of the judged batch, in visiting order.
+    *visited*: indexes of nodes in the judged batch, in visiting order.
     """
     effective = [predicate for predicate in cycle.algorithm.predicates_for(cycle.template) if predicate.effect is not None]
     if not effective:

@@ -1,4 +1,4 @@
-"""Which of several best nodes a pod gets. Upstream: selectHost in pkg/scheduler/core/generic_scheduler.go."""
+"""The tie-break: which of several best nodes a pod gets. Upstream: selectHost in pkg/scheduler/core/generic_scheduler.go."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy as np
 from ..arrays.batch import Ints, Rows
 
 PickHost = Callable[[int, int], tuple[int, bool]]
-"""(how many nodes share the best total, times it ran before) -> (which of them, whether the counter moves)."""
+"""(number of nodes with the best total, lastNodeIndex) -> (index of the host among them, whether lastNodeIndex moves)."""
 
 
 @attrs.define(eq=False)
 class TieBreaker:
-    """Picks among equals, in visiting order."""
+    """Picks a host among nodes with equal totals, in visiting order."""
 
     pick: PickHost
     last_node_index: int = 0
-    """Upstream's lastNodeIndex: how often a host was picked."""
+    """Upstream: lastNodeIndex, a counter of picks."""
 
     def best(self, totals: Ints) -> int:
-        """The place of the host in *totals*: int64[k], in visiting order."""
+        """The index of the host in *totals*: int64[k], in visiting order."""
         ties = np.flatnonzero(totals == totals.max())
         return int(ties[self._which(len(ties))])
 
     def among(self, rows: Rows, places: Callable[[], Rows]) -> int:
-        """The host among *rows* of equal total, ascending; *places* tells the place of each row in visiting order."""
+        """The host among *rows*: intp[k], ascending, with equal totals. *places*: row -> position in visiting order."""
         which = self._which(len(rows))
         if len(rows) == 1:
             return int(rows[0])

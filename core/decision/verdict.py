@@ -1,4 +1,4 @@
-"""What the predicates together say of a batch: which nodes fit, and in upstream's order why the others do not."""
+"""The verdict of all predicates on a batch: which nodes fit, and why the others do not, in upstream's order."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class EquivalenceView(Protocol):
     """One search's view of the equivalence cache. See :mod:`..equivalence.cache`."""
 
     hits: dict[str, Mask]
-    """Predicate -> rows for which a cached result took the place of a fresh one."""
+    """Predicate -> rows with a cache hit: bool[rows]."""
 
     def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:
-        """What *predicate* has against the rows of the table, where it has just answered *fresh*."""
+        """The failures of *predicate* for the rows of the table: *fresh* ones, replaced by cached results where there is a hit."""
         ...
 
 
@@ -30,8 +30,8 @@ class EquivalenceView(Protocol):
 class Judgement:
     """One pass of all predicates over a batch of n nodes.
 
-    ``fits``: bool[n]. ``errors``: int64[n], 0 or a code into ``texts``: an error that counts, as no earlier rule failed the node
-    (or, where every predicate is always checked, as no earlier one erred).
+    ``fits``: bool[n]. ``errors``: int64[n] or None; 0 or 1 + the index into ``texts`` of the node's error. An error counts only if no
+    earlier predicate rejected the node (with *check_all*: only if no earlier one had an error).
     """
 
     nodes: Batch
@@ -42,12 +42,12 @@ class Judgement:
     texts: list[str]
 
     def error(self, i: int) -> str | None:
-        """The error that node *i* counts, or None."""
+        """The error of node *i*, or None."""
         code = 0 if self.errors is None else int(self.errors[i])
         return self.texts[code - 1] if code else None
 
     def reasons(self, i: int) -> Reasons:
-        """Why node *i* does not fit, in order; empty where it fits or erred."""
+        """Why node *i* does not fit, in order; empty if it fits or has an error."""
         if self.error(i) is not None:
             return ()
         found: Reasons = ()
@@ -58,24 +58,24 @@ class Judgement:
         return found
 
     def rejecting_predicates(self, i: int) -> list[str]:
-        """The predicates that turned node *i* down, in order."""
+        """The predicates that rejected node *i*, in order."""
         names = [predicate.name for predicate, failures in self.findings if failures.codes[i]]
         return names if self.check_all else names[:1]
 
     def unresolvable(self) -> Mask:
-        """Where a reason stands that no removal of pods could lift: bool[n]."""
+        """The nodes with a reason that removing pods cannot resolve: bool[n]."""
         found = np.zeros(self.nodes.n, np.bool_)
         alive = np.ones(self.nodes.n, np.bool_)
         for _, failures in self.findings:
-            hopeless = [code for code, reasons in failures.sequences.items() if not all(reason.resolvable for reason in reasons)]
-            if hopeless:
-                found |= np.isin(failures.codes, hopeless) & alive
+            unresolvable = [code for code, reasons in failures.sequences.items() if not all(reason.resolvable for reason in reasons)]
+            if unresolvable:
+                found |= np.isin(failures.codes, unresolvable) & alive
             if not self.check_all:
                 alive &= failures.passed
         return found
 
     def reached(self, predicate: str) -> Mask:
-        """Which nodes the predicate of that name was asked about: bool[n]."""
+        """The nodes at which upstream calls the predicate of that name: bool[n]."""
         alive = ~self.hits[predicate] if predicate in self.hits else np.ones(self.nodes.n, np.bool_)
         for other in self._order_before(predicate):
             alive &= (other.errors_or_zero == 0) if self.check_all else other.passed
@@ -87,13 +87,13 @@ class Judgement:
         return [failures for other, failures in self.findings if other.name in before]
 
     order: tuple[str, ...] = ()
-    """The names of all predicates that ran, in order, also of those that objected to nothing."""
+    """The names of all predicates that ran, in order, with those that rejected nothing."""
     hits: Mapping[str, Mask] = attrs.field(factory=dict)
-    """Predicate -> nodes for which the equivalence cache answered in its place: bool[n]."""
+    """Predicate -> nodes with a hit in the equivalence cache: bool[n]."""
 
 
 def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | None = None) -> Judgement:
-    """Ask every predicate about every node of *nodes*; with a *view* the equivalence cache comes first."""
+    """Run every predicate on every node of *nodes*; with a *view*, results in the equivalence cache replace fresh ones."""
     predicates = cycle.predicates
     found = cycle.ask(predicates, nodes)
     if view is not None:
@@ -119,7 +119,7 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
 class Verdict:
     """The outcome for a batch after the passes with and without nominated pods.
 
-    A node that fails with its nominated pods keeps that failure; one that passes is judged without them.
+    For a node that fails with its nominated pods that failure counts; for all others the pass without them counts.
     """
 
     plain: Judgement
@@ -151,22 +151,22 @@ class Verdict:
         return judgement.error(at)
 
     def rejecting_predicates(self, i: int) -> list[str]:
-        """The predicates that turned node *i* down."""
+        """The predicates that rejected node *i*."""
         judgement, at = self._of(i)
         return judgement.rejecting_predicates(at)
 
     def unresolvable(self) -> Mask:
-        """Where preemption cannot help: bool[n]."""
+        """The nodes where preemption cannot help: bool[n]."""
         found = self.plain.unresolvable()
         if self.with_nominated is not None:
-            hopeless = self.with_nominated.unresolvable()
+            unresolvable = self.with_nominated.unresolvable()
             for i, place in self.place.items():
                 if not self.with_nominated.fits[place]:
-                    found[i] = hopeless[place]
+                    found[i] = unresolvable[place]
         return found
 
     def tally(self, rows: NDArray[np.intp]) -> dict[str, int]:
-        """How often each reason stands against the nodes *rows* (each counted once)."""
+        """Reason -> its number of nodes among *rows*, in which each node is once."""
         found: dict[str, int] = {}
         patched = [i for i in rows.tolist() if i in self.place] if self.place else []
         for i in patched:

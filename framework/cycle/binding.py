@@ -1,4 +1,4 @@
-"""From a decision to a binding: Reserve, Permit, PreBind, Bind, PostBind, and what undoes them.
+"""From a decision to a binding: Reserve, Permit, PreBind, Bind, PostBind, and how they are undone.
 
 Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, their runners in framework/runtime/framework.go.
 """
@@ -24,12 +24,12 @@ from .state import FrameworkCycle
 
 @attrs.define(eq=False)
 class BindingSteps:
-    """The steps over one scheduler's cache. *pod* is the assumed pod, its node set. Each answers why it failed, None if all went well."""
+    """The steps of the binding cycle. *pod* is the assumed pod, with its node set. Each returns why it failed, or None on success."""
 
     cache: Cache
 
     def reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        """Reserve, then Permit; where one refuses, everything reserved is given back and the pod forgotten."""
+        """Reserve, then Permit. If a plugin refuses, all reservations are undone and the pod is forgotten."""
         for plugin in profile.points.reserve:
             status = plugin.reserve(pod, host, cycle)
             if _failed(status):
@@ -41,7 +41,7 @@ class BindingSteps:
         return None
 
     def pre_bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[PreBind]) -> Status | None:
-        """PreBind of *plugins* alone, in order; a failure is undone as in :meth:`reserve`."""
+        """PreBind of *plugins* only, in order; after a failure everything is undone as in :meth:`reserve`."""
         for plugin in plugins:
             status = plugin.pre_bind(pod, host, cycle)
             if _failed(status):
@@ -49,7 +49,7 @@ class BindingSteps:
         return None
 
     def bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        """Bind by the first plugin that does not skip, PostBind; a failure is undone as in :meth:`reserve`."""
+        """Bind by the first plugin that does not skip, then PostBind; after a failure everything is undone as in :meth:`reserve`."""
         for plugin in profile.points.bind:
             status = plugin.bind(pod, host, cycle)
             if status is not None and status.is_skip:
@@ -57,12 +57,12 @@ class BindingSteps:
             if _failed(status):
                 return self._undone(pod, host, profile, cycle, _refusal(status, "Bind", plugin))
             break
-        for told in profile.points.post_bind:
-            told.post_bind(pod, host, cycle)
+        for listener in profile.points.post_bind:
+            listener.post_bind(pod, host, cycle)
         return None
 
     def undo(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> None:
-        """Give back what was reserved, in reverse order, and forget the pod."""
+        """Unreserve in reverse order, and forget the pod."""
         for plugin in reversed(profile.points.reserve):
             plugin.unreserve(pod, host, cycle)
         self.cache.forget(pod)
@@ -77,7 +77,7 @@ def _failed(status: Status | None) -> TypeGuard[Status]:
 
 
 def _refusal(status: Status, point: str, plugin: Named) -> Status:
-    """A rejection speaks for itself, an error is told with its plugin."""
+    """A rejection as it is; an error with the name of its plugin."""
     return status if status.is_rejection else _error(status, point, plugin)
 
 
@@ -95,7 +95,7 @@ class FrameworkBinding:
     engine: Engine
     profile_of: Callable[[Pod], Profile]
     latest_cycle: Callable[[Pod], FrameworkCycle]
-    """The latest cycle, if that was the pod's, else a new one."""
+    """The latest cycle if it was for this pod, else a new one."""
     ends_nominations: bool = True
     steps: BindingSteps = attrs.field(init=False)
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
@@ -105,7 +105,7 @@ class FrameworkBinding:
         self.steps = BindingSteps(self.engine.cache)
 
     def assume_and_bind(self, pod: Pod, host: str) -> Status | None:
-        """The whole way at once; answers why a plugin refuses, which is then undone."""
+        """All steps at once. Returns why a plugin refused, after everything was undone; None on success."""
         bound, profile, cycle = pod.bound_to(host), self.profile_of(pod), self.latest_cycle(pod)
         refused = self._reserve(pod, bound, profile, cycle) or self.steps.pre_bind(bound, host, profile, cycle, profile.points.pre_bind)
         return refused or self.steps.bind(bound, host, profile, cycle)
@@ -145,7 +145,7 @@ class FrameworkBinding:
         self.steps.undo(pod.bound_to(host), host, profile, cycle)
 
     def _reserved(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
-        """The profile of a reserved pod, and its cycle with all that plugins keep there; the cycle is forgotten."""
+        """The profile of a reserved pod, and the cycle with the plugins' state; the cycle is removed from ``_cycles``."""
         return self.profile_of(pod), self._cycles.pop(pod.key, None) or self.latest_cycle(pod)
 
     def failure(self, text: str) -> Failure:
@@ -158,6 +158,6 @@ class FrameworkBinding:
 
 
 def before_volumes(profile: Profile) -> tuple[PreBind, ...]:
-    """The PreBind plugins that stand before VolumeBinding; none where it is not there."""
+    """The PreBind plugins before VolumeBinding; none if it is not enabled."""
     plugins = profile.points.pre_bind
     return next((plugins[:i] for i, plugin in enumerate(plugins) if isinstance(plugin, VolumeBinding)), ())

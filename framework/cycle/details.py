@@ -1,4 +1,4 @@
-"""The arrays behind a decision of the framework."""
+"""The details of a decision of the framework: the arrays behind it, and the status of each node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .diagnosis import Diagnosis
 
 @attrs.define(eq=False, kw_only=True)
 class FrameworkDetails(Details):
-    """As of every decision, with the diagnosis of the nodes that do not fit."""
+    """The details of every decision, and the diagnosis of the nodes that do not fit."""
 
     diagnosis: Diagnosis
 
@@ -27,8 +27,8 @@ class FrameworkDetails(Details):
     @property
     def visited(self) -> list[int]:
         found = dict.fromkeys(super().visited)
-        told = self.statuses
-        found |= dict.fromkeys(row for row in self.diagnosis.order.tolist() if self.names[row] in told)
+        statuses = self.statuses
+        found |= dict.fromkeys(row for row in self.diagnosis.order.tolist() if self.names[row] in statuses)
         return list(found)
 
     @property
@@ -48,5 +48,5 @@ class FrameworkDetails(Details):
         return Refusal((status.plugin,) if status.plugin else (), status.reasons, status.code.value)
 
     def plugin_record(self) -> dict[str, Any]:
-        told = {node: {"plugin": status.plugin or None, "code": status.code.value} for node, status in self.statuses.items()}
-        return {"statuses": told, "postFilter": self.diagnosis.post_filter or None}
+        statuses = {node: {"plugin": status.plugin or None, "code": status.code.value} for node, status in self.statuses.items()}
+        return {"statuses": statuses, "postFilter": self.diagnosis.post_filter or None}

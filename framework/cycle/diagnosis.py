@@ -1,4 +1,4 @@
-"""Why a pod fits nowhere: what stands against each node, and the text that says so.
+"""Why a pod fits nowhere: the status of each node, and the text of the FitError.
 
 Upstream: Diagnosis and FitError in pkg/scheduler/framework/types.go.
 """
@@ -16,26 +16,26 @@ from ..status import Code, Status, unresolvable
 
 FILTERED_OUT = "node is filtered out by the prefilter result"
 EXTENDER = "Extender"
-"""The plugin that stands for all extenders among those that turned a pod down."""
+"""The name that upstream lists among the plugins when an extender rejected nodes."""
 
 
 @attrs.define(eq=False)
 class Diagnosis:
-    """What stands against the nodes in one cycle; rows are those of the table at the time."""
+    """Why nodes were rejected in one cycle; rows are those of the table at that time."""
 
     names: list[str]
     order: Rows
-    """The rows of all nodes, as they are listed."""
+    """The rows of all nodes, in list order."""
     rejected: Status | None = None
-    """PreFilter's answer, which then stands against every node."""
+    """PreFilter's rejection, which holds for every node."""
     search: Search | None = None
     excluded: Rows = NO_ROWS
     """Nodes outside those that PreFilter named."""
     failed_first: int | None = None
-    """The nominated node, if it failed and the search did not come to it again."""
+    """The row of the nominated node, if it failed and the search did not visit it again."""
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
     extended: bool = False
-    """Extenders turned nodes down."""
+    """Whether extenders rejected nodes."""
     post_filter: str = ""
     """PostFilter's message."""
 
@@ -46,13 +46,13 @@ class Diagnosis:
 
     @property
     def failed_rows(self) -> Rows:
-        """Rows that some filter turned down."""
+        """Rows that a filter rejected."""
         visited = NO_ROWS if self.search is None else self.search.failed
         return visited if self.failed_first is None else np.append(visited, self.failed_first)
 
     @property
     def size(self) -> int:
-        """Nodes that have a status: upstream's length of NodeToStatusMap."""
+        """The number of nodes with a status. Upstream: the length of NodeToStatusMap."""
         return self.node_count if self.rejected is not None else len(self.failed_rows) + len(self.excluded)
 
     def failed(self) -> dict[str, list[str]]:
@@ -67,7 +67,7 @@ class Diagnosis:
         return found
 
     def statuses(self) -> dict[str, Status]:
-        """Node -> the status that turned it down, the plugin that gave it included. Upstream: NodeToStatusMap."""
+        """Node -> the status that rejected it, with the name of the plugin. Upstream: NodeToStatusMap."""
         if self.rejected is not None:
             return dict.fromkeys((self.names[row] for row in self.order.tolist()), self.rejected)
         found = dict.fromkeys((self.names[row] for row in self.excluded.tolist()), unresolvable(FILTERED_OUT))
@@ -78,7 +78,7 @@ class Diagnosis:
         return found
 
     def status(self, row: int) -> Status:
-        """The status of a row that some filter turns down, whether the search came to it or not."""
+        """The status of a row that a filter rejects, whether the search visited it or not."""
         verdict = self._search.verdict
         reasons, rejecting_predicates = verdict.reasons(row), verdict.rejecting_predicates(row)
         code = Code.UNSCHEDULABLE if all(reason.resolvable for reason in reasons) else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
@@ -90,7 +90,7 @@ class Diagnosis:
         return self.search
 
     def tally(self) -> dict[str, int]:
-        """How often each reason stands against a node."""
+        """Reason -> the number of nodes that it rejects."""
         found: dict[str, int] = {}
         if self.search is not None:
             found = self._search.verdict.tally(self.failed_rows)
@@ -102,7 +102,7 @@ class Diagnosis:
         return found
 
     def plugins(self) -> frozenset[str]:
-        """The plugins that turned the pod, or a node, down."""
+        """The plugins that rejected the pod or a node."""
         if self.rejected is not None:
             return frozenset([self.rejected.plugin] if self.rejected.plugin else [])
         found = {EXTENDER} if self.extended else set()
@@ -111,7 +111,7 @@ class Diagnosis:
         return frozenset(found)
 
     def unresolvable_rows(self, size: int) -> Mask:
-        """Rows on which no removal of pods can help: bool[size]."""
+        """Rows where removing pods cannot help: bool[size]."""
         found = np.zeros(size, np.bool_)
         if self.rejected is not None:
             found[self.order] = self.rejected.code.value != "Unschedulable"
@@ -130,7 +130,7 @@ class Diagnosis:
 
 
 def rejecting_predicates(search: Search, rows: Rows) -> set[str]:
-    """The plugins that turned down any of *rows*."""
+    """The plugins that rejected any of *rows*."""
     verdict = search.verdict
     with_nominated = [row for row in rows.tolist() if row in verdict.place]
     found = {name for row in with_nominated for name in verdict.rejecting_predicates(row)}
@@ -145,7 +145,7 @@ def rejecting_predicates(search: Search, rows: Rows) -> set[str]:
 
 
 def reasons_text(tally: dict[str, int]) -> str:
-    """Counted reasons in upstream's order."""
+    """The reasons with their counts, in upstream's order."""
     return ", ".join(sorted(f"{count} {text}" for text, count in tally.items()))
 
 

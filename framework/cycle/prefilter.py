@@ -1,4 +1,4 @@
-"""What is asked about a pod before any node is looked at: which filters can be left out, and which nodes suffice.
+"""PreEnqueue and PreFilter: may the pod be tried, which filters can be skipped, and which nodes have to be filtered.
 
 Upstream: RunPreFilterPlugins in pkg/scheduler/framework/runtime/framework.go.
 """
@@ -16,7 +16,7 @@ from .state import FrameworkCycle, PreFilterResult
 
 @attrs.frozen
 class Outcome:
-    """Why the pod is turned down as a whole, or the nodes that need be looked at; None: all."""
+    """What all PreFilter plugins together say: why the pod is rejected, or the nodes that have to be filtered (None: all)."""
 
     status: Status | None = None
     node_names: frozenset[str] | None = None
@@ -26,7 +26,7 @@ EVERYTHING = Outcome()
 
 
 def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
-    """What holds *pod* back from being tried at all; None where nothing does. Upstream: runPreEnqueuePlugins."""
+    """Why *pod* may not be tried at all; None if it may. Upstream: runPreEnqueuePlugins."""
     for plugin in profile.points.pre_enqueue:
         status = plugin.pre_enqueue(pod)
         if status is not None and not status.is_success:
@@ -35,7 +35,7 @@ def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
 
 
 def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
-    """Ask each PreFilter plugin in order until one turns the pod down."""
+    """Run the PreFilter plugins in order until one rejects the pod."""
     names: frozenset[str] | None = None
     narrowing: list[str] = []
     concerned = _concerned(cycle, profile)
@@ -56,7 +56,7 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> Outcome:
 
 
 def _concerned(cycle: FrameworkCycle, profile: Profile) -> frozenset[PreFilter]:
-    """The plugins that have something to say about the pod's template."""
+    """The plugins that can object to the pod's template."""
     found = cycle.template.notes.get(profile.slot)
     if found is None:
         found = frozenset(plugin for plugin in profile.points.pre_filter if plugin.concerns(cycle.template))
@@ -69,7 +69,7 @@ def _ask(plugin: PreFilter, cycle: FrameworkCycle) -> PreFilterResult | Status |
 
 
 def ask_once(plugin: PreFilter, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-    """What a plugin says of the pod's template, asked once."""
+    """The answer of *plugin* to the pod's template; it runs once for a template."""
     notes, slot = cycle.template.notes, plugin.pre_filter_slot
     if slot not in notes:
         notes[slot] = plugin.pre_filter(cycle.template, cycle)

@@ -1,4 +1,4 @@
-"""Whether the plugins of a profile leave a decision to its scoreboards."""
+"""Whether the plugins of a profile allow the quick path: the host is read off a scoreboard, and no cycle is run."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .state import FrameworkCycle
 
 @attrs.define(eq=False)
 class PluginCheck:
-    """What stands against reading a decision off, for the pods of one profile."""
+    """Why the quick path cannot be taken for a pod of the profile, as far as PreFilter and PreScore are concerned."""
 
     profile: Profile
     slot: Slot[Detour | None] = attrs.field(init=False, repr=False, factory=lambda: Slot("detour"))
     """Where a template's notes have the answer."""
 
     def __call__(self, cycle: FrameworkCycle) -> Detour | None:
-        """Why a cycle has to be run; None where PreFilter and PreScore have no more to say than that all is well."""
+        """Why a cycle has to be run; None if PreFilter and PreScore neither reject the pod nor narrow the nodes."""
         if cycle.pod.status.nominated_node_name:
             return Detour.NOMINATIONS
         notes, slot = cycle.template.notes, self.slot

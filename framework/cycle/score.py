@@ -1,4 +1,4 @@
-"""Which of the nodes that fit is best. Upstream: prioritizeNodes in schedule_one.go, RunScorePlugins in runtime/framework.go."""
+"""Scores of the feasible nodes. Upstream: prioritizeNodes in schedule_one.go, RunScorePlugins in runtime/framework.go."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXTENDER_SCALE = 10
 
 
 def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows, extenders: Sequence[Extender] = ()) -> Ranking:
-    """Score the rows *feasible*; where nothing scores every node gets 1. Raises :class:`ScoreError` with upstream's text."""
+    """Score the rows *feasible*; without extenders and score plugins every node gets 1. Raises :class:`ScoreError` with upstream's text."""
     ranking = Ranking(np.zeros(len(feasible), np.int64), {}, {})
     if not extenders and not profile.points.score:
         ranking.totals += 1
@@ -75,7 +75,7 @@ def _add_extender_scores(cycle: FrameworkCycle, nodes: Batch, extenders: Sequenc
     for extender in extenders:
         if not extender.is_interested(cycle.pod):
             continue
-        # Upstream: whatever goes wrong while an extender scores is passed over.
+        # Upstream: errors of an extender's prioritize call are ignored.
         with contextlib.suppress(ExtenderError):
             found = extender.prioritize(cycle.pod, [node for i in range(nodes.n) if (node := nodes.node(i)) is not None])
             totals += EXTENDER_SCALE * np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)

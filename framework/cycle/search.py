@@ -1,4 +1,4 @@
-"""Which nodes fit, from where the last cycle left off, up to the number that is looked for.
+"""The search for feasible nodes: it begins where the last cycle stopped, and ends when it has found enough.
 
 Upstream: findNodesThatFitPod and findNodesThatPassFilters in pkg/scheduler/schedule_one.go.
 """
@@ -16,13 +16,13 @@ from ..profile import Profile
 from .diagnosis import Diagnosis
 from .state import FrameworkCycle
 
-NOBODY_LEFT = "no node of the cluster is among those that PreFilter plugins named"
+NO_NODE_LEFT = "no node of the cluster is among those that PreFilter plugins named"
 """Upstream: the original divides by zero here and crashes."""
 
 
 @attrs.define(eq=False)
 class Found:
-    """What a search found: feasible rows in order, and where the next one starts."""
+    """The result of a search: the feasible rows in order, and where the next search starts."""
 
     feasible: Rows
     start: int
@@ -32,7 +32,7 @@ class Found:
 def search(
     cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, names: frozenset[str] | None, start: int
 ) -> Found:
-    """Judge the nodes, the nominated one first, and write into *diagnosis* what stands against them."""
+    """Filter the nodes, the nominated one first, and write into *diagnosis* why nodes were rejected."""
     verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, check_all=False)
     first = _nominated_row(cycle)
     if first is not None and verdict.fits[first]:
@@ -44,7 +44,7 @@ def search(
         inside = np.isin(order, _rows_of(cycle, names))
         order, diagnosis.excluded = order[inside], order[~inside]
     if not len(order):
-        return Found(order, start, NOBODY_LEFT)
+        return Found(order, start, NO_NODE_LEFT)
     found = diagnosis.search = _pass(verdict, order, start % len(order), profile)
     if first is not None and verdict.error(first) is None and first not in found.visited and first not in diagnosis.excluded:
         diagnosis.failed_first = first
@@ -70,7 +70,7 @@ def _pass(verdict: Verdict, order: Rows, start: int, profile: Profile) -> Search
     if wanted < len(rotated):
         places = np.flatnonzero(fits)
         if len(places) > wanted:
-            # Upstream: the surplus fit is not consumed: the next cycle starts with it.
+            # Upstream: the feasible node beyond the wanted number is not consumed; the next cycle starts with it.
             end = int(places[wanted])
             return Search(verdict, rotated[:end], fits[:end], end)
     return Search(verdict, rotated, fits, len(rotated))

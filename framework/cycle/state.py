@@ -27,7 +27,7 @@ class FollowsPods(Protocol):
 
 @attrs.frozen
 class PreFilterResult:
-    """A PreFilter's narrowing: only these nodes need be looked at; None: all."""
+    """The nodes that a PreFilter leaves: only these have to be filtered; None: all."""
 
     node_names: frozenset[str] | None = None
 
@@ -58,12 +58,12 @@ class PostFilterContext:
 
 @attrs.define(eq=False, kw_only=True)
 class FrameworkCycle(Cycle):
-    """A cycle of the framework. Listings, binder and gates are as in every cycle; ``notes[name]`` is a plugin's own state."""
+    """A cycle of the framework. A plugin keeps its state in ``notes``: upstream's CycleState."""
 
     skipped: set[str] = attrs.field(factory=set)
-    """Plugins whose PreFilter answered Skip: their filters are not asked in this cycle, in trials neither."""
+    """Plugins whose PreFilter returned Skip: their filters do not run in this cycle, and not in its trials."""
     pre_filtered: set[str] = attrs.field(factory=set)
-    """Plugins whose PreFilter ran, or that have none to say."""
+    """Plugins whose PreFilter ran, or was not needed for this pod."""
     node_count: int = 0
     """Nodes in the snapshot."""
     post_filter: PostFilterContext | None = None

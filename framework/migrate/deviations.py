@@ -1,7 +1,7 @@
-"""Where the translation of a Policy departs from upstream's, each point under a name: it can be undone, and the difference measured.
+"""The deviations from upstream's own translation of Policies. Each has a name, can be undone, and its effect can be measured.
 
-Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22, which translated Policies until
-they were removed. Where upstream used a plugin that is gone since, to undo a point means to leave the rule out.
+Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22, the last releases with Policies.
+Where upstream used a plugin that was removed later, undoing a deviation leaves the rule out.
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ _POINTS = (
     Deviation(PREEMPTION_OFF, "leaves DefaultPreemption out under disablePreemption", "has no such switch and preempts"),
 )
 DEVIATIONS: Mapping[str, Deviation] = {point.name: point for point in _POINTS}
-"""Name -> the point."""
+"""Name -> deviation."""
 
 
 def named(names: Iterable[str]) -> frozenset[str]:
-    """The points that *names* call, ``all`` among them for every one.
+    """The names of deviations in *names*; ``all`` stands for every one.
 
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a name that is none.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown name.
 
     >>> sorted(named([NEVER_RUN]))
     ['never-run']

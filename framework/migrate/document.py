@@ -1,4 +1,4 @@
-"""A profile written down: which plugins run at which points, with which weights and arguments."""
+"""A profile in the JSON form of a configuration: which plugins run at which points, with which weights and arguments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _plugins(filters: Sequence[str], weights: Mapping[str, int], preempts: bool)
     everywhere: list[Json] = [{"name": name} for name in ("PrioritySort", *filters, *(["DefaultPreemption"] if preempts else ()), *ALWAYS)]
     unwanted = ["*"]
     if SELECTOR_SPREAD in weights:
-        # Upstream: validation refuses this plugin at each single point, and passes it over under multiPoint.
+        # Upstream: validation refuses this plugin at every single extension point, but does not look under multiPoint.
         everywhere.append({"name": SELECTOR_SPREAD, "weight": weights[SELECTOR_SPREAD]})
         unwanted = [name for name in filters if name in SCORERS and name not in plain]
     return {

@@ -1,4 +1,4 @@
-"""What became of each predicate and priority: the plugins that do its work, and in what they differ.
+"""The plugins that replace each predicate and priority, and how they differ from it.
 
 Upstream: pkg/scheduler/framework/plugins/legacy_registry.go of 1.19 to 1.22, which translated Policies until they were removed.
 """
@@ -35,7 +35,7 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
     "EvenPodsSpread": ("PodTopologySpread",),
     "MatchInterPodAffinity": ("InterPodAffinity",),
 }
-"""Predicate -> the plugins that filter in its place, in order."""
+"""Predicate -> the filter plugins that replace it, in order."""
 
 SCORES: Mapping[str, str] = {
     "BalancedResourceAllocation": "NodeResourcesBalancedAllocation",
@@ -44,7 +44,7 @@ SCORES: Mapping[str, str] = {
     "TaintTolerationPriority": "TaintToleration",
     "ImageLocalityPriority": "ImageLocality",
 }
-"""Priority -> the plugin that scores in its place; those that share a plugin, or have none, are not here."""
+"""Priority -> the score plugin that replaces it; without priorities that share a plugin or have none."""
 
 SELECTOR_SPREAD = "SelectorSpread"
 """The plugin with the formula of SelectorSpreadPriority."""
@@ -52,20 +52,20 @@ SELECTOR_SPREAD = "SelectorSpread"
 PRE_SCORERS = frozenset({
     "InterPodAffinity", "NodeAffinity", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "PodTopologySpread", "TaintToleration",
 })  # fmt: skip
-"""The plugins that prepare their scores."""
+"""The plugins with a PreScore."""
 
 SCORERS = PRE_SCORERS | {"ImageLocality", "VolumeBinding"}
-"""The plugins that score where they run at all points."""
+"""The plugins that score if they are enabled under multiPoint."""
 
 GONE: Mapping[str, str] = {
-    "EqualPriority": "left out: it gave every node the same",
+    "EqualPriority": "left out: it gave every node the same score",
     "NodePreferAvoidPodsPriority": (
         "left out: nothing reads the annotation scheduler.alpha.kubernetes.io/preferAvoidPods since plugin NodePreferAvoidPods was removed"
         " in 1.23; taint such nodes with effect PreferNoSchedule"
     ),
-    "ResourceLimitsPriority": "left out: nothing looks at limits any more",
+    "ResourceLimitsPriority": "left out: no plugin reads limits any more",
 }
-"""Priority -> why there is nothing in its place."""
+"""Priority -> why no plugin replaces it."""
 
 _CONDITIONS = "conditions are not looked at: TaintToleration turns down the nodes that the node lifecycle controller has tainted for them"
 
@@ -75,42 +75,42 @@ DIFFERENCES: Mapping[str, str] = {
     "CheckNodeDiskPressure": _CONDITIONS,
     "CheckNodePIDPressure": _CONDITIONS,
     "PodToleratesNodeNoExecuteTaints": "TaintToleration also turns nodes down for taints with effect NoSchedule",
-    "GeneralPredicates": "of its four plugins only the first that fails is told",
-    "NoDiskConflict": "claims with access mode ReadWriteOncePod are kept apart too, and a claim that is missing turns the pod down",
+    "GeneralPredicates": "only the first of its four plugins that fails is reported",
+    "NoDiskConflict": "claims with access mode ReadWriteOncePod are checked too, and a missing claim rejects the pod",
     "MaxEBSVolumeCount": "nodes with a CSINode have no limit here, NodeVolumeLimits alone looks after them",
     "MaxGCEPDVolumeCount": "nodes with a CSINode have no limit here, NodeVolumeLimits alone looks after them",
     "MaxAzureDiskVolumeCount": "nodes with a CSINode have no limit here, NodeVolumeLimits alone looks after them",
     "MaxCinderVolumeCount": "nodes with a CSINode have no limit here, NodeVolumeLimits alone looks after them",
     "MaxCSIVolumeCountPred": "volumes of built-in drivers that moved to CSI count too",
-    "CheckVolumeBinding": "storage capacity counts, and an unbound or lost claim turns the pod down instead of failing its cycle",
+    "CheckVolumeBinding": "storage capacity counts, and an unbound or lost claim rejects the pod instead of failing its cycle",
     "NoVolumeZoneConflict": "a node must have each zone label that the volume has, and the newer topology labels count too",
     "EvenPodsSpread": "terminating pods do not count, and minDomains, matchLabelKeys and the two inclusion policies are honoured",
     "MatchInterPodAffinity": "the first pod of a group needs a node with the topology key, and namespaceSelector is honoured",
-    "LeastRequestedPriority": "finer steps, a resource of which a node has nothing is left out, init containers and overhead count",
-    "MostRequestedPriority": "finer steps, and a node that is asked for more than it has counts as full instead of empty",
+    "LeastRequestedPriority": "finer steps, a resource that a node does not have is left out, init containers and overhead count",
+    "MostRequestedPriority": "finer steps, and a node with more requested than it has counts as full instead of empty",
     "SelectorSpreadPriority": (
         "another formula: pods of the same services and controller per host and zone, by the default constraints of PodTopologySpread"
     ),
     "ServiceSpreadingPriority": "controllers count besides services, and zones besides hosts, by the defaults of PodTopologySpread",
-    "EvenPodsSpreadPriority": "domains are weighed by their number, pods of other namespaces do not count, and terminating ones neither",
-    "InterPodAffinityPriority": "scores are stretched over the whole range, also where all nodes have some",
+    "EvenPodsSpreadPriority": "domains are weighted by their number, pods of other namespaces and terminating pods do not count",
+    "InterPodAffinityPriority": "scores are scaled to the whole range, even if every node has some",
     "NodeAffinityPriority": "preferences on fields count too",
     "ImageLocalityPriority": "the upper threshold grows with the number of containers",
 }
-"""Rule -> how its plugins decide otherwise."""
+"""Rule -> how its plugins decide differently."""
 
 OLDER = frozenset({
     "CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure", "PodToleratesNodeNoExecuteTaints",
     "ResourceLimitsPriority",
 })  # fmt: skip
-"""Rules that upstream's own translation no longer knew."""
+"""Rules that upstream's own translation did not know any more."""
 
 UPSTREAM_PREDICATES = (
     "CheckNodeUnschedulable", "GeneralPredicates", "NoDiskConflict", "PodToleratesNodeTaints", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount",
     "MaxCSIVolumeCountPred", "MaxAzureDiskVolumeCount", "CheckVolumeBinding", "NoVolumeZoneConflict", "EvenPodsSpread",
     "MatchInterPodAffinity",
 )  # fmt: skip
-"""What upstream's own translation took where a Policy has no predicates, in running order."""
+"""The predicates that upstream's own translation used for a Policy without a list, in running order."""
 
 UPSTREAM_PRIORITIES: Mapping[str, int] = {
     "SelectorSpreadPriority": 1,
@@ -122,4 +122,4 @@ UPSTREAM_PRIORITIES: Mapping[str, int] = {
     "ImageLocalityPriority": 1,
     "EvenPodsSpreadPriority": 2,
 }
-"""What it took where a Policy has no priorities, with weights; NodePreferAvoidPodsPriority apart, which is gone."""
+"""Priority -> weight for a Policy without a list, in upstream's own translation; NodePreferAvoidPodsPriority, now removed, is left out."""

@@ -1,4 +1,4 @@
-"""The extenders of a Policy in the form of a KubeSchedulerConfiguration."""
+"""The extenders of a Policy, in the JSON form of a KubeSchedulerConfiguration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNITS = ((NANOSECONDS, "s"), (NANOSECONDS // 1000, "ms"), (NANOSECONDS // 10**6
 
 
 def extender_documents(extenders: Sequence[ExtenderConfig], weights: Sequence[int]) -> tuple[list[dict[str, Any]], list[Note]]:
-    """*extenders* with these *weights* as items of ``extenders``; and what could not be kept."""
+    """*extenders* with these *weights* as items of ``extenders``; and notes on what could not be kept."""
     notes = [
         Note(f"extender {extender.url_prefix}", f"httpTimeout {extender.timeout:g} s is left out, so it is 5 s: it has to be above 0")
         for extender in extenders
@@ -59,7 +59,7 @@ def _tls(tls: TlsConfig) -> dict[str, Any]:
 
 
 def duration_text(seconds: float) -> str:
-    """Seconds as a duration such as ``2s`` or ``1500ms``; empty for none."""
+    """*seconds* as a duration such as ``2s`` or ``1500ms``; empty for 0 and less."""
     nanoseconds = round(seconds * NANOSECONDS)
     if nanoseconds <= 0:
         return ""

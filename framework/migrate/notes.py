@@ -1,4 +1,4 @@
-"""What is to be known of a Policy that became a profile."""
+"""Notes on the translation of a Policy, for the user to read."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from .deviations import Deviation
 
 @attrs.frozen
 class Note:
-    """One thing without an exact equal, and what was done instead."""
+    """One part of a Policy without an exact equivalent, and what replaces it."""
 
     subject: str
     """A predicate, a priority, a plugin, or a field of the Policy."""
     text: str
     deviation: Deviation | None = None
-    """Where upstream's own translation treats it otherwise."""
+    """Set if upstream's own translation treats it differently."""
 
     def __str__(self) -> str:
         if self.deviation is None:

@@ -1,4 +1,4 @@
-"""What upstream's own translation of Policies refuses that older releases accept.
+"""The refusals of upstream's own translation: Policies that older releases accept.
 
 Upstream: pkg/scheduler/framework/plugins/legacy_registry.go of 1.19 to 1.22.
 """
@@ -18,7 +18,7 @@ KNOWN_PRIORITIES = (SCORES.keys() | USAGES.keys() | GONE.keys() | {*PEER_SPREADI
 
 
 def refuse_as_upstream(policy: Policy | None) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError` with the first thing that upstream's translation has against *policy*."""
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` with the first refusal that upstream's translation has for *policy*."""
     for refusal in _refusals(policy or Policy()):
         raise PolicyError(refusal)
 
@@ -38,7 +38,7 @@ def _refusals(policy: Policy) -> Iterator[str]:
 
 
 def _unlike(kind: str, entries: Iterable[PriorityEntry]) -> Iterator[str]:
-    """Entries that share a plugin must have one weight."""
+    """The refusals of entries that share a plugin but have different weights."""
     first, *others = [*entries] or [PriorityEntry()]
     for entry in others:
         if entry.weight != first.weight:

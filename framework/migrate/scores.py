@@ -1,4 +1,4 @@
-"""The priorities of a Policy as score plugins: which share one, what has none, and what each then weighs."""
+"""The priorities of a Policy as score plugins: which share a plugin, which have none, and with which weights."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ OWN_CONSTRAINTS = "EvenPodsSpreadPriority"
 
 @attrs.define
 class Scoring:
-    """Takes priorities one by one, in their order; what they come to stands in ``weights``, ``args`` and ``preferred`` after the last."""
+    """Takes priorities one by one, in order; after :meth:`finish` the result is in ``weights``, ``args`` and ``preferred``."""
 
     notes: list[Note]
     reads_resources: bool
-    """Whether the release looks at the resources of requestedToCapacityRatioArguments."""
+    """Whether the release reads the resources of requestedToCapacityRatioArguments."""
     without: frozenset[str] = frozenset()
-    """Deviations from upstream's translation that are undone."""
+    """Deviations from upstream's translation to undo."""
     selector_spread: bool = False
-    """Plugin SelectorSpread does the work of the priorities that prefer few peers."""
+    """Whether plugin SelectorSpread replaces the priorities that prefer few peers."""
     weights: dict[str, Fraction] = attrs.field(factory=dict)
     args: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     preferred: list[dict[str, Any]] = attrs.field(factory=list)
-    """Terms of addedAffinity."""
+    """Preferred terms of addedAffinity."""
     _usages: list[Usage] = attrs.field(factory=list)
     _labels: list[tuple[str, LabelPreference, int]] = attrs.field(factory=list)
     _spread: dict[str, int] = attrs.field(factory=dict)
@@ -45,13 +45,13 @@ class Scoring:
     _domains: list[str] = attrs.field(factory=list)
 
     def note(self, subject: str, text: str, deviation: str = "") -> None:
-        """Something that is not quite as it was."""
+        """Add a note on something that is not the same as before."""
         self.notes.append(Note(subject, text, deviations.DEVIATIONS.get(deviation)))
 
     # --- one by one -------------------------------------------------------------------------------------------------
 
     def take(self, name: str, weight: int, argument: PriorityArgument | None) -> None:
-        """The priority of that name, with the argument that it was made from."""
+        """Take the priority called *name*, with its argument in the Policy."""
         if argument is not None:
             self._take_custom(name, weight, argument)
             return
@@ -83,12 +83,12 @@ class Scoring:
     def _take_ratio(self, name: str, weight: int, ratio: RatioArguments) -> None:
         written = {resource.name: resource.weight or 1 for resource in ratio.resources}
         if written and not self.reads_resources and deviations.RATIO_RESOURCES not in self.without:
-            self.note(name, "its resources are left out, as the release passes over them", deviations.RATIO_RESOURCES)
+            self.note(name, "its resources are left out, as the release ignores them", deviations.RATIO_RESOURCES)
             written = {}
         resources, changed = fitted_resources(written or CPU_AND_MEMORY)
         if changed:
             self.note(name, f"weights of resources are 1 to 100: {written} became {resources}")
-        self.note(name, "utilization is rounded down instead of up, and a resource of which a node has nothing is left out")
+        self.note(name, "utilization is rounded down instead of up, and a resource that a node does not have is left out")
         self._usages.append(Usage(name, weight, tuple((point.utilization, point.score) for point in ratio.shape), resources))
 
     def _take_label(self, name: str, weight: int, label: LabelPreference) -> None:
@@ -115,17 +115,17 @@ class Scoring:
     # --- those that share a plugin ----------------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """Put together what shares a plugin."""
+        """Combine the priorities that share a plugin."""
         if self._usages:
-            self._use()
+            self._combine_usages()
         if self._spread:
-            self._scatter()
+            self._combine_spreading()
         if self._labels:
-            self._prefer()
+            self._combine_labels()
         if BALANCED in self.weights:
-            self._balance()
+            self._double_balance()
 
-    def _balance(self) -> None:
+    def _double_balance(self) -> None:
         text = "its scores range over 50 to 100 only, and pods without requests count as asking for nothing"
         if deviations.DOUBLE_BALANCE in self.without:
             self.note("BalancedResourceAllocation", text)
@@ -133,7 +133,7 @@ class Scoring:
         self.weights[BALANCED] *= 2
         self.note("BalancedResourceAllocation", f"weight doubled: {text}", deviations.DOUBLE_BALANCE)
 
-    def _use(self) -> None:
+    def _combine_usages(self) -> None:
         strategy = merged(self._usages, adds_up=deviations.ONE_STRATEGY not in self.without)
         names = ", ".join(usage.name for usage in self._usages if usage.name not in strategy.dropped)
         for name in strategy.dropped:
@@ -145,7 +145,7 @@ class Scoring:
             self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
             self.weights["NodeResourcesFit"] = strategy.weight
 
-    def _scatter(self) -> None:
+    def _combine_spreading(self) -> None:
         if self.selector_spread:
             self._keep_selector_spread()
         if self._spread:
@@ -169,7 +169,7 @@ class Scoring:
         elif own and peers != own and peers:
             self.note("PodTopologySpread", f"weight {own} also where pods have no constraints of their own, which had {peers}")
         if not own:
-            self.note("PodTopologySpread", "constraints with ScheduleAnyway that pods bring themselves count too, which nothing heeded")
+            self.note("PodTopologySpread", "the pods' own constraints with ScheduleAnyway count too, which were ignored before")
         self._default_constraints()
 
     def _default_constraints(self) -> None:
@@ -183,7 +183,7 @@ class Scoring:
         constraints = [{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"} for key in keys]
         self.args["PodTopologySpread"] = {"defaultingType": "List", "defaultConstraints": constraints}
 
-    def _prefer(self) -> None:
+    def _combine_labels(self) -> None:
         own = int(self.weights.get("NodeAffinity", 0))
         known = [(name, label, weight) for name, label, weight in self._labels if not is_valid_label_key(label.label)]
         top = max([own, *(weight for _, _, weight in known)])
@@ -200,6 +200,6 @@ class Scoring:
             if is_valid_label_key(label.label):
                 self.note(name, f"left out: no node can have label {label.label}")
         if known and not own:
-            self.note("NodeAffinity", "preferred node affinity of pods counts too, which nothing heeded")
+            self.note("NodeAffinity", "preferred node affinity of pods counts too, which was ignored before")
         if known:
             self.weights["NodeAffinity"] = Fraction(max(own, sum(weight for _, _, weight in known)))

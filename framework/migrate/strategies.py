@@ -1,4 +1,4 @@
-"""Several priorities about the use of resources as the one scoring strategy that a profile has."""
+"""Several priorities about the use of resources, combined into the single scoring strategy of a profile."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_SCORE, MAX_RESOURCE_WEIGHT = 10, 100
 
 @attrs.frozen
 class Usage:
-    """A priority that scores a node's use of resources along a broken line from utilization, 0 to 100, to a score, 0 to 10."""
+    """A priority that scores a node's use of resources: ``shape`` is a broken line from utilization, 0 to 100, to a score, 0 to 10."""
 
     name: str
     weight: int
@@ -26,7 +26,7 @@ class Usage:
     resources: Mapping[str, int] = attrs.field(factory=lambda: CPU_AND_MEMORY)
 
     def at(self, utilization: int) -> Fraction:
-        """The score there."""
+        """The score at *utilization*."""
         left = self.shape[0]
         for right in self.shape:
             if utilization <= right[0]:
@@ -38,19 +38,19 @@ class Usage:
 
 @attrs.frozen
 class Strategy:
-    """``scoringStrategy`` and its weight; nothing where the priorities cancel out."""
+    """``scoringStrategy`` and its weight; ``document`` is None if the priorities cancel out."""
 
     document: dict[str, Any] | None
     weight: Fraction
     is_exact: bool
     dropped: tuple[str, ...]
-    """Priorities about other resources, which weighed less."""
+    """The names of priorities over other resources, which weigh less and are left out."""
 
 
 def merged(usages: Sequence[Usage], *, adds_up: bool = True) -> Strategy:
-    """*usages*, one at least, as one strategy: lines over the same resources are added up, of different resources the heaviest stay.
+    """*usages*, at least one, as one strategy: lines over the same resources are added up, and the resources with the most weight remain.
 
-    Without *adds_up* the heaviest one stays alone.
+    Without *adds_up* only the heaviest usage remains.
     """
     groups: dict[object, list[Usage]] = {}
     for usage in usages:
@@ -75,7 +75,7 @@ def _sum(usages: Sequence[Usage]) -> dict[int, Fraction]:
 
 
 def _straightened(shape: tuple[Point, ...]) -> tuple[Point, ...]:
-    """One of the plain lines, if *shape* lies on it."""
+    """One of ``LINES`` if *shape* lies on it; else *shape*."""
     for plain in LINES:
         line = Usage("", 1, plain)
         if all(line.at(utilization) == score for utilization, score in shape):
@@ -92,7 +92,7 @@ def _document(shape: tuple[Point, ...], resources: Mapping[str, int]) -> dict[st
 
 
 def fitted_resources(resources: Mapping[str, int]) -> tuple[dict[str, int], bool]:
-    """Weights of resources within 1 to 100, in their ratios as far as these go; and whether any had to change."""
+    """Weights of resources scaled to 1 to 100, with their ratios kept where possible; and whether any had to change."""
     positive = {name: weight for name, weight in resources.items() if weight > 0}
     top = max(positive.values(), default=0)
     if top > MAX_RESOURCE_WEIGHT:

@@ -1,7 +1,7 @@
-"""A Policy as a KubeSchedulerConfiguration: a profile that decides as nearly alike as plugins can, and a list of what is not alike.
+"""A Policy as a KubeSchedulerConfiguration: the profile that decides most like it, and notes on the differences.
 
-Upstream: the translation in pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22 is the start;
-each deviation from it is named in :mod:`~kubeclassic.framework.migrate.deviations`, told in a note, and can be undone.
+Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22. Each deviation from that
+translation is listed in :mod:`~kubeclassic.framework.migrate.deviations`, reported in a note, and can be undone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BIND_TIMEOUT = 600
 
 @attrs.frozen
 class Migration:
-    """A configuration in its JSON form, and what is to be known before it is used."""
+    """A configuration in its JSON form, and notes to read before it is used."""
 
     document: dict[str, Any]
     notes: tuple[Note, ...]
@@ -50,9 +50,9 @@ def migrate(
 ) -> Migration:
     """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of version v1.
 
-    *config*: the component configuration that it was started with. *without*: names of :data:`~.deviations.DEVIATIONS` to be undone.
-    *selector_spread*: pods are spread by plugin SelectorSpread, which has the old formula, instead of PodTopologySpread.
-    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for what the release refuses.
+    *config*: the component configuration that the release was started with. *without*: names of :data:`~.deviations.DEVIATIONS` to undo.
+    *selector_spread*: plugin SelectorSpread, which has the old formula, spreads pods instead of PodTopologySpread.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy.
     """
     asked = config or KubeSchedulerConfiguration()
     config = asked.with_defaults(release)
@@ -74,10 +74,10 @@ class _Draft:
     config: KubeSchedulerConfiguration
     """With the release's defaults."""
     percentage: int
-    """percentageOfNodesToScore as it was asked for; 0 where it was not."""
+    """percentageOfNodesToScore as configured; 0 if it was not."""
     without: frozenset[str]
     filters: dict[str, None] = attrs.field(factory=dict)
-    """The plugins that filter, in order."""
+    """The filter plugins, in order."""
     weights: dict[str, int] = attrs.field(factory=dict)
     args: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     extenders: list[dict[str, Any]] = attrs.field(factory=list)
@@ -85,7 +85,7 @@ class _Draft:
 
     @property
     def policy(self) -> Policy:
-        """The Policy, or one that leaves all to the provider."""
+        """The Policy, or an empty one, with which the provider decides everything."""
         return self.written or Policy()
 
     @property
@@ -94,13 +94,13 @@ class _Draft:
         return not self.config.disable_preemption or deviations.PREEMPTION_OFF in self.without
 
     def note(self, subject: str, text: str, deviation: str = "") -> None:
-        """Something that is not quite as it was."""
+        """Add a note on something that is not the same as before."""
         self.notes.append(Note(subject, text, deviations.DEVIATIONS.get(deviation)))
 
     # --- predicates -------------------------------------------------------------------------------------------------
 
     def filter(self, chosen: Selection) -> None:
-        """The plugins in place of the predicates that run, in running order."""
+        """Take the plugins that replace the predicates, in running order."""
         written = {entry.name: entry.argument for entry in self.policy.predicates or () if entry.argument is not None}
         running = self._running(chosen)
         required: list[dict[str, Any]] = []
@@ -115,7 +115,7 @@ class _Draft:
             self._require(required)
 
     def _running(self, chosen: Selection) -> list[str]:
-        """The names of the predicates that are to run, in order."""
+        """The names of the predicates to translate, in order."""
         release = chosen.registry.release
         if self.policy.predicates is None:
             if deviations.OWN_DEFAULTS in self.without:
@@ -154,7 +154,7 @@ class _Draft:
         text = f"replaced by addedAffinity of plugin NodeAffinity: required {labels}; the reason that users see is another"
         self.note("labelsPresence", text, deviations.LABEL_PRESENCE)
         if "NodeAffinity" not in self.filters:
-            self.note("labelsPresence", "NodeAffinity also honours nodeSelector and required node affinity of pods, which nothing did")
+            self.note("labelsPresence", "NodeAffinity also checks nodeSelector and required node affinity of pods, ignored before")
             self.filters["NodeAffinity"] = None
 
     def _affinity(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class _Draft:
     # --- priorities -------------------------------------------------------------------------------------------------
 
     def score(self, chosen: Selection, selector_spread: bool) -> None:
-        """The plugins in place of the priorities, and their weights with those of extenders."""
+        """Take the plugins that replace the priorities, with weights, and the weights of extenders."""
         written = {entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None}
         scoring = Scoring(self.notes, chosen.registry.release.ratio_reads_resources, self.without, selector_spread)
         for name, weight in self._priorities(chosen):
@@ -179,7 +179,7 @@ class _Draft:
         self._weigh(scoring.weights)
 
     def _priorities(self, chosen: Selection) -> list[tuple[str, int]]:
-        """The names of the priorities that are to score, and their weights."""
+        """The names of the priorities to translate, and their weights."""
         if self.policy.priorities is None:
             if deviations.OWN_DEFAULTS in self.without:
                 instead = PROVIDERS[self.config.source.provider or DEFAULT_PROVIDER] if self.written is None else {}
@@ -191,8 +191,8 @@ class _Draft:
     def _weigh(self, plugins: Mapping[str, Fraction]) -> None:
         extenders = {f"extender {i}": Fraction(e.weight) for i, e in enumerate(self.policy.extenders) if e.weight > 0}
         found, clipped = fitted({**plugins, **extenders})
-        for name, told in clipped.items():
-            self.note(name, told)
+        for name, text in clipped.items():
+            self.note(name, text)
         self.weights = {name: found[name] for name in plugins}
         weights = [found.get(f"extender {i}", 0) for i in range(len(self.policy.extenders))]
         self.extenders, faults = extender_documents(self.policy.extenders, weights)
@@ -201,17 +201,17 @@ class _Draft:
     # --- the rest ---------------------------------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """What a Policy and a component configuration say besides rules."""
+        """Translate what a Policy and a component configuration say besides rules."""
         if self.policy.always_check_all:
-            text = "left out, as its code was removed in 1.24: a node is turned down by its first plugin alone"
-            self.note("alwaysCheckAllPredicates", f"{text}; the same nodes fit, but fewer reasons are told")
+            text = "left out, as its code was removed in 1.24: only the first plugin that rejects a node gives its reasons"
+            self.note("alwaysCheckAllPredicates", f"{text}; the same nodes fit, but fewer reasons are reported")
         if self.config.percentage and not self.percentage:
-            text = f"the size of the cluster decides, where nothing was said; the release looked for {self.config.percentage} % by default"
+            text = f"not set, so the size of the cluster decides; the default of the release was {self.config.percentage} %"
             self.note("percentageOfNodesToScore", text)
         if self.config.disable_preemption and not self.preempts:
             self.note("disablePreemption", "plugin DefaultPreemption is not enabled", deviations.PREEMPTION_OFF)
         elif self.config.disable_preemption:
-            self.note("disablePreemption", "left out: plugin DefaultPreemption makes room all the same")
+            self.note("disablePreemption", "left out: plugin DefaultPreemption still preempts")
         if self.config.gates:
             gates = ", ".join(f"{name}={str(on).lower()}" for name, on in self.config.gates.items())
             self.note("featureGates", f"not part of the file; give those that are still known to --feature-gates: {gates}")
@@ -219,7 +219,7 @@ class _Draft:
             self.args["VolumeBinding"] = {"bindTimeoutSeconds": self.config.bind_timeout}
 
     def document(self) -> dict[str, Any]:
-        """The configuration."""
+        """The configuration in its JSON form."""
         return document_of(
             self.config.scheduler_name, percentage=self.percentage, filters=list(self.filters), weights=self.weights, args=self.args,
             extenders=self.extenders, preempts=self.preempts,

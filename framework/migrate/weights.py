@@ -1,4 +1,4 @@
-"""Weights that keep their ratios and fit the numbers of a configuration."""
+"""Weights scaled to the whole numbers of a configuration, with their ratios kept."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ MAX_WEIGHT = 2**31 - 1
 
 
 def fitted(weights: Mapping[str, Fraction]) -> tuple[dict[str, int], dict[str, str]]:
-    """*weights*, each above 0, as whole numbers of 32 bits, and what was clipped: name -> what is told of it.
+    """*weights*, each above 0, as whole numbers of 32 bits; and name -> a text for each weight that was rounded.
 
-    They are multiplied until whole, divided by what they have in common where they are too large, and rounded only where that does not do.
+    All are multiplied by their common denominator. If that makes them too large they are divided by their common divisor, and only if they
+    are still too large they are scaled and rounded.
     """
     if not weights:
         return {}, {}
@@ -26,8 +27,8 @@ def fitted(weights: Mapping[str, Fraction]) -> tuple[dict[str, int], dict[str, s
         return whole, {}
     exact = {name: Fraction(weight * MAX_WEIGHT, top) for name, weight in whole.items()}
     rounded = {name: max(1, round(weight)) for name, weight in exact.items()}
-    return rounded, {name: _told(weights[name], rounded[name]) for name in whole if rounded[name] != exact[name]}
+    return rounded, {name: _clipped(weights[name], rounded[name]) for name in whole if rounded[name] != exact[name]}
 
 
-def _told(before: Fraction, after: int) -> str:
+def _clipped(before: Fraction, after: int) -> str:
     return f"weight {before} clipped to {after} as all were scaled to fit 32 bits"

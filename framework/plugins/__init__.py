@@ -1,1 +1,1 @@
-"""The default plugins, one module a subject."""
+"""The default plugins, one module for each subject, as in upstream's pkg/scheduler/framework/plugins."""

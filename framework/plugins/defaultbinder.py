@@ -1,4 +1,4 @@
-"""Binds a pod to its node."""
+"""DefaultBinder: binds a pod to its node."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..status import Status
 
 
 class DefaultBinder(Plugin):
-    """Let the pod be bound: whoever runs the scheduler against a cluster writes the binding to its API.
+    """Allow the binding. The caller that runs the scheduler against a cluster writes it to the API.
 
     Upstream: pkg/scheduler/framework/plugins/defaultbinder/default_binder.go.
     """

@@ -1,4 +1,4 @@
-"""Makes room for a pod that fits nowhere by having pods of lower priority leave."""
+"""DefaultPreemption: makes room for a pod that fits nowhere by removing pods of lower priority."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..plugin import Plugin
 
 
 class DefaultPreemption(Plugin):
-    """Nominate the pod to the node whose victims matter least.
+    """Nominate the pod to the node with the least important victims.
 
     Upstream: pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
     """

@@ -1,4 +1,4 @@
-"""Has the node the pod's images already?"""
+"""ImageLocality: does the node have the pod's images already?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..plugin import MAX_NODE_SCORE, Plugin
 
 
 class ImageLocality(Plugin):
-    """Prefer nodes that hold the pod's images, by size; an image that few nodes hold counts for less, lest they attract every such pod.
+    """Prefer nodes that have the pod's images, by size. An image that few nodes have counts less, so that they do not get every such pod.
 
     Upstream: pkg/scheduler/framework/plugins/imagelocality/image_locality.go.
     """
@@ -30,6 +30,6 @@ class ImageLocality(Plugin):
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         most = MOST * len(pod.spec.containers)
         total = spread_sizes(pod, nodes, cycle.node_count)
-        # Upstream: a pod without containers has a most below the least, and the least wins.
+        # Upstream: without containers the upper threshold is below the lower one, and the lower one wins.
         total = np.where(total < LEAST, LEAST, np.minimum(total, most))
         return MAX_NODE_SCORE * (total - LEAST) // (most - LEAST)

@@ -1,4 +1,4 @@
-"""Is this the one node that the pod names?"""
+"""NodeName: is this the node that the pod names?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DIFFERENT_NODE = Reason("node(s) didn't match the requested node name", resolvab
 
 
 class NodeName(Plugin):
-    """Turn down every node but the one that the pod's ``spec.nodeName`` names, if it names one.
+    """Reject every node except the one in the pod's ``spec.nodeName``, if that is set.
 
     Upstream: pkg/scheduler/framework/plugins/nodename/node_name.go.
     """

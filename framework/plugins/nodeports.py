@@ -1,4 +1,4 @@
-"""Are the host ports that the pod asks for free on the node?"""
+"""NodePorts: are the pod's host ports free on the node?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..queue.events import NODE_ADD_OR_UPDATE, Action, ClusterEvent
 
 
 class NodePorts(Plugin):
-    """Turn down nodes where a pod already has one of the host ports that the pod's containers ask for.
+    """Reject nodes where another pod uses one of the host ports of the pod's containers.
 
     Upstream: pkg/scheduler/framework/plugins/nodeports/node_ports.go.
     """
@@ -32,7 +32,7 @@ class NodePorts(Plugin):
         return pod.ports
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> None:
-        """Nothing needs to be prepared; a profile may disable it all the same."""
+        """Nothing to prepare; but a profile can disable it, and then the filter fails."""
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         return pod_fits_host_ports.check(pod, nodes, cycle)

@@ -1,4 +1,4 @@
-"""Is there room for the pod on the node, and how full would it be, resource by resource?"""
+"""NodeResourcesFit, NodeResourcesBalancedAllocation: is there room for the pod on the node, and how full would the node be?"""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Combine = Callable[["Shares"], Scores]
 
 @attrs.frozen(eq=False)
 class Shares:
-    """What R resources hold on n nodes: ``requested``, ``allocatable``: int64[R, n]; ``weights``: int64[R].
+    """The use of R resources on n nodes: ``requested``, ``allocatable``: int64[R, n]; ``weights``: int64[R].
 
-    ``counted``: bool[R, n], False where the resource is left out: the node has none, or it is a scalar that the pod does not ask for.
+    ``counted``: bool[R, n], False where a resource is skipped: the node has none, or it is a scalar that the pod does not request.
     """
 
     requested: Ints
@@ -53,7 +53,7 @@ class Shares:
         return cls(np.stack([requested(pod, nodes, name) for name in names]), allocatable, (allocatable != 0) & wanted[:, None], weights)
 
     def mean(self, scores: Ints) -> Scores:
-        """The mean of *scores*, int64[R, n], over the resources that count, by weight, cut to whole numbers; 0 where none counts."""
+        """The weighted mean of *scores*, int64[R, n], over the counted resources, rounded down: int64[n]; 0 where none is counted."""
         weights = self.weights[:, None] * self.counted
         return truncated_div((scores * weights).sum(axis=0), weights.sum(axis=0))
 
@@ -70,18 +70,18 @@ def _least_allocated(shares: Shares) -> Scores:
 
 
 def _most_allocated(shares: Shares) -> Scores:
-    # Upstream: pods that request nothing count with the defaults, so that more than all may be requested; that is as good as full.
+    # Upstream: pods without requests count with the defaults, so more than the allocatable may be requested; that counts as full.
     requested = np.minimum(shares.requested, shares.allocatable)
     return shares.mean(used_share(requested, shares.allocatable, MAX_NODE_SCORE))
 
 
 def scaled_line(shape: Sequence[ShapePoint]) -> Ints:
-    """The score, 0 to 100, at each utilization from 0 to 100: int64[101]."""
+    """The score, 0 to 100, for each utilization from 0 to 100 percent: int64[101]."""
     return broken_line([(point.utilization, point.score * (MAX_NODE_SCORE // CUSTOM_SCORES)) for point in shape])
 
 
 def utilization(requested: Ints, capacity: Ints) -> Ints:
-    """How much of *capacity* is requested, in percent; 100 where there is none or more is requested."""
+    """The requested share of *capacity* in percent: int64[n]; 100 where the capacity is 0 or more than all is requested."""
     used = used_share(requested, capacity, FULL)
     return np.where((capacity == 0) | (requested > capacity), FULL, used).clip(0, FULL)
 
@@ -107,9 +107,9 @@ def _combination(strategy: ScoringStrategy) -> Combine:
 
 
 class NodeResourcesFit(Plugin):
-    """Turn down nodes with no place for one more pod, or too little left of what the pod requests; prefer nodes by how full they would be.
+    """Reject nodes without room for one more pod or for its requests; prefer nodes by how full they would be, as the strategy says.
 
-    The scores count defaults for absent requests of cpu and memory.
+    The scores count absent requests of cpu and memory with defaults.
     Upstream: pkg/scheduler/framework/plugins/noderesources/fit.go.
     """
 
@@ -132,7 +132,7 @@ class NodeResourcesFit(Plugin):
         return tuple(request(pod, resource.name) for resource in self._resources)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> None:
-        """Nothing needs to be prepared; a profile may disable it all the same."""
+        """Nothing to prepare; but a profile can disable it, and then the filter fails."""
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """Reasons in the order pods, cpu, memory, ephemeral storage, then scalars by name."""
@@ -140,7 +140,7 @@ class NodeResourcesFit(Plugin):
         return Failures.all_of(found + shortages(pod, tuple(self._checked(pod)), nodes))
 
     def _checked(self, pod: Template) -> Iterator[str]:
-        # Upstream: a scalar of 0 is not looked at itself, but it makes the native resources count.
+        # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are.
         for name in checked_resources(pod):
             if name in NATIVE or (pod.requests[name] != 0 and not self._is_ignored(name)):
                 yield name
@@ -161,7 +161,7 @@ class NodeResourcesFit(Plugin):
 
 
 class NodeResourcesBalancedAllocation(Plugin):
-    """Prefer nodes on which the resources would be in use in equal shares; real requests count, without defaults.
+    """Prefer nodes whose resources would be used in equal shares. Real requests count, without defaults.
 
     Upstream: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go.
     """
@@ -196,10 +196,10 @@ def _really_requested(pod: Template, nodes: Batch, resource: str) -> Ints:
 
 
 def _deviation(used: NDArray[np.float64], counted: Mask) -> NDArray[np.float64]:
-    """The standard deviation of the shares that count: float64[n]; *used*: float64[R, n], 0 where one does not."""
+    """The standard deviation of the counted shares: float64[n]; *used*: float64[R, n], 0 where a share is not counted."""
     number = counted.sum(axis=0)
     divisor = np.maximum(number, 1)
-    # One resource after the other, as the original adds them up.
+    # Upstream: added one resource after the other, which fixes the rounding.
     mean = sum(used, np.zeros(used.shape[1])) / divisor
     squares = np.where(counted, (used - mean) * (used - mean), 0)
     spread = np.sqrt(sum(squares, np.zeros(used.shape[1])) / divisor)

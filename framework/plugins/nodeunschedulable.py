@@ -1,4 +1,4 @@
-"""Is the node closed for new pods?"""
+"""NodeUnschedulable: is the node closed for new pods?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..queue.events import Action, ClusterEvent
 
 
 class NodeUnschedulable(Plugin):
-    """Turn down nodes with ``spec.unschedulable``, unless the pod tolerates the taint that stands for it.
+    """Reject nodes with ``spec.unschedulable``, unless the pod tolerates the taint of that meaning.
 
     Upstream: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go.
     """

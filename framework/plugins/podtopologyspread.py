@@ -1,4 +1,4 @@
-"""Are the pod's peers spread evenly enough over the topology domains, and where are fewest of them?"""
+"""PodTopologySpread: are the pod's peers spread evenly over the topology domains, and which domains have the fewest?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=Fal
 
 
 class PodTopologySpread(Plugin):
-    """Turn down nodes where the pod would lift its domain's count of peers too far above the emptiest; prefer domains with few of them.
+    """Reject nodes where the pod would raise the domain's count of peers too far above the smallest; prefer domains with few peers.
 
     Upstream: pkg/scheduler/framework/plugins/podtopologyspread.
     """
@@ -95,7 +95,7 @@ class PodTopologySpread(Plugin):
         return None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        """The first constraint that a node breaks decides about the node."""
+        """A node's reason is that of the first constraint that it breaks."""
         constraints = self.constraints(pod, HARD, cycle)
         if not constraints:
             return None
@@ -109,7 +109,7 @@ class PodTopologySpread(Plugin):
         return Failures.coded(first_of(found, nodes), ((MISSING_LABEL,), (UNEVEN,)) * len(constraints))
 
     def _domains(self, pod: Template, constraints: Constraints, nodes: Batch, cycle: FrameworkCycle) -> dict[str, Domains]:
-        """The domains as the cycle found them; for the whole table anew, as whoever keeps that answer watches what is counted."""
+        """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer knows which counters it read."""
         if nodes.rows is None or self.domains_slot not in cycle.notes:
             cycle.notes[self.domains_slot] = domains_by_key(pod, constraints, cycle.table)
         return cycle.notes[self.domains_slot]
@@ -133,12 +133,12 @@ class PodTopologySpread(Plugin):
         return SoftCounts.of(pod, constraints, requires_all, feasible) if constraints else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """How crowded each node's domains are: int64[n]."""
+        """The weighted count of peers in each node's domains: int64[n]."""
         soft = cycle.notes[self.soft_slot]
         return np.zeros(nodes.n, np.int64) if soft is None else soft.raw(nodes)
 
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """100 for the least crowded node, where that is empty, and less in proportion; 0 for nodes that lack a topology key."""
+        """0 to 100, int64[n]: the fewer peers the higher, 100 for domains without any; 0 for nodes that lack a topology key."""
         soft = cycle.notes[self.soft_slot]
         if soft is None:
             return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
@@ -148,7 +148,7 @@ class PodTopologySpread(Plugin):
     # --- the same, kept from cycle to cycle -------------------------------------------------------------------------
 
     def kept_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """0 everywhere without soft constraints, else more: int64[n]; what it counts is all that :meth:`kept_normalize` reads."""
+        """int64[n]: 0 without soft constraints, else 1 + the peers; it changes with everything that :meth:`kept_normalize` reads."""
         try:
             soft = self._counted(pod, cycle)
         except SelectorError as fault:
@@ -157,11 +157,11 @@ class PodTopologySpread(Plugin):
 
     @property
     def kept_normalize(self) -> Reduction:
-        """score and normalize_score in one: what the feasible nodes together make of the constraints, then each node by itself."""
+        """score and normalize_score as one reduction: the weights and extremes of the feasible nodes, then the score of each node."""
         return Reduction(self._summary, self._from_summary, zeros_alike=True)
 
     def _counted(self, pod: Template, cycle: Cycle) -> SoftCounts | None:
-        """The counts of the cycle, not weighed yet."""
+        """The counts of the cycle, without weights."""
         if self.counted_slot not in cycle.notes:
             cycle.notes[self.counted_slot] = self._soft(pod, Batch(cycle.table, NO_ROWS), cycle)
         return cycle.notes[self.counted_slot]
@@ -189,7 +189,7 @@ class PodTopologySpread(Plugin):
 
 
 def _extremes(raw: Scores) -> tuple[int, int]:
-    """The greatest score, 0 at least, and the least."""
+    """The highest score, at least 0, and the lowest."""
     return int(raw.max(initial=0)), int(raw.min()) if len(raw) else 0
 
 

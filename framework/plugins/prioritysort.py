@@ -1,4 +1,4 @@
-"""Which of two waiting pods is tried first."""
+"""PrioritySort: the order of the queue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..queue.queued import QueuedPod
 
 
 class PrioritySort(Plugin):
-    """Put pods of higher priority first, and of equal ones those that wait longer.
+    """Sort by priority, the highest first; equal priorities by the time of entering the queue.
 
     Upstream: pkg/scheduler/framework/plugins/queuesort/priority_sort.go.
     """

@@ -1,4 +1,4 @@
-"""Is the pod held back by its scheduling gates?"""
+"""SchedulingGates: is the pod held back by its scheduling gates?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..status import Status, unresolvable
 
 
 class SchedulingGates(Plugin):
-    """Hold a pod back from being tried as long as it has scheduling gates.
+    """Do not try a pod as long as it has scheduling gates.
 
     Upstream: pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go.
     """

@@ -1,4 +1,4 @@
-"""Nodes and zones with fewer pods of the same service or controller."""
+"""SelectorSpread: which nodes and zones have fewer pods of the same service or controller?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BY_ZONE = zone_reduction(MAX_NODE_SCORE)
 
 
 class SelectorSpread(Plugin):
-    """Prefer nodes and zones with fewer pods of the pod's services and its controller; pods with spread constraints of their own score 0.
+    """Prefer nodes and zones with fewer pods of the pod's services and controller. For a pod with spread constraints every node scores 0.
 
     No profile has it by default, and a configuration can only name it under ``multiPoint``.
     Upstream: pkg/scheduler/framework/plugins/selectorspread/selector_spread.go.
@@ -33,10 +33,10 @@ class SelectorSpread(Plugin):
         return pod.namespace, pod.labels, pod.pod.metadata.controller, bool(pod.spec.topology_spread_constraints)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
-        """Nothing needs to be prepared; a profile may disable it all the same."""
+        """Nothing to prepare; but a profile can disable it, and then the score fails."""
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """The pods on each node that the same services and controller select: int64[n]."""
+        """The number of pods on each node that the pod's services and controller select: int64[n]."""
         peers = None if pod.spec.topology_spread_constraints else deduced_peers(pod, cycle.listings).counted(pod.namespace)
         return np.zeros(nodes.n, np.int64) if peers is None else nodes.counting(peers)
 

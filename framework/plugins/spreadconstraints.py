@@ -1,4 +1,4 @@
-"""The topology spread constraints that hold for a pod: its own, or the profile's with a selector deduced from who owns the pod.
+"""The topology spread constraints of a pod: its own, or the profile's with a selector from the pod's services and controller.
 
 Upstream: pkg/scheduler/framework/plugins/podtopologyspread/common.go, pkg/scheduler/framework/plugins/helper/spread.go DefaultSelector.
 """
@@ -30,12 +30,12 @@ SYSTEM_DEFAULTS = (
     TopologySpreadConstraint(topology_key=HOSTNAME, when_unsatisfiable=SOFT, max_skew=3),
     TopologySpreadConstraint(topology_key=ZONE, when_unsatisfiable=SOFT, max_skew=5),
 )
-"""What holds for pods without constraints in a profile with ``defaultingType: System``."""
+"""The constraints of pods without their own, in a profile with ``defaultingType: System``."""
 
 
 @attrs.frozen(cache_hash=True)
 class Peers:
-    """The pods that a constraint is about: *selector* takes them in (None: nobody) and they have all label *pairs*."""
+    """The pods that a constraint counts: *selector* matches them (None: no pod) and they have all label *pairs*."""
 
     selector: LabelSelector | None
     pairs: Map[str] = NO_STRINGS
@@ -45,19 +45,19 @@ class Peers:
 
     @property
     def is_everybody(self) -> bool:
-        """Whether nothing is asked of a pod."""
+        """Whether every pod matches, because nothing is required."""
         return not self.pairs and self.selector is not None and self.selector.is_empty
 
     def counted(self, namespace: str) -> PodsMatching | None:
-        """Those in *namespace* that count as they stand on their nodes: none that is being deleted."""
-        # Upstream: an empty selector counts nobody, though it takes in the pod itself and, in trials, every other.
+        """The query for peers in *namespace* that are on nodes and not being deleted; None: it counts no pod."""
+        # Upstream: an empty selector counts no pod, although it matches the pod itself and, in trials, every other pod.
         if self.is_everybody:
             return None
         return _query(self, namespace, terminating=False)
 
     def followed(self, namespace: str) -> PodsMatching | None:
-        """Those in *namespace* that count when they come or go in a trial."""
-        # Upstream: here pods that are being deleted count, so one that leaves may be taken off a count that it never was in.
+        """The query for peers in *namespace* that are added or removed in a trial."""
+        # Upstream: here pods that are being deleted count, so removing one may lower a count that never included it.
         return _query(self, namespace, terminating=True)
 
 
@@ -75,20 +75,20 @@ def _query(peers: Peers, namespace: str, *, terminating: bool) -> PodsMatching |
 
 @attrs.frozen(cache_hash=True)
 class Constraint:
-    """One constraint with everything defaulted."""
+    """One constraint, with defaults applied."""
 
     topology_key: str
     max_skew: int
     peers: Peers
     min_domains: int = 1
-    """With fewer domains the smallest count is taken for 0."""
+    """With fewer domains the smallest count is 0."""
     honors_affinity: bool = True
-    """Only nodes count that the pod's node selector and node affinity allow."""
+    """Count only nodes that the pod's node selector and node affinity match."""
     honors_taints: bool = False
-    """Only nodes count whose taints the pod tolerates."""
+    """Count only nodes whose taints the pod tolerates."""
 
     def counts_on(self, pod: Template, nodes: Batch) -> Mask:
-        """The nodes whose pods count, topology keys aside: bool[n]."""
+        """The nodes whose pods count, without a check of topology keys: bool[n]."""
         mask = nodes.has_node
         if self.honors_affinity:
             mask = mask & literal_node_affinity_mask(pod, nodes)
@@ -96,7 +96,7 @@ class Constraint:
 
 
 def allows(pod: Template) -> tuple[Hashable, ...]:
-    """All of *pod* that tells on which nodes pods count."""
+    """The parts of *pod* that :meth:`Constraint.counts_on` depends on."""
     return pod.node_selector, required_node_affinity(pod), pod.spec.tolerations
 
 
@@ -111,14 +111,14 @@ Constraints = tuple[Constraint, ...]
 
 
 def pods_on(constraint: Constraint, namespace: str, nodes: Batch) -> Ints:
-    """The pods on each node itself that *constraint* counts, edits left out: int64[n]."""
+    """The number of pods on each node that *constraint* counts, without the edits of a trial: int64[n]."""
     query = constraint.peers.counted(namespace)
     return np.zeros(nodes.n, np.int64) if query is None else nodes.base_counting(query)
 
 
 @attrs.frozen(eq=False)
 class ConstraintReader:
-    """Reads constraints as the feature gates say."""
+    """Reads constraints according to the feature gates."""
 
     min_domains: bool
     node_inclusion: bool
@@ -131,7 +131,7 @@ class ConstraintReader:
         return cls(*(handle.enabled(f"{gate}InPodTopologySpread") for gate in gates))
 
     def read(self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None = None) -> Constraint:
-        """*constraint* as it holds for *pod*, about *peers* where given. Raises SelectorError for an invalid selector."""
+        """*constraint* of *pod*, which counts *peers* if given, else its own selector. Raises SelectorError for an invalid selector."""
         return Constraint(
             topology_key=constraint.topology_key,
             max_skew=constraint.max_skew,
@@ -153,7 +153,7 @@ _PEERS: Slot[Remembered[Peers]] = Slot("deduced peers")
 
 
 def deduced_peers(pod: Template, listings: Listings) -> Peers:
-    """The pods that *pod*'s services and its controller select; everybody where nothing selects it."""
+    """The pods that the services and the controller of *pod* select; every pod if nothing selects *pod*."""
     return remembered(_PEERS, _deduce, pod, listings)
 
 
@@ -168,7 +168,7 @@ def _deduce(pod: Template, listings: Listings) -> Peers:
 
 
 def _controller_selector(pod: Template, listings: Listings) -> Map[str] | LabelSelector | None:
-    """The selector of the controller that owns *pod*, if it is of a kind that counts and has a valid one."""
+    """The selector of the controller that owns *pod*; None for a kind that does not count, or for an invalid selector."""
     owner = pod.pod.metadata.controller
     if owner is None:
         return None

@@ -1,4 +1,4 @@
-"""How many peers of a pod stand in each topology domain, as its hard and as its soft constraints see it.
+"""The counts of a pod's peers in each topology domain, for hard and for soft constraints.
 
 Upstream: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go preFilterState, scoring.go preScoreState.
 """
@@ -27,7 +27,7 @@ Codes = NDArray[np.intp]
 
 
 def domains_by_key(pod: Template, constraints: Constraints, table: NodeTable) -> dict[str, Domains]:
-    """The domains of each topology key over the whole cluster."""
+    """Topology key -> its domains in the whole cluster."""
     found: dict[str, Domains] = {}
     for at, constraint in enumerate(constraints):
         key = constraint.topology_key
@@ -43,13 +43,13 @@ def _together(one: Domains, other: Domains) -> Domains:
 
 
 def _hard_index(pod: Template, constraints: Constraints, at: int, table: NodeTable) -> DomainIndex:
-    """The nodes that constraint number *at* counts."""
+    """The domains of the nodes that constraint number *at* counts."""
 
     def make() -> DomainIndex:
         nodes = Batch.everywhere(table)
         mask = with_all_keys(constraints, nodes) & constraints[at].counts_on(pod, nodes)
         for later in _of_key(constraints[at].topology_key, constraints[at + 1 :]):
-            # Upstream: of two constraints with one key the later one's count of a node replaces the earlier one's.
+            # Upstream: of two constraints with the same key, the count of the later one for a node replaces the earlier one's.
             mask &= ~later.counts_on(pod, nodes)
         label = nodes.label(constraints[at].topology_key)
         return DomainIndex.of(label.codes, len(label.values), mask)
@@ -64,14 +64,14 @@ def _of_key(key: str, constraints: Constraints) -> Constraints:
 
 @attrs.frozen(eq=False)
 class Skews:
-    """How far the domain of each node of a batch is above the emptiest one, the batch's own edits followed."""
+    """How far the domain of each node of a batch is above the smallest count, with the edits of the batch."""
 
     pod: Template
     constraints: Constraints
     nodes: Batch
     domains: dict[str, Domains]
     zeroes_minimum: bool
-    """Too few domains make the smallest count 0."""
+    """With fewer domains than minDomains the smallest count is 0."""
 
     def exceeding(self, constraint: Constraint, most: int) -> Mask | None:
         """Where the count of the node's domain is more than *most* above the smallest: bool[n]; None: nowhere."""
@@ -101,40 +101,40 @@ class Skews:
 class SoftCounts:
     """What scores depend on besides the node: the counts of domains, and a weight for each constraint.
 
-    ``weights``: the more domains the feasible nodes make, the more a pod in one of them weighs. ``counts``: by topology key, int64[values].
+    ``weights``: the more domains the feasible nodes have, the more a pod in one of them weighs. ``counts``: topology key -> int64[values].
     """
 
     pod: Template
     constraints: Constraints
     requires_all: bool
-    """Nodes that lack a topology key are out of it."""
+    """Nodes that lack a topology key are ignored: their pods do not count, and they score 0."""
     weights: tuple[float, ...]
     counts: dict[str, Ints]
 
     @classmethod
     def of(cls, pod: Template, constraints: Constraints, requires_all: bool, feasible: Batch) -> SoftCounts:
-        """For scoring the *feasible* nodes."""
+        """The counts and weights for scoring the *feasible* nodes."""
         return cls(pod, constraints, requires_all, (), _counts(pod, constraints, requires_all, feasible.table)).weighed(feasible)
 
     def weighed(self, feasible: Batch) -> SoftCounts:
-        """The same counts, with the weights that the *feasible* nodes make."""
+        """The same counts, with the weights for these *feasible* nodes."""
         judged = feasible if self.judges_all(feasible.table) else feasible.some(np.flatnonzero(self.judged(feasible)))
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in _sizes(self.constraints, judged)))
 
     def peers(self, nodes: Batch) -> Ints:
-        """How many peers the constraints count for each node, all together: int64[n]."""
+        """For each node the peers that all constraints count, added up: int64[n]."""
         return sum((self._peers(constraint, nodes) for constraint in self.constraints), np.zeros(nodes.n, np.int64))
 
     def judged(self, nodes: Batch) -> Mask:
-        """The nodes that are not out of it: bool[n]."""
+        """The nodes that are not ignored: bool[n]."""
         return with_all_keys(self.constraints, nodes) if self.requires_all else np.ones(nodes.n, np.bool_)
 
     def judges_all(self, table: NodeTable) -> bool:
-        """Whether no node is out of it."""
+        """Whether no node is ignored."""
         return not self.requires_all or all(has_key(constraint.topology_key, table) for constraint in self.constraints)
 
     def raw(self, nodes: Batch) -> Scores:
-        """How crowded with peers each node's domains are: int64[n], 0 for nodes that are out of it."""
+        """The weighted count of peers in each node's domains: int64[n], 0 for ignored nodes."""
         judges_all = self.judges_all(nodes.table)
         if self.requires_all and len(self.constraints) == 1:
             scores = tabulated(lambda counts: rounded(self._crowded(0, counts)), self._peers(self.constraints[0], nodes))
@@ -146,43 +146,43 @@ class SoftCounts:
         return rounded(total) if judges_all else rounded(total) * self.judged(nodes)
 
     def _crowded(self, at: int, counts: Ints) -> NDArray[np.float64]:
-        """What constraint number *at* makes of *counts* of peers."""
+        """The raw score of constraint number *at* for these *counts* of peers."""
         return np.asarray(counts * self.weights[at] + float(self.constraints[at].max_skew - 1), np.float64)
 
     def _peers(self, constraint: Constraint, nodes: Batch) -> Ints:
         if constraint.topology_key == HOSTNAME:
-            # Upstream: counted on the very node, whether or not its pods count otherwise.
+            # Upstream: counted on the node itself, even if its pods do not count otherwise.
             return pods_on(constraint, self.pod.namespace, nodes)
         return self.counts[constraint.topology_key][_values(nodes.label(constraint.topology_key))]
 
 
 def _sizes(constraints: Constraints, judged: Batch) -> list[int]:
-    """The number of domains that the nodes make for each constraint."""
+    """The number of domains of the nodes, for each constraint."""
     found: dict[str, int] = {}
     sizes = []
     for key in (constraint.topology_key for constraint in constraints):
         if key == HOSTNAME:
             sizes.append(judged.n)
         else:
-            # Upstream: a second constraint with the same key finds its domains taken.
-            sizes.append(0 if key in found else _distinct(_values(judged.label(key))))
+            # Upstream: a domain is counted for the first constraint with its key only.
+            sizes.append(0 if key in found else _number_of_values(_values(judged.label(key))))
             found[key] = sizes[-1]
     return sizes
 
 
-def _distinct(codes: Codes) -> int:
+def _number_of_values(codes: Codes) -> int:
     return int(np.count_nonzero(np.bincount(codes))) if len(codes) else 0
 
 
 def _values(label: ColumnView[str | None]) -> Codes:
     """The codes of a label's values."""
-    # Upstream: nodes without the label make one domain with those whose label is empty.
+    # Upstream: nodes without the label are in one domain with those whose label is empty.
     empty = label.column.known("")
     return label.codes if empty < 0 else np.where(label.codes == empty, 0, label.codes)
 
 
 def _counts(pod: Template, constraints: Constraints, requires_all: bool, table: NodeTable) -> dict[str, Ints]:
-    """The peers in each domain, by topology key: int64[values]."""
+    """Topology key -> the number of peers in each domain: int64[values]."""
     found: dict[str, Ints] = {}
     for constraint in constraints:
         key = constraint.topology_key

@@ -1,4 +1,4 @@
-"""Does the pod tolerate the node's taints, and which would it rather not have to?"""
+"""TaintToleration: does the pod tolerate the node's taints, and how many soft taints does it not tolerate?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..status import reason
 
 
 class TaintToleration(Plugin):
-    """Turn down nodes with a NoSchedule or NoExecute taint that the pod does not tolerate; prefer few PreferNoSchedule taints.
+    """Reject nodes with a NoSchedule or NoExecute taint that the pod does not tolerate; prefer few PreferNoSchedule taints of that kind.
 
     Upstream: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go.
     """
@@ -41,7 +41,7 @@ class TaintToleration(Plugin):
         return preferred.taint_toleration.key(pod)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        """The reason names the first taint, in the node's order, that is not tolerated."""
+        """The reason names the first taint of the node that is not tolerated."""
         first: dict[Taint, int] = {}
         by_list = np.zeros(len(nodes.taints.values), np.int64)
         for i, taints in enumerate(nodes.taints.values):
@@ -52,7 +52,7 @@ class TaintToleration(Plugin):
         return Failures.coded(by_list[nodes.taints.codes], reasons)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
-        """Nothing needs to be prepared; a profile may disable it all the same."""
+        """Nothing to prepare; but a profile can disable it, and then the score fails."""
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         return preferred.taint_toleration.score(pod, nodes, cycle)

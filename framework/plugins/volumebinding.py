@@ -1,4 +1,4 @@
-"""Can the pod's claims be had on the node, and how well would what there is be used?"""
+"""VolumeBinding: can the pod's claims be served on the node, and how full would the volumes be?"""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _NO_STATE = "not found"
 
 
 class VolumeBinding(Plugin):
-    """Turn down nodes that cannot reach a volume of the pod's claims, or where a claim without one can neither get it nor have it made.
+    """Reject nodes that cannot reach a bound volume of the pod's claims, or where an unbound claim can neither be matched nor provisioned.
 
-    With gate VolumeCapacityPriority it prefers nodes by how full the volumes that they offer would be.
+    With gate VolumeCapacityPriority it prefers nodes by how full the matched volumes would be.
     Upstream: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go.
     """
 
@@ -87,7 +87,7 @@ class VolumeBinding(Plugin):
         return Failures.joined([failures, *errors])
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """How well the volumes that are there for the pod fit its claims, class by class; 0 where there are none, or without the gate."""
+        """How well the matched volumes fit the claims, by storage class: int64[n]; 0 where there are none, or without the gate."""
         if self._line is None or not pod.claims:
             return np.zeros(nodes.n, np.int64)
         uses = _uses(cycle.binder.find(pod.claims, nodes))
@@ -99,7 +99,7 @@ class VolumeBinding(Plugin):
     # --- once it has one --------------------------------------------------------------------------------------------
 
     def reserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
-        """Take it that the pod gets what its filter found."""
+        """Assume the volumes that the filter found for the pod."""
         if self._has_found(cycle):
             binder, rows = cycle.binder, np.array([cycle.table.row_of[node_name]], np.intp)
             try:
@@ -110,14 +110,14 @@ class VolumeBinding(Plugin):
         return None
 
     def _has_found(self, cycle: FrameworkCycle) -> bool:
-        """Whether there is anything to find, and a filter that looked for it."""
+        """Whether the pod has claims and the filter is enabled."""
         return bool(cycle.template.claims) and any(rule.name == self.name for rule in cycle.algorithm.predicates)
 
     def unreserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> None:
         cycle.binder.revert(pod, node_name)
 
     def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
-        """What is assumed is in the binder; whoever runs the API writes what :meth:`~...core.volumes.binder.VolumeBinder.bind` gives."""
+        """Nothing to do: the caller writes what :meth:`~...core.volumes.binder.VolumeBinder.bind` returns to the API."""
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
@@ -127,7 +127,7 @@ class VolumeBinding(Plugin):
 
 
 def _fault(pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:
-    """Why the pod is not even looked at for the claim of one of its volumes."""
+    """Why the claim of *volume* makes the pod unschedulable; None if it does not."""
     name = claim_name(pod.pod, volume, ephemeral=True)
     if name is None:
         return None
@@ -146,9 +146,9 @@ def _fault(pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:
 
 
 def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle) -> frozenset[str] | None:
-    """The only nodes that the volumes of *claims* can be on, None where none of them says.
+    """The only nodes from which the volumes of *claims* can be reached; None if no volume names nodes.
 
-    Upstream: values of the hostname label are taken for names of nodes. GetEligibleNodes.
+    Upstream: GetEligibleNodes, which uses values of the hostname label as names of nodes.
     """
     try:
         volumes = [cycle.binder.volume(claim.spec.volume_name) for claim in claims]
@@ -159,7 +159,7 @@ def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle)
 
 
 def _hosts(affinity: NodeSelector | None) -> frozenset[str]:
-    """The hostnames that the terms of *affinity* name; a term that names none adds none, though it matches more."""
+    """The hostnames in the terms of *affinity*. A term without hostnames adds none, although it can match any node."""
     terms = affinity.node_selector_terms if affinity is not None else ()
     return frozenset[str]().union(*map(_hosts_of_term, terms))
 
@@ -174,7 +174,7 @@ def _hosts_of_term(term: NodeSelectorTerm) -> frozenset[str]:
 
 @attrs.frozen(eq=False)
 class _Use:
-    """What n nodes offer of one storage class: ``offered``: bool[n]; bytes ``requested`` and ``capacity``: int64[n]."""
+    """The matched volumes of one storage class on n nodes. ``offered``: bool[n]; ``requested`` and ``capacity`` in bytes: int64[n]."""
 
     offered: Mask
     requested: Ints
@@ -182,7 +182,7 @@ class _Use:
 
 
 def _uses(finding: Finding) -> list[_Use]:
-    """The volumes that are there for the pod's claims, class by class."""
+    """The matched volumes of the pod's claims, by storage class."""
     sizes = np.array([volume.spec.capacity.get("storage", ZERO).value() for volume in finding.volumes], np.int64)
     kinds = [volume.spec.storage_class_name for volume in finding.volumes]
     found: dict[str, _Use] = {}

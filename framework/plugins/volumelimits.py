@@ -1,4 +1,4 @@
-"""Can the node attach the pod's volumes besides those that it has?"""
+"""The volume limits: can the node attach the pod's volumes besides those that it has?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..queue.events import Action, ClusterEvent
 
 
 class _VolumeLimits(Plugin):
-    """What the limits of all kinds of volumes have in common."""
+    """The common part of the plugins for volume limits."""
 
     filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.NODE
 
@@ -25,7 +25,7 @@ class _VolumeLimits(Plugin):
         return bool(pod.spec.volumes)
 
     def filter_key(self, pod: Template) -> Hashable:
-        # Claims that are made for a pod alone depend on which pod it is.
+        # A claim of an ephemeral volume depends on the pod itself.
         return pod if any(volume.ephemeral is not None for volume in pod.spec.volumes) else (pod.namespace, pod.spec.volumes)
 
 
@@ -42,35 +42,35 @@ class _DiskLimits(_VolumeLimits):
 
 
 class EBSLimits(_DiskLimits):
-    """Turn down nodes on which the EBS volumes of the pod and of the pods there would be too many, unless a CSI driver counts them."""
+    """Reject nodes where the pod would bring too many EBS volumes, unless a CSI driver counts them."""
 
     name = "EBSLimits"
     disk: ClassVar[DiskType] = EBS
 
 
 class GCEPDLimits(_DiskLimits):
-    """Turn down nodes on which the GCE disks of the pod and of the pods there would be too many, unless a CSI driver counts them."""
+    """Reject nodes where the pod would bring too many GCE disks, unless a CSI driver counts them."""
 
     name = "GCEPDLimits"
     disk: ClassVar[DiskType] = GCE
 
 
 class AzureDiskLimits(_DiskLimits):
-    """Turn down nodes on which the Azure disks of the pod and of the pods there would be too many, unless a CSI driver counts them."""
+    """Reject nodes where the pod would bring too many Azure disks, unless a CSI driver counts them."""
 
     name = "AzureDiskLimits"
     disk: ClassVar[DiskType] = AZURE
 
 
 class CinderLimits(_DiskLimits):
-    """Turn down nodes on which the Cinder volumes of the pod and of the pods there would be too many, unless a CSI driver counts them."""
+    """Reject nodes where the pod would bring too many Cinder volumes, unless a CSI driver counts them."""
 
     name = "CinderLimits"
     disk: ClassVar[DiskType] = OPENSTACK
 
 
 class NodeVolumeLimits(_VolumeLimits):
-    """Turn down nodes on which the volumes of a CSI driver, those of the pods there and of the pod, would exceed the node's limit for it.
+    """Reject nodes where the pod would bring more volumes of a CSI driver than the node's limit for that driver.
 
     Upstream: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go.
     """

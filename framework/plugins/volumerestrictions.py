@@ -1,4 +1,4 @@
-"""Is what the pod mounts free of other users?"""
+"""VolumeRestrictions: do other pods use the disks and claims that the pod needs for itself?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
 
 class VolumeRestrictions(Plugin):
-    """Turn down nodes where another pod has a disk of the pod, and every node while another pod has its ReadWriteOncePod claim.
+    """Reject nodes where another pod uses a disk of the pod, and every node while another pod uses its ReadWriteOncePod claim.
 
     Upstream: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go.
     """
@@ -61,7 +61,7 @@ class VolumeRestrictions(Plugin):
         return Failures.joined([conflict, Failures.where(IN_USE, free & (_users(sole, pod, nodes, cycle) > 0))])
 
     def _sole(self, pod: Template, cycle: FrameworkCycle) -> frozenset[str]:
-        """The names of *pod*'s claims that one pod alone may use."""
+        """The names of *pod*'s claims that only one pod may use."""
         if not self._looks_at_claims:
             return frozenset()
         found = {name: cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod)}
@@ -73,17 +73,17 @@ class VolumeRestrictions(Plugin):
 
 
 def _claims(pod: Template) -> tuple[str, ...]:
-    """The claims that *pod* names; those of generic ephemeral volumes are not among them."""
+    """The claims that *pod* names, without those of generic ephemeral volumes."""
     return tuple(volume.persistent_volume_claim for volume in pod.spec.volumes if volume.persistent_volume_claim is not None)
 
 
 def _users(sole: frozenset[str], pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Ints:
-    """How many users of the claims stand in the way on each node, those of the whole cluster and the trial's own changes: int64[n]."""
+    """For each node the number of conflicting claims: those used in the cluster, changed by the edits of the trial: int64[n]."""
     cluster = Batch(cycle.table)
     others = (entry.template for i in cluster.with_volumes() if cluster.has_node[i] for entry in cluster.pods(i))
     used = {name for other in others if other.namespace == pod.namespace for name in sole.intersection(_claims(other))}
     count = np.full(nodes.n, len(used), np.int64)
     for edit in nodes.edits:
-        # Upstream: pods that come and go in a trial are told by the name of the claim alone, whatever their namespace.
+        # Upstream: for pods added and removed in a trial only the name of the claim is compared, not the namespace.
         count[edit.at] += edit.sign * sum(name in sole for name in _claims(edit.entry.template))
     return count

@@ -1,4 +1,4 @@
-"""Are the pod's volumes in the node's zone?"""
+"""VolumeZone: are the pod's volumes in the node's zone?"""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Topology = tuple[str, frozenset[str]]
 
 
 class _Refused(Exception):
-    """The pod is turned down as a whole, for this reason."""
+    """The pod fits on no node, for this reason."""
 
 
 class VolumeZone(Plugin):
-    """Turn down nodes that lack a zone or region that the labels of a volume of the pod name; nodes with no such label at all always fit.
+    """Reject nodes outside the zones and regions in the labels of the pod's volumes; nodes without any such label always fit.
 
     Upstream: pkg/scheduler/framework/plugins/volumezone/volume_zone.go.
     """
@@ -61,7 +61,7 @@ class VolumeZone(Plugin):
         for label in LABELS:
             labelled |= nodes.label(label).present
         for label, values in wanted:
-            # Upstream: the older and the newer label of a zone do not stand for each other.
+            # Upstream: the older and the newer zone label do not match each other.
             elsewhere |= nodes.label(label).where(partial(not_among, values))
         return Failures.where(VOLUME_ZONE_CONFLICT, labelled & elsewhere)
 
@@ -75,7 +75,7 @@ class VolumeZone(Plugin):
 
 
 def _topologies(pod: Template, cycle: FrameworkCycle) -> list[Topology]:
-    """What the labels of *pod*'s volumes ask of a node; raises :class:`_Refused`."""
+    """The labels that a node must have for *pod*'s volumes; raises :class:`_Refused`."""
     written = ((label, volume.labels[label]) for volume in _volumes(pod, cycle) for label in LABELS if label in volume.labels)
     return [(label, zones) for label, text in written if (zones := zones_of(text))]
 
@@ -89,7 +89,7 @@ def _volumes(pod: Template, cycle: FrameworkCycle) -> Iterator[PersistentVolume]
 
 
 def _bound_volume(namespace: str, name: str, cycle: FrameworkCycle) -> PersistentVolume | None:
-    """The volume of a claim, None where it gets one once the pod has a node."""
+    """The volume of a claim; None if it is bound only after the pod has a node. Raises :class:`_Refused`."""
     claim = cycle.listings.claims.get(f"{namespace}/{name}")
     if claim is None:
         raise _Refused(f'persistentvolumeclaim "{name}" not found' if name else NO_NAME)
@@ -103,7 +103,7 @@ def _bound_volume(namespace: str, name: str, cycle: FrameworkCycle) -> Persisten
 
 
 def _check_waits(name: str, cycle: FrameworkCycle) -> None:
-    """Refuse a claim whose class does not make it wait for its pod."""
+    """Raise :class:`_Refused` for an unbound claim whose class does not wait for its first consumer."""
     kind = cycle.listings.classes.get(name)
     if not name:
         raise _Refused("PersistentVolumeClaim had no pv name and storageClass name")

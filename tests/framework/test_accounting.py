@@ -1,4 +1,4 @@
-"""What pods request and which zone a node is in, as the framework's release counts."""
+"""What pods request, and which zone a node is in, in the framework's release."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def made(*requests: dict[str, str], init: dict[str, str] | None = None, overhead
 
 class TestExactSums:
     def test_sums_are_rounded_once(self) -> None:
-        """Three containers of a tenth of a millicore are one millicore together."""
+        """Three containers of a tenth of a millicore each request one millicore together."""
         assert exact_sums(made({"cpu": "100u"}, {"cpu": "100u"}, {"cpu": "100u"}), {}) == {"cpu": 1}
 
     def test_init_containers_and_overhead(self) -> None:
-        """An init container raises the sum where it asks for more, and overhead comes on top."""
+        """An init container that requests more raises the sum, and overhead is added."""
         found = exact_sums(made({"cpu": "1"}, {"cpu": "1"}, init={"cpu": "3", "memory": "5"}, overhead={"cpu": "250m"}), {})
         assert found == {"cpu": 3250, "memory": 5}
 
@@ -60,5 +60,5 @@ class TestZoneKey:
         ],
     )
     def test_beta_labels_win(self, labels: dict[str, str], key: str) -> None:
-        """A beta label that is there wins over the newer one, be it empty."""
+        """A beta label wins over the newer one, even if it is empty."""
         assert zone_key(labels) == key

@@ -1,4 +1,4 @@
-"""The cycle: where searches start and end, which nodes are looked at, and what is said where none fits."""
+"""The cycle: where searches start and end, which nodes are visited, and the message if none fits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.run import Run
-from kubeclassic.framework.cycle.search import NOBODY_LEFT
+from kubeclassic.framework.cycle.search import NO_NODE_LEFT
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.status import Status, error, unschedulable
@@ -36,7 +36,7 @@ class TestOrder:
         assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "a3"]
 
     def test_a_zone_change_alone_does_not_reorder(self) -> None:
-        """The list is made anew only when the set of names changed."""
+        """The list is rebuilt only when the set of names has changed."""
         nodes = [node("a1", labels={ZONE: "a"}), node("a2", labels={ZONE: "a"}), node("b1", labels={ZONE: "b"})]
         engine = scheduler(*nodes)
         before = decided(engine, pod("p")).feasible
@@ -46,7 +46,7 @@ class TestOrder:
         assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "d1"]
 
     def test_a_deleted_node_is_gone_at_once(self) -> None:
-        """A node that goes leaves with its pods."""
+        """A deleted node leaves the snapshot with its pods."""
         engine = scheduler(node("a"), node("b"), pod("left", on="a"))
         decided(engine, pod("p"))
         Feed(engine).delete(node("a"))
@@ -78,7 +78,7 @@ class TestSampling:
 
 class TestPreFilter:
     def test_named_nodes_are_the_only_ones_looked_at(self) -> None:
-        """Nodes outside those that required affinity names are filtered out by the result; a one-node subset resets the start."""
+        """Nodes that required affinity does not name are filtered out by PreFilter's result; a one-node subset resets the start."""
         engine = scheduler(node("a"), node("b"), node("c"))
         engine.flow.order.position = 2
         decision = decided(engine, wants_node("p", "b"))
@@ -89,10 +89,10 @@ class TestPreFilter:
     def test_only_missing_nodes_are_named(self) -> None:
         """Where the original crashes with a division by zero, the cycle ends in an error."""
         decision = decided(scheduler(node("a")), wants_node("p", "gone"))
-        assert (decision.error, decision.is_fit_error) == (NOBODY_LEFT, False)
+        assert (decision.error, decision.is_fit_error) == (NO_NODE_LEFT, False)
 
     def test_a_refusal_stands_against_every_node_and_is_told_once(self) -> None:
-        """The text of a FitError tells PreFilter's message without counts, and preemption does not help."""
+        """The text of a FitError has PreFilter's message without counts, and preemption does not help."""
         new = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
         decision = decided(scheduler(node("a"), node("b")), new)
         assert decision.error == (
@@ -111,14 +111,14 @@ class TestPreFilter:
 
 class TestNominatedNode:
     def test_it_is_tried_first_and_taken_without_scores(self) -> None:
-        """A pod goes to its nominated node if that fits, and the start stays."""
+        """A pod goes to its nominated node if it fits there, and the start does not move."""
         engine = scheduler(node("a"), node("b"))
         decision = decided(engine, pod("p", status={"nominatedNodeName": "b"}))
         assert (decision.host, decision.feasible, decision.failed, decision.priorities) == ("b", ["b"], {}, {})
         assert engine.flow.order.position == 0
 
     def test_the_search_follows_where_it_fails(self) -> None:
-        """Else all nodes are searched."""
+        """If the nominated node does not fit, all nodes are searched."""
         engine = scheduler(node("a"), node("b", cpu="0"))
         assert decided(engine, pod("p", requests={"cpu": "1"}, status={"nominatedNodeName": "b"})).host == "a"
 
@@ -144,7 +144,7 @@ class TestTexts:
         assert decided(engine, pod("p")).error == "0/1 nodes are available: 1 Too many pods."
 
     def test_the_first_failing_plugin_speaks(self) -> None:
-        """A node contributes the reasons of one plugin, and the order of plugins decides whose."""
+        """A node contributes the reasons of the first plugin that rejects it."""
         taint = {"key": "k", "value": "v", "effect": "NoSchedule"}
         a = node("a", cpu="0", taints=[taint])
         new = pod("p", requests={"cpu": "1"})
@@ -182,13 +182,13 @@ class TestScores:
         assert decided(engine, pod("p")).error == f"applying score defaultWeights on Score plugins: {text}"
 
     def test_no_score_plugins(self) -> None:
-        """Without any every node gets 1, and the first is taken."""
+        """Without score plugins every node gets 1, and the first is taken."""
         engine = scheduler(node("a"), node("b"), profile={"plugins": {"score": disabled("*")}})
         decision = decided(engine, pod("p"))
         assert (decision.host, decision.scores, decision.priorities) == ("a", {"a": 1, "b": 1}, {})
 
     def test_a_missing_pre_score(self) -> None:
-        """A score whose PreScore is disabled errs, with remembered answers too."""
+        """A score whose PreScore is disabled is an error, with cached answers too."""
         profile = {"plugins": {"preScore": disabled("TaintToleration")}}
         text = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
         for details in (True, False):
@@ -197,11 +197,11 @@ class TestScores:
 
 
 class TestNominations:
-    """What a run makes of the nomination of a pod that has no node."""
+    """How a run changes the nomination of a pod that has no node."""
 
     @staticmethod
     def after(engine: Any, *objects: Any) -> str:
-        """Where a pod is nominated to after one cycle in which it was nominated to node a."""
+        """The nomination after one cycle of a pod that was nominated to node a."""
         run = Run(engine)
         for item in objects:
             run.put(item)
@@ -211,25 +211,25 @@ class TestNominations:
         return str(engine.nominations.node_of(new))
 
     def test_it_stays_where_room_is_being_made(self) -> None:
-        """A pod that may not preempt while its victim leaves keeps it."""
+        """A pod keeps its nomination if it may not preempt because its victim is still leaving."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
         gone, status = {"deletionTimestamp": "2026-01-01T00:00:00Z"}, {"conditions": [condition]}
         leaving = pod("low", on="a", requests={"cpu": "2"}, metadata=gone, status=status)
         assert self.after(scheduler(), node("a", cpu="2"), leaving) == "a"
 
     def test_it_ends_where_nothing_helps(self) -> None:
-        """A pod for which no one could leave loses it."""
+        """A pod without possible victims loses its nomination."""
         assert self.after(scheduler(), node("a", cpu="1")) == ""
 
     def test_it_ends_with_an_error(self) -> None:
-        """So does one whose cycle fails for another reason, or that is turned down after it got a node."""
+        """A pod loses its nomination if its cycle fails for another reason, or if it is rejected after it got a node."""
         assert self.after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a")) == ""
         made = type("Steps", (Steps,), {"refuses": "permit"})
         assert self.after(scheduler(plugins=(made,), profile={"plugins": {"permit": enabled("Steps")}}), node("a")) == ""
 
 
 class Steps(Plugin):
-    """Notes what happens after the decision, and can refuse."""
+    """Records the steps after the decision, and can refuse."""
 
     name = "Steps"
     seen: list[str]
@@ -283,7 +283,7 @@ class TestBinding:
 
     @pytest.mark.parametrize("point", ["permit", "pre_bind", "bind"])
     def test_a_refusal_is_undone(self, point: str) -> None:
-        """What was reserved is given back and the pod forgotten."""
+        """Reservations are undone and the pod is forgotten."""
         engine, plugin = self.engine(point)
         new = pod("p")
         assert engine.assume(new, str(decided(engine, new).host)) == f"no at {point}"

@@ -12,7 +12,7 @@ from tests.support.frameworkbuild import decided, enabled, scheduler
 
 
 class Rack(Plugin):
-    """Turns down nodes without a rack, errs on broken ones, prefers empty ones."""
+    """Rejects nodes without a rack, gives an error for broken ones, prefers empty ones."""
 
     name = "Rack"
 
@@ -55,7 +55,7 @@ class TestEachNode:
         assert decided(engine, pod("p")).error == 'running "Rack" filter plugin: rack is broken'
 
     def test_score(self) -> None:
-        """Scores of one node at a time are weighed like any other, and what the plugin says is never kept."""
+        """Scores of one node at a time are weighted like any other, and the plugin's answers are never cached."""
         engine = scheduler(node("a", labels=R1), node("b", labels=R1), pod("there", on="a"), plugins=(Rack,), profile=PROFILE)
         assert decided(engine, pod("p")).priorities["Rack"] == {"a": 0, "b": 100}
         assert engine.schedule(pod("p"), details=False).host == "b"

@@ -1,4 +1,4 @@
-"""Profiles in working order: which plugins run where, in which order, with which weights."""
+"""Profiles: which plugins run at which point, in which order, with which weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.frameworkbuild import disabled, enabled, profile_of
 
 
 class Mine(Plugin):
-    """Objects to nothing."""
+    """A plugin that rejects nothing."""
 
     name = "Mine"
 
@@ -35,7 +35,7 @@ def refusal(plugins: dict[str, Any], **more: Any) -> str:
 
 class TestTheDefaultProfile:
     def test_its_order(self) -> None:
-        """The default list is laid out over the points that each plugin joins."""
+        """Each plugin of the default list runs at all points that it joins."""
         profile = profile_of({})
         assert names(profile, "preFilter") == [
             "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "VolumeBinding", "VolumeZone", "PodTopologySpread",
@@ -57,7 +57,7 @@ class TestTheDefaultProfile:
 
 class TestExpansion:
     def test_an_explicit_plugin_runs_first(self) -> None:
-        """Enabling a filter that multiPoint has too moves it to the front."""
+        """A filter that is enabled itself and under multiPoint moves to the front."""
         assert names(profile_of({"plugins": {"filter": enabled("NodeResourcesFit")}}), "filter")[:2] == [
             "NodeResourcesFit",
             "NodeUnschedulable",
@@ -68,7 +68,7 @@ class TestExpansion:
         assert names(profile_of({"plugins": {"filter": enabled("Mine")}}, Mine), "filter")[-1] == "Mine"
 
     def test_disabled_and_enabled(self) -> None:
-        """A plugin that is both runs last."""
+        """A plugin that is enabled and disabled at a point runs last."""
         assert names(profile_of({"plugins": {"filter": disabled("NodeName") | enabled("NodeName")}}), "filter")[-1] == "NodeName"
 
     def test_disabling_at_one_point_leaves_the_others(self) -> None:
@@ -87,7 +87,7 @@ class TestExpansion:
 
 class TestWeights:
     def test_a_default_listed_again_weighs_one(self) -> None:
-        """A missing weight is 1, the default's is forgotten."""
+        """A missing weight is 1, not the default's."""
         assert profile_of({"plugins": {"multiPoint": enabled("NodeAffinity")}}).weights["NodeAffinity"] == 1
 
     def test_score_beats_multi_point(self) -> None:
@@ -121,7 +121,7 @@ class TestRefusals:
         assert refusal({"bind": disabled("*")}) == f"at least one bind plugin is needed {tail}"
 
     def test_arguments_of_node_resources_fit(self) -> None:
-        """They are looked at when the plugin is made, and not before."""
+        """They are checked when the plugin is constructed, and not before."""
         text = refusal({}, pluginConfig=[{"name": "NodeResourcesFit", "args": {"scoringStrategy": {"resources": []}}}])
         assert text == (
             'initializing plugin "NodeResourcesFit": scoringStrategy.type: Unsupported value: "":'

@@ -1,4 +1,4 @@
-"""The scheduler's cache: what each event does to a pod's state, and what is refused."""
+"""The scheduler's cache: how each event changes a pod's state, and what is refused."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class TestAssume:
 
 class TestForget:
     def test_an_assumed_pod_leaves(self, cache: Cache) -> None:
-        """An assumption that is taken back leaves nothing."""
+        """A forgotten pod leaves nothing behind."""
         cache.assume(on("n"))
         cache.forget(on("n"))
         assert (lying(cache, "n"), cache.state(on("n")), cache.infos) == ([], None, {})
 
     def test_from_another_node_it_is_refused(self, cache: Cache) -> None:
-        """A pod that is known on another node is not forgotten, be it assumed or added."""
+        """A pod that is known on another node is not forgotten, whether it is assumed or added."""
         cache.assume(on("n"))
         cache.add(on("n", "b"))
         for name in ("a", "b"):
@@ -92,7 +92,7 @@ class TestAdd:
         assert cache.infos["n"].pods[0].pod.labels == {"x": "y"}
 
     def test_another_node_wins(self, cache: Cache) -> None:
-        """A pod that was assumed on one node and comes up on another is moved there."""
+        """A pod that was assumed on one node and is confirmed on another is moved there."""
         cache.assume(on("n"))
         cache.add(on("m"))
         assert (lying(cache, "n"), lying(cache, "m"), cache.is_assumed(on("m"))) == ([], ["a"], False)
@@ -125,7 +125,7 @@ class TestUpdate:
 
 class TestRemove:
     def test_the_last_pod_takes_the_place(self, cache: Cache) -> None:
-        """Of a node's pods the last one takes the place of one that goes."""
+        """The last pod of a node's list moves into the place of a removed one."""
         for name in "abc":
             cache.add(on("n", name))
         cache.remove(on("n", "a"))
@@ -184,7 +184,7 @@ class TestNodes:
         assert (lying(cache, "n"), cache.node_count) == (["a"], 1)
 
     def test_pods_stay_behind_when_their_node_goes(self, cache: Cache) -> None:
-        """A node that goes leaves its pods, and is forgotten with the last of them."""
+        """The pods of a deleted node stay, and it is forgotten with the last of them."""
         cache.add_node(node("n"))
         cache.add(on("n"))
         cache.remove_node(node("n"))
@@ -198,7 +198,7 @@ class TestNodes:
             cache.remove_node(node("n"))
 
     def test_an_image_is_counted_when_its_node_is_told(self, cache: Cache) -> None:
-        """An image's node count is that of when the node was last told; its size is the first node's that had it."""
+        """An image's node count is from the last update of the node; its size is from the first node that had it."""
         cache.add_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
         cache.add_node(node("m", images=[{"names": ["i"], "sizeBytes": 9}]))
         assert (cache.infos["n"].images, cache.infos["m"].images) == ({"i": (5, 1)}, {"i": (5, 2)})

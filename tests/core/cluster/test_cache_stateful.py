@@ -1,4 +1,4 @@
-"""Random sequences of events against the plainest cache."""
+"""Random sequences of events against a naive cache."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def made_node(name: str, label: str) -> Node:
 
 
 def refusal(step: Callable[[], object]) -> str:
-    """What *step* is refused with, empty where it is done."""
+    """The error text of *step*; empty if it succeeds."""
     try:
         step()
     except (CacheError, Refused) as error:
@@ -45,7 +45,7 @@ def refusal(step: Callable[[], object]) -> str:
 
 
 class CacheMachine(RuleBasedStateMachine):
-    """A cache and the plainest one, told the same."""
+    """A cache and a naive one that get the same events."""
 
     release = "1.16"
 
@@ -93,7 +93,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     @rule()
     def snapshot(self) -> None:
-        """The table holds the nodes, pods and requests of a copy of the cache, with what a release keeps of nodes that went."""
+        """The table has the nodes, pods and requests of a copy of the cache, and what a release keeps of deleted nodes."""
         self.engine.snapshot.refresh()
         self.naive.refresh()
         table = self.engine.table
@@ -121,5 +121,5 @@ class CacheMachine(RuleBasedStateMachine):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_cache(release: str) -> None:
-    """Any sequence of events leaves the cache of a release, and its snapshots, as the plainest ones stand."""
+    """After any sequence of events the cache of a release and its snapshots equal the naive ones."""
     run_state_machine_as_test(type("Machine", (CacheMachine,), {"release": release}), settings=SETTINGS)

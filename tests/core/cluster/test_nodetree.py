@@ -1,4 +1,4 @@
-"""The visiting order: zones in turn, and what a node that comes or goes does to a round."""
+"""The visiting order: zones in turn, and how an added or removed node changes a round."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ STEPS = st.lists(
 class TestVisitingOrder:
     @given(STEPS)
     def test_is_the_tree_read_off(self, steps: list[tuple[object, ...]]) -> None:
-        """However nodes come, go and move between passes, the precomputed order hands out what the tree hands out."""
+        """When nodes are added, removed and moved between passes, the precomputed order is that of the tree."""
         tree, order = NodeTree(), VisitingOrder()
         for verb, *arguments in steps:
             if verb == "take":

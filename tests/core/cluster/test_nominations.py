@@ -66,7 +66,7 @@ class TestAdd:
 class TestRemove:
     @pytest.mark.parametrize(("release", "is_gone"), [(name, name in BY_UID) for name in RELEASES])
     def test_by_status_or_by_uid(self, release: str, is_gone: bool) -> None:
-        """1.12 and 1.13 look where the pod's status says by now; later releases know where it is."""
+        """1.12 and 1.13 remove a pod from the node in its current status; later releases store its node."""
         found = nominations(release)
         found.add(wanting("n"))
         found.remove(pod("a"))
@@ -74,7 +74,7 @@ class TestRemove:
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_others_stay(self, release: str) -> None:
-        """A nomination that is taken back leaves the others of the node; an unknown pod is passed over."""
+        """Removing a nomination keeps the others of the node; an unknown pod is ignored."""
         found = nominations(release)
         found.add(wanting("n", "a"))
         found.add(wanting("n", "b"))

@@ -1,4 +1,4 @@
-"""Extenders in a cycle: the names that a filter gives back are checked before they are taken over."""
+"""Extenders in a cycle: the names that a filter returns are checked before they are used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNKNOWN = f'extender "{URL}" claims a filtered node "node-x" which is not found 
 
 @attrs.define
 class Scripted:
-    """An extender that leaves out some nodes, names others, and notes which nodes it was sent."""
+    """An extender that drops some nodes, adds others, and records which nodes it was sent."""
 
     adds: tuple[str, ...] = ()
     drops: Mapping[str, str] = attrs.field(factory=dict)
@@ -68,19 +68,19 @@ class TestUnknownNodes:
         assert (found.host, found.error, found.is_fit_error) == (None, UNKNOWN, False)
 
     def test_the_framework_has_a_text_of_its_own(self) -> None:
-        """The framework says that the name is not in the list that was sent."""
+        """The framework's text says that the name is not in the list that was sent."""
         found = decided(FRAMEWORK, Scripted(adds=("node-x",)))
         assert found.error == f'extender "{URL}" claims a filtered node "node-x" which is not found in the input node list'
 
     @pytest.mark.parametrize("release", [*CLASSIC, FRAMEWORK])
     def test_an_ignorable_extender_is_passed_over(self, release: str) -> None:
-        """The answer of an ignorable extender that names such a node does not count at all."""
+        """If an ignorable extender returns such a node its whole answer is ignored."""
         found = decided(release, Scripted(adds=("node-x",), drops={"a": "no"}, is_ignorable=True))
         assert found.feasible == ["a", "b"]
 
     @pytest.mark.parametrize("release", CLASSIC)
     def test_a_node_without_object_is_unknown(self, release: str) -> None:
-        """A name that only a pod without node gives to the snapshot is no node."""
+        """A row that exists only because of a pod on an unknown node is no node."""
         orphan = pod("orphan", on="node-x")
         assert decided(release, Scripted(adds=("node-x",)), objects=(node("a"), node("b"), orphan)).error == UNKNOWN
 
@@ -88,7 +88,7 @@ class TestUnknownNodes:
 class TestNodesThatFailed:
     @pytest.mark.parametrize("release", CLASSIC)
     def test_a_filter_may_bring_them_back(self, release: str) -> None:
-        """A node that the predicates turned down is feasible again, and the next extender is sent it."""
+        """A node that the predicates rejected is feasible again, and is sent to the next extender."""
         second = Scripted()
         found = decided(release, Scripted(adds=("full",), drops={"a": "no"}), second)
         assert found.feasible == ["b", "full"]
@@ -99,7 +99,7 @@ class TestNodesThatFailed:
         assert '"full" which is not found in the input node list' in (decided(FRAMEWORK, Scripted(adds=("full",))).error or "")
 
     def test_the_framework_looks_at_what_this_extender_was_sent(self) -> None:
-        """A node that the extender before has dropped is unknown to the next one."""
+        """The next extender may not return a node that the previous one dropped."""
         found = decided(FRAMEWORK, Scripted(drops={"a": "no"}), Scripted(adds=("a",)))
         assert '"a" which is not found' in (found.error or "")
 
@@ -113,6 +113,6 @@ class TestNodesThatFailed:
 
 
 def test_reasons_are_counted() -> None:
-    """What extenders say against nodes stands in the FitError beside the reasons of predicates."""
+    """The FitError has the reasons of extenders beside those of predicates."""
     found = decided("1.16", Scripted(drops={"a": "not here", "b": "not here"}))
     assert found.error == "0/3 nodes are available: 1 Insufficient pods, 2 not here."

@@ -1,4 +1,4 @@
-"""Which nodes a search and preemption look at, and what a nominated pod that does not count leaves as it was."""
+"""Which nodes a search and preemption visit, and what a nominated pod that does not count must not change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def disk(number: int) -> dict[str, Any]:
 
 
 class TestNodesThatAreNotThere:
-    """A pod on a node that was never seen, or is deleted, leaves a row that is no node."""
+    """A pod on an unknown or deleted node leaves a row without a node."""
 
     @every_release
     def test_no_rule_errs_for_them(self, release: str) -> None:
@@ -33,7 +33,7 @@ class TestNodesThatAreNotThere:
 
     @every_release
     def test_they_are_not_among_the_nodes_of_a_fit_error(self, release: str) -> None:
-        """Where the pod fits nowhere, only the node that is there is counted."""
+        """If the pod fits nowhere, only the existing node is counted."""
         made = engine(node("a", pods="0"), using("lost", disk(1), on="never-seen"), release=release)
         assert made.schedule(using("new", disk(2))).error == "0/1 nodes are available: 1 Insufficient pods."
 
@@ -69,12 +69,12 @@ def told(decision: Decision) -> Any:
 
 
 class TestNominatedPodsThatDoNotCount:
-    """Up to 1.15 upstream judges a node with any nominated pod twice, with the same answer where none of them counts."""
+    """Up to 1.15 upstream judges a node with any nominated pod twice, with the same answer if none of them counts."""
 
     @every_release
     @pytest.mark.parametrize("check_all", [False, True])
     def test_they_change_nothing(self, release: str, check_all: bool) -> None:
-        """Pods of lower priority leave reasons, scores and the counts of volumes as they were."""
+        """Nominated pods of lower priority do not change reasons, scores and counts of volumes."""
         new = using("new", disk(1), disk(2), priority=5)
         plain, waited_for = nominated(release, check_all=check_all), nominated(release, "a", "b", "full", check_all=check_all)
         assert told(waited_for.schedule(new)) == told(plain.schedule(new))
@@ -85,14 +85,14 @@ class TestErrors:
     """An error on any visited node ends the cycle."""
 
     def test_equal_ones_are_counted(self) -> None:
-        """What several nodes err with is told once, with the number of nodes."""
+        """An error of several nodes is reported once, with the number of nodes."""
         made = engine(node("a"), node("b"), node("c"), claim("c", kind="missing"))
         error = made.schedule(using("new", "c")).error
         assert error is not None
         assert error.endswith(" (repeated 3 times)")
 
     def test_different_ones_are_sorted(self) -> None:
-        """Different texts are listed in the order of the alphabet, whatever the order of the nodes."""
+        """Different texts are sorted alphabetically, not in the order of nodes."""
         term = {"labelSelector": {"matchLabels": {"app": "lost"}}, "topologyKey": "zone"}
         wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         made = engine(node("b"), node("a"), pod("lost", on="gone", labels={"app": "lost"}), release="1.12")

@@ -1,4 +1,4 @@
-"""The equivalence cache: what it spares, what ends its results, and the answers that are stale where nothing does."""
+"""The equivalence cache: which calls it saves, what invalidates its results, and which stale answers it gives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.volumebuild import BOUND, WAIT, claim, storage_class, volume
 
 
 def with_and_without(story: Callable[[Engine], str], *objects: KubeObject, **options: Any) -> tuple[str, str]:
-    """How *story* ends with the cache on and with it off."""
+    """The result of *story* with the cache on and with it off."""
     options = {"preemption": False, **options}
     return story(engine(*objects, equivalence_cache=True, **options)), story(engine(*objects, **options))
 
@@ -26,7 +26,7 @@ def with_and_without(story: Callable[[Engine], str], *objects: KubeObject, **opt
 @both_releases
 class TestGaps:
     def test_cordoning_a_node_is_not_seen(self, release: str) -> None:
-        """Nothing ends CheckNodeUnschedulable: a node that is cordoned goes on to take pods of a class that it took before."""
+        """Nothing invalidates CheckNodeUnschedulable: a cordoned node still gets pods of a class that fitted before."""
 
         def story(made: Engine) -> str:
             assert place(made, pod("first")) == "a"
@@ -37,7 +37,7 @@ class TestGaps:
         assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) were unschedulable.")
 
     def test_a_pod_just_placed_is_not_kept_away_from(self, release: str) -> None:
-        """Assuming a pod does not end MatchInterPodAffinity: replicas that shun each other meet on one node."""
+        """Assuming a pod does not invalidate MatchInterPodAffinity: replicas with anti-affinity get the same node."""
 
         def story(made: Engine) -> str:
             first, second = (pod(name, labels=WEB, affinity=keeping_away(**WEB)) for name in ("first", "second"))
@@ -49,7 +49,7 @@ class TestGaps:
         assert "didn't match pod affinity/anti-affinity" in true
 
     def test_a_pod_that_others_bound_does_not_shun(self, release: str) -> None:
-        """The add of a bound pod does not end MatchInterPodAffinity: its anti-affinity is ignored."""
+        """Adding a bound pod does not invalidate MatchInterPodAffinity: its anti-affinity is ignored."""
 
         def story(made: Engine) -> str:
             assert place(made, pod("first", labels=WEB)) == "a"
@@ -61,7 +61,7 @@ class TestGaps:
         assert "didn't match pod affinity/anti-affinity" in true
 
     def test_a_disk_that_is_taken_is_taken_again(self, release: str) -> None:
-        """Assuming a pod does not end NoDiskConflict: its disk, which no second pod may write, is mounted twice."""
+        """Assuming a pod does not invalidate NoDiskConflict: a disk that only one pod may write is mounted twice."""
 
         def story(made: Engine) -> str:
             assert place(made, pod("first", volumes=DISK)) == "a"
@@ -71,7 +71,7 @@ class TestGaps:
         assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) had no available disk.")
 
     def test_a_pod_that_others_bound_takes_no_room(self, release: str) -> None:
-        """The add of a bound pod does not end GeneralPredicates: its node is overcommitted."""
+        """Adding a bound pod does not invalidate GeneralPredicates: its node is overcommitted."""
 
         def story(made: Engine) -> str:
             assert place(made, pod("first", requests={"cpu": "500m"})) == "large"
@@ -84,7 +84,7 @@ class TestGaps:
         assert (stale, true) == ("large small", "large")
 
     def test_a_pod_that_expired_still_takes_room(self, release: str) -> None:
-        """The end of an assumption ends nothing: the node stays full for pods that it turned down."""
+        """Forgetting an assumed pod invalidates nothing: the node stays full for pods that it rejected."""
 
         def story(made: Engine) -> str:
             big, same = pod("first", requests={"cpu": "3"}), pod("second", requests={"cpu": "3"})
@@ -98,7 +98,7 @@ class TestGaps:
         assert (stale, true) == ("0/1 nodes are available: 1 Insufficient cpu.", "a")
 
     def test_resources_on_their_own_are_never_counted_again(self, release: str) -> None:
-        """Only GeneralPredicates ends with a new pod: a policy's PodFitsResources lets the node fill over."""
+        """A new pod invalidates only GeneralPredicates: with a Policy's PodFitsResources the node is overcommitted."""
 
         def story(made: Engine) -> str:
             assert place(made, pod("first", requests={"cpu": "3"})) == "a"
@@ -109,7 +109,7 @@ class TestGaps:
         assert (stale, true) == ("a", "0/1 nodes are available: 1 Insufficient cpu.")
 
     def test_a_label_that_is_taken_away_is_still_present(self, release: str) -> None:
-        """Nothing ends CheckNodeLabelPresence: a node keeps passing after it lost the label."""
+        """Nothing invalidates CheckNodeLabelPresence: a node still passes after it lost the label."""
 
         def story(made: Engine) -> str:
             assert place(made, pod("first")) == "a"
@@ -122,7 +122,7 @@ class TestGaps:
         assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) didn't have the requested labels.")
 
     def test_a_zone_that_a_node_did_not_have_is_not_seen(self, release: str) -> None:
-        """Only labels that a node had before end NoVolumeZoneConflict: one that joins another zone still suits the volume."""
+        """Only labels that a node had before invalidate NoVolumeZoneConflict: a node that gets a zone label still passes."""
 
         def story(made: Engine) -> str:
             assert place(made, pod("first", volumes=CLAIM)) == "a"
@@ -134,7 +134,7 @@ class TestGaps:
         assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) had no available volume zone.")
 
     def test_a_volume_that_was_not_looked_for_is_not_assumed(self, release: str) -> None:
-        """Where CheckVolumeBinding is answered from the cache no volume is found for the claim, and so none is taken."""
+        """If CheckVolumeBinding is a cache hit no volume is found for the claim, and so none is assumed."""
 
         def story(made: Engine) -> str:
             foreign = pod("foreign", on="a", labels={"app": "other"})
@@ -150,7 +150,7 @@ class TestGaps:
         assert (stale, true) == ("free", "taken")
 
     def test_the_first_pod_takes_the_volume_that_it_found_before(self, release: str) -> None:
-        """What an earlier cycle of the same pod found on a node is assumed, though the cycle that chose the node did not look."""
+        """The volumes that an earlier cycle of the pod found on a node are assumed, although the latest cycle did not search them."""
 
         def story(made: Engine) -> str:
             foreign = pod("foreign", on="a", labels={"app": "other"})
@@ -166,7 +166,7 @@ class TestGaps:
 
 
 def kept_on(made: Engine, predicate: str, *, of: int = 0) -> dict[str, int]:
-    """Node -> what is kept of *predicate* for the class that was seen first (or *of* that): 1 fits, more does not, nothing is left out."""
+    """Node -> the cached result of *predicate* for the first class (or *of*): 1 fits, more does not; without a result no entry."""
     assert made.flow.equivalence is not None
     rows = made.flow.equivalence.results(predicate).of(of, made.table.size)
     return {} if rows is None else {made.table.names[i]: int(code) for i, code in enumerate(rows) if code}
@@ -174,14 +174,14 @@ def kept_on(made: Engine, predicate: str, *, of: int = 0) -> dict[str, int]:
 
 class TestWhatIsKept:
     def test_nothing_beyond_the_first_failure(self) -> None:
-        """Predicates after the one that turned a node down were not asked, so that nothing of them is kept."""
+        """Predicates after the one that rejected a node do not run, so nothing is cached for them."""
         made = engine(host("a", cpu="1"), host("b"), release="1.12", equivalence_cache=True, preemption=False)
         made.schedule(ASKING)
         assert kept_on(made, "GeneralPredicates") == {"a": 2, "b": 1}
         assert kept_on(made, "PodToleratesNodeTaints") == {"b": 1}
 
     def test_everything_where_all_are_checked(self) -> None:
-        """With alwaysCheckAllPredicates the later predicates are asked too."""
+        """With alwaysCheckAllPredicates the later predicates run too."""
         names = ("GeneralPredicates", "PodToleratesNodeTaints")
         policy = {
             "kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": True, "predicates": [{"name": name} for name in names],
@@ -191,13 +191,13 @@ class TestWhatIsKept:
         assert kept_on(made, "PodToleratesNodeTaints") == {"a": 1}
 
     def test_only_nodes_that_the_search_came_to(self) -> None:
-        """A search that stops early keeps what it saw, the node in excess that stopped it included."""
+        """A search that stops early caches the results of all visited nodes, with the surplus node that stopped it."""
         made = engine(*(host(f"n{i:03}") for i in range(200)), release="1.12", equivalence_cache=True, percentage=50)
         made.schedule(PLAIN)
         assert sorted(kept_on(made, "GeneralPredicates")) == [f"n{i:03}" for i in range(101)]
 
     def test_no_errors(self) -> None:
-        """What a predicate cannot answer is asked again: a claim whose class is unknown can be had once the class is there."""
+        """Errors are not cached: a claim with an unknown class can be bound as soon as the class exists."""
         made = engine(host("a"), claim("c", kind="late"), volume("v", "late"), release="1.12", equivalence_cache=True)
         incoming = pod("p", volumes=CLAIM)
         assert not why(made, incoming).startswith("0/1")
@@ -207,7 +207,7 @@ class TestWhatIsKept:
 
     @both_releases
     def test_nodes_with_nominated_pods_go_without(self, release: str) -> None:
-        """Where any pod is nominated, of lower priority too, results are neither taken nor kept."""
+        """For a node with any nominated pod, even of lower priority, the cache is neither read nor written."""
         made = engine(host("a"), host("b"), release=release, equivalence_cache=True, preemption=False)
         waiting = pod("waiting", priority=1, status={"nominatedNodeName": "a"})
         made.nominations.add(waiting, "a")
@@ -223,7 +223,7 @@ class TestWhatIsKept:
         assert details.feasible == ["b"]
 
     def test_preemption_looks_for_itself(self) -> None:
-        """Preemption's trials neither read the cache, by which the node stays full without its victims, nor leave anything there."""
+        """Trials of preemption neither read the cache, in which the node is full, nor write to it."""
         made = engine(host("a"), release="1.12", equivalence_cache=True)
         important = pod("p", requests={"cpu": "2"}, priority=10)
         assert place(made, pod("low", requests={"cpu": "3"})) == "a"
@@ -234,7 +234,7 @@ class TestWhatIsKept:
         assert kept_on(made, "PodToleratesNodeTaints", of=1) == {}
 
     def test_explaining_keeps_nothing(self) -> None:
-        """To explain a pod takes results from the cache and leaves none there."""
+        """Explaining a pod reads the cache but does not write to it."""
         made = engine(host("a"), release="1.12", equivalence_cache=True)
         explain(made, PLAIN)
         assert kept_on(made, "GeneralPredicates") == {}
@@ -249,7 +249,7 @@ class TestWhatIsKept:
         assert engine(release="1.13", gates={"EnableEquivalenceClassCache": True}).flow.equivalence is not None
 
     def test_volume_counts_are_not_left_behind_on_a_hit(self) -> None:
-        """A count predicate that is answered from the cache leaves no counts for BalancedResourceAllocation."""
+        """A cache hit of a count predicate stores no counts for BalancedResourceAllocation."""
         gates = {"BalanceAttachedNodeVolumes": True}
         made = engine(host("a"), release="1.12", gates=gates, equivalence_cache=True)
         incoming = pod("p", volumes=[{"name": "v", "awsElasticBlockStore": {"volumeID": "d"}}])
@@ -261,7 +261,7 @@ class TestWhatIsKept:
 
 class TestClasses:
     def test_what_makes_no_difference(self) -> None:
-        """Name, priority, annotations and owners are no part of a class, nor is whether a list is empty or absent."""
+        """Name, priority, annotations and owners are not part of a class; an empty list equals an absent one."""
         meta = {"annotations": {"k": "v"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}]}
         assert class_of(pod("a")) == class_of(pod("b", priority=7, metadata=meta, nodeSelector={}, tolerations=[], volumes=[]))
 
@@ -274,7 +274,7 @@ class TestClasses:
         ],
     )  # fmt: skip
     def test_what_makes_a_difference(self, other: Pod) -> None:
-        """Namespace, labels, affinity, containers, node, selector, tolerations and volumes are."""
+        """Namespace, labels, affinity, containers, node, selector, tolerations and volumes are part of a class."""
         assert class_of(pod("a")) != class_of(other)
 
     @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What ends results of the equivalence cache: after each such event the true answer is found again."""
+"""What invalidates results of the equivalence cache: after each such event the true answer is found again."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestWhatEndsResults:
     def test_a_change_for_the_better_is_seen(
         self, release: str, incoming: Pod, before: list[KubeObject], change: Callable[[Feed], object], gates: dict[str, bool]
     ) -> None:
-        """A node that turned the pod down takes it after the event, and to a second like it the answer was a kept one before."""
+        """A node that rejected the pod accepts it after the event; before it, the answer to an equal pod was a cache hit."""
         made = engine(*before, release=release, gates=gates, equivalence_cache=True, preemption=False)
         refused = why(made, incoming)
         assert refused.startswith("0/1")
@@ -87,7 +87,7 @@ class TestWhatEndsResults:
 
 class TestVolumes:
     def test_a_class_that_goes_ends_volume_binding(self) -> None:
-        """When a class whose claims wait for a consumer goes, its claims are judged anew: they may no longer be waiting."""
+        """When a class with delayed binding is deleted its claims are judged again, because they may no longer wait."""
         wait = storage_class("wait", **WAIT)
         made = engine(host("a"), claim("c"), volume("v"), wait, release="1.12", equivalence_cache=True)
         assert why(made, pod("p", volumes=CLAIM)) == "a"
@@ -95,7 +95,7 @@ class TestVolumes:
         assert why(made, pod("p", volumes=CLAIM)) != "a"
 
     def test_a_claim_bound_elsewhere_ends_the_counts(self) -> None:
-        """A claim that gets a volume ends volume binding and the volume counts everywhere."""
+        """A claim that gets a volume invalidates CheckVolumeBinding and the volume counts on all nodes."""
         made = engine(host("a"), claim("c"), volume("v"), storage_class("wait", **WAIT), release="1.12", equivalence_cache=True)
         made.schedule(pod("p", volumes=CLAIM))
         bound = claim("c", annotations=BOUND, volumeName="v")
@@ -105,7 +105,7 @@ class TestVolumes:
         assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [False, False, True]
 
     def test_volumes_assumed_end_volume_binding_everywhere(self) -> None:
-        """Any pod that is placed ends CheckVolumeBinding on all nodes, claims or not."""
+        """Every placed pod, with or without claims, invalidates CheckVolumeBinding on all nodes."""
         made = engine(host("a"), claim("c"), volume("v"), storage_class("wait", **WAIT), release="1.13", equivalence_cache=True)
         made.schedule(pod("p", volumes=CLAIM))
         assert kept(made, "CheckVolumeBinding") == [True]
@@ -113,7 +113,7 @@ class TestVolumes:
         assert kept(made, "CheckVolumeBinding") == [False]
 
     def test_a_service_ends_service_affinity(self) -> None:
-        """Services that come, go or select other pods end CheckServiceAffinity; other changes of theirs do not."""
+        """Services that are added, deleted or get another selector invalidate CheckServiceAffinity; other updates do not."""
         rule = {"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": ["rack"]}}}
         policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [rule]}
         made = engine(host("a"), release="1.12", policy=policy, equivalence_cache=True)

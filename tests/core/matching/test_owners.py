@@ -57,7 +57,7 @@ class TestServices:
         assert names(services_of(made.template, made.listings)) == ["odd"]
 
     def test_a_change_is_seen(self) -> None:
-        """What was found for a class of pods is found anew when a service changes."""
+        """The services of a class of pods are looked up again when a service changes."""
         made = cycle(owner("Service", "a", {"app": "a"}))
         assert names(services_of(made.template, made.listings)) == ["a"]
         made.listings.services.put(owner("Service", "b", {"app": "a"}))
@@ -78,7 +78,7 @@ class TestControllers:
 
     @pytest.mark.parametrize(("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)])
     def test_one_invalid_selector_hides_the_whole_kind(self, kind: str, find: Any) -> None:
-        """One set with an invalid selector in the namespace, and the pod has no set of that kind."""
+        """If any set in the namespace has an invalid selector, the pod has no set of that kind."""
         made = cycle(owner(kind, "a", {"matchLabels": {"app": "a"}}), owner(kind, "b", INVALID))
         assert names(find(made.template, made.listings)) == []
 

@@ -23,13 +23,13 @@ def cache() -> Volumes:
 
 class TestAssumeCache:
     def test_an_assumed_object_is_what_is_given_out(self, cache: Volumes) -> None:
-        """What is assumed stands before what the API said."""
+        """The assumed object hides that of the API."""
         cache.put(volume("a"))
         cache.assume(volume("a", mark="assumed"))
         assert cache.get("a").labels == {"mark": "assumed"}
 
     def test_restoring_brings_back_what_the_api_said(self, cache: Volumes) -> None:
-        """An assumption that is taken back leaves the API's object."""
+        """An undone assumption leaves the API's object."""
         cache.put(volume("a"))
         cache.assume(volume("a", mark="assumed"))
         cache.restore("a")
@@ -69,7 +69,7 @@ class TestAssumeCache:
             cache.assume(volume("a", "4"))
 
     def test_an_unknown_object_is_an_error_in_upstreams_words(self, cache: Volumes) -> None:
-        """What is not there can be neither got nor assumed."""
+        """An unknown object can be neither read nor assumed."""
         for question in (lambda: cache.get("a"), lambda: cache.assume(volume("a"))):
             with pytest.raises(VolumeError, match=r'could not find v1\.PersistentVolume "a"'):
                 question()

@@ -1,4 +1,4 @@
-"""What the volume binder remembers and assumes."""
+"""The decisions that the volume binder stores and assumes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, clai
 
 
 def decided(found: VolumeBinder, incoming: Pod, host: str, nodes: Batch) -> bool:
-    """Run the check's memory and the assumption as a cycle does."""
+    """Store and assume the decision, as a cycle does."""
     found.remember(incoming, claim_keys(incoming), nodes)
     return found.assume(incoming, host)
 
 
 class TestBasicChecks:
     def test_the_first_claim_that_is_missing_or_going_refuses_the_pod(self) -> None:
-        """A pod is not looked at when a claim of its is missing or being deleted; the first in order is named."""
+        """A pod is refused if one of its claims is missing or being deleted; the text names the first."""
         going = made({"kind": "PersistentVolumeClaim", "metadata": {"name": "going", "deletionTimestamp": "2020-01-01T00:00:00Z"}})
         claims = binder(claim("there"), going).listings.claims
         assert basic_checks(pod("there"), claims) is None

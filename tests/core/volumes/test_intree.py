@@ -100,11 +100,11 @@ class TestTranslatedAffinity:
         assert translated({ZONE: "b"}, **{ZONE: "a"}) == [{EBS_ZONE: ("a",)}]
 
     def test_older_regions_become_newer_ones(self) -> None:
-        """Nodes with the newer label alone shall be in reach."""
+        """Nodes that have only the newer label must be in reach."""
         assert translated(**{ZONE: "a", REGION: "r"}) == [{EBS_ZONE: ("a",), TOPOLOGY_REGION: ("r",)}]
 
     def test_a_volume_without_zone_stays_everywhere(self) -> None:
-        """Nothing is added where nothing is known; a driver without a label of its own changes nothing."""
+        """Without zone labels nothing is added; a driver without a label of its own changes nothing."""
         assert translated() == []
         made = volume("v", **on(**{ZONE: "a"}), azureDisk={"diskName": "d", "diskURI": "/u"})
         assert translated_affinity(AZURE_DISK, made) is made.spec.node_affinity

@@ -1,4 +1,4 @@
-"""What nodes can do for a pod's claims."""
+"""Which nodes can serve a pod's claims, and with which volumes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, clai
 
 class TestBoundClaims:
     def test_a_node_must_reach_every_bound_volume(self) -> None:
-        """A node that the affinity of a bound volume leaves out is not bound-satisfied."""
+        """A node that does not match the affinity of a bound volume cannot serve its claim."""
         found = binder(claim("c", annotations=BOUND, volumeName="v"), volume("v", **on(zone="a")))
         assert flags(found, batch(node("n1", zone="a"), node("n2", zone="b"), node("n3")), "c") == [
             (True, True),
@@ -74,7 +74,7 @@ class TestClaimsThatCannotWait:
 
     @pytest.mark.parametrize(("release", "answer"), [("1.13", "pod has unbound immediate PersistentVolumeClaims"), ("1.14", (True, True))])
     def test_a_selected_node_makes_a_claim_immediate_before_1_14(self, release: str, answer: object) -> None:
-        """A claim whose volume is being made for a node is immediate before 1.14, and later only that node will do."""
+        """A claim whose volume is being provisioned for a node is immediate before 1.14; later only that node fits."""
         objects = [claim("c", annotations={SELECTED: "n1"}), storage_class("wait", provisioner="p", **WAIT)]
         assert flags(binder(*objects, release=release), batch(node("n1")), "c") == [answer]
 
@@ -128,14 +128,14 @@ class TestMatching:
         assert self.chosen(claim("c"), unfit) == []
 
     def test_access_modes_and_selector_are_honoured(self) -> None:
-        """The volume must have all access modes of the claim and match its selector."""
+        """The volume must have all access modes of the claim, and the claim's selector must match it."""
         wanted = claim("c", accessModes=["ReadWriteOnce"], selector={"matchLabels": {"tier": "gold"}})
         gold = {"labels": {"tier": "gold"}}
         assert self.chosen(wanted, volume("a", accessModes=["ReadWriteOnce"]), volume("b", meta=gold)) == []
         assert self.chosen(wanted, volume("a", meta=gold, accessModes=["ReadOnlyMany", "ReadWriteOnce"])) == ["a for c"]
 
     def test_a_bad_selector_is_an_error(self) -> None:
-        """A claim's selector that is not valid ends the question."""
+        """An invalid selector of a claim is an error."""
         bad = claim("c", selector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
         answer = self.chosen(bad)
         assert isinstance(answer, str)
@@ -185,7 +185,7 @@ class TestMatching:
 class TestProvisioning:
     @pytest.mark.parametrize(("provisioner", "fits"), [("p", True), ("", False), ("kubernetes.io/no-provisioner", False)])
     def test_a_claim_without_volume_needs_a_provisioner(self, provisioner: str, fits: bool) -> None:
-        """Where nothing matches, the class must be able to make a volume."""
+        """If nothing matches, the class must be able to provision a volume."""
         found = binder(claim("c"), storage_class("wait", provisioner=provisioner, **WAIT))
         assert flags(found, batch(node("n1")), "c") == [(fits, True)]
 

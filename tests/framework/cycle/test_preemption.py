@@ -1,4 +1,4 @@
-"""DefaultPreemption: who may preempt, who has to leave, and what is said where nobody helps."""
+"""DefaultPreemption: which pods may preempt, which have to leave, and the message if it does not help."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plan(engine: Engine, new: Any) -> tuple[str | None, list[str]]:
 
 class TestEligibility:
     def test_a_policy_of_never(self) -> None:
-        """preemptionPolicy Never stops it."""
+        """preemptionPolicy Never stops preemption."""
         engine = scheduler(node("a"), pod("low", on="a", requests=BIG))
         decision = decided(engine, pod("p", priority=5, requests=BIG, preemptionPolicy="Never"))
         assert str(decision.error).endswith("preemption: not eligible due to preemptionPolicy=Never..")
@@ -40,14 +40,14 @@ class TestEligibility:
         return pod("low", on="a", requests=BIG, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status)
 
     def test_victims_that_still_leave_block(self) -> None:
-        """While a victim of a preemption leaves the nominated node nobody else has to."""
+        """While a victim is leaving the nominated node, no other pod is preempted."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
         new = pod("p", priority=5, requests=BIG, status={"nominatedNodeName": "a"})
         engine = scheduler(node("a"), self.leaving(conditions=[condition]))
         assert "not eligible due to a terminating pod on the nominated node." in str(decided(engine, new).error)
 
     def test_a_pod_that_a_user_deletes_does_not(self) -> None:
-        """Without that condition it does not block, but for gate PodDisruptionConditions."""
+        """A victim without that condition blocks only if gate PodDisruptionConditions is off."""
         new = pod("p", priority=5, requests=BIG, status={"nominatedNodeName": "a"})
         assert plan(scheduler(node("a"), self.leaving()), new) == ("a", ["low"])
         engine = scheduler(node("a"), self.leaving(), gates={"PodDisruptionConditions": False})
@@ -71,7 +71,7 @@ class TestVictims:
         assert decision.nominated == ""
 
     def test_allowances_are_used_up(self) -> None:
-        """Each victim takes one from its budgets: the second of two violates an allowance of one, and the protected go first."""
+        """Each victim uses up its budgets: the second of two violates an allowance of one, and violating victims are listed first."""
         there = [pod(f"e{i}", on="a", priority=5 - i, requests={"cpu": "2"}, labels={"app": "a"}) for i in range(2)]
         engine = scheduler(node("a"), *there, budget("b", 1))
         decision = decided(engine, pod("p", priority=9, requests={"cpu": "4"}))
@@ -88,7 +88,7 @@ class TestVictims:
 
 class TestChoice:
     def test_the_first_victim_decides(self) -> None:
-        """Of nodes alike in budgets the one whose first victim has the lowest priority is taken."""
+        """Among nodes with equal violations the one whose first victim has the lowest priority is taken."""
         engine = scheduler(node("a"), node("b"), pod("x", on="a", priority=3, requests=BIG), pod("y", on="b", priority=2, requests=BIG))
         assert plan(engine, pod("p", priority=9, requests=BIG)) == ("b", ["y"])
 
@@ -141,7 +141,7 @@ def kept(violations: list[int], wanted: int) -> tuple[list[int], bool]:
 
 class TestStates:
     def test_pods_cannot_be_followed_after_an_empty_intersection(self) -> None:
-        """PreFilter that ended early leaves no state that could follow the victims: the attempt errs."""
+        """If PreFilter ended early there is no state to update in the dry run: the attempt is an error."""
         meta = {"name": "c", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
         claim = {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {"volumeName": "v"}}
         term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}

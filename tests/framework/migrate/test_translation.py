@@ -1,4 +1,4 @@
-"""A Policy as a profile: what does each rule's work, what is told of it, and that the result is accepted."""
+"""A Policy as a profile: which plugins replace each rule, which notes say so, and that the result is accepted."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ def args(found: Migration, plugin: str) -> Json:
 
 
 def told(found: Migration, subject: str) -> str:
-    """Everything that is told of *subject*."""
+    """The texts of all notes on *subject*."""
     return "; ".join(str(note) for note in found.notes if note.subject == subject)
 
 
 def accepted(found: Migration) -> Engine:
-    """A scheduler with the profile; our validation and every plugin's constructor have looked at it."""
+    """A scheduler with the profile, which our validation and every plugin's constructor have accepted."""
     return framework_engine(read_configuration(found.document))
 
 
 class TestAccepted:
     @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in (".json", ".yaml")))
     def test_every_example(self, name: str) -> None:
-        """What becomes of each example is accepted by the validation and by every plugin."""
+        """The translation of each example is accepted by the validation and by every plugin."""
         if name == "scheduler-config.yaml":
             config = load_configuration(EXAMPLES / name)
             found = migrate(config.policy(), RELEASES["1.16"], config)
@@ -83,7 +83,7 @@ class TestAccepted:
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_every_policy_that_upstream_accepts(self, release: str) -> None:
-        """Of the conformance Policies exactly those that upstream refuses are refused, and what becomes of the others is accepted."""
+        """The translation refuses exactly those conformance Policies that upstream refuses, and its other results are accepted."""
         (family,) = (family for family in find_families([CASES / release]) if family.name == "policy")
         assert family.answers is not None
         refused = {answer["name"] for answer in read_lines(family.answers) if "error" in answer}
@@ -105,19 +105,19 @@ class TestAccepted:
 
 class TestPredicates:
     def test_without_a_list_the_defaults_filter(self) -> None:
-        """A Policy without predicates filters by what the default provider has, in the release's order."""
+        """A Policy without predicates gets those of the default provider, in the release's order."""
         names = enabled(migrated(), "multiPoint")
         assert names[:6] == ["PrioritySort", "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity"]
         assert names[-4:] == ["InterPodAffinity", "DefaultPreemption", "DefaultBinder", "SchedulingGates"]
         assert "PodTopologySpread" not in names
 
     def test_an_empty_list_leaves_what_is_mandatory(self) -> None:
-        """With no predicates at all only those that run in any case filter."""
+        """With an empty list only the mandatory predicates are translated."""
         names = enabled(migrated(predicates=[]), "multiPoint")
         assert names[1:-3] == ["NodeUnschedulable", "TaintToleration"]
 
     def test_conditions_became_taints(self) -> None:
-        """Predicates about conditions are replaced by TaintToleration, and it is said."""
+        """Predicates about conditions are replaced by TaintToleration, and a note says so."""
         found = migrated("1.12", OFF, predicates=[{"name": "CheckNodeDiskPressure"}])
         assert enabled(found, "multiPoint")[1:-3] == ["NodeUnschedulable", "TaintToleration"]
         assert "lifecycle controller" in told(found, "CheckNodeDiskPressure")
@@ -150,7 +150,7 @@ class TestPredicates:
 
 class TestPriorities:
     def test_what_has_no_equal_is_left_out_and_said(self) -> None:
-        """EqualPriority and NodePreferAvoidPodsPriority score nothing, and every such rule is told of."""
+        """EqualPriority and NodePreferAvoidPodsPriority have no plugin, and a note says so for each."""
         found = migrated(priorities=priorities(("EqualPriority", 3), ("NodePreferAvoidPodsPriority", 10000)))
         assert weights(found) == {}
         assert "left out" in told(found, "EqualPriority")
@@ -163,7 +163,7 @@ class TestPriorities:
         assert "upstream's translation" in told(found, "BalancedResourceAllocation")
 
     def test_two_that_share_a_plugin_weigh_as_the_heavier(self) -> None:
-        """SelectorSpreadPriority and EvenPodsSpreadPriority concern different pods, so the plugin has the greater weight."""
+        """SelectorSpreadPriority and EvenPodsSpreadPriority apply to different pods, so the plugin gets the higher weight."""
         gate = KubeSchedulerConfiguration(gates={"EvenPodsSpread": True})
         found = migrated("1.16", gate, priorities=priorities(("EvenPodsSpreadPriority", 1), ("SelectorSpreadPriority", 4)))
         assert weights(found) == {"PodTopologySpread": 4}
@@ -175,7 +175,7 @@ class TestPriorities:
         assert args(found, "PodTopologySpread") == {"defaultingType": "List", "defaultConstraints": []}
 
     def test_labels_to_spread_over(self) -> None:
-        """Service anti-affinity becomes default constraints that are wished for, beside hosts where these were wished for too."""
+        """Service anti-affinity becomes soft default constraints; hosts are added if pods were spread over hosts too."""
         spread = {"serviceAntiAffinity": {"label": "rack"}}
         found = migrated(priorities=priorities(("SelectorSpreadPriority", 2), Racks=spread, Again=spread))
         keys = [constraint["topologyKey"] for constraint in args(found, "PodTopologySpread")["defaultConstraints"]]
@@ -183,7 +183,7 @@ class TestPriorities:
         assert weights(found) == {"PodTopologySpread": 4}
 
     def test_label_preferences(self) -> None:
-        """Preferred labels become terms whose weights are to each other, and to the pods' own, as the priorities' were."""
+        """Preferred labels become terms whose weights have the ratios of the priorities' weights."""
         entries = priorities(("NodeAffinityPriority", 4), Ssd={"labelPreference": {"label": "ssd", "presence": True}})
         found = migrated(priorities=entries)
         (term,) = args(found, "NodeAffinity")["addedAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
@@ -191,7 +191,7 @@ class TestPriorities:
         assert weights(found) == {"NodeAffinity": 4}
 
     def test_resources_count_where_the_release_reads_them(self) -> None:
-        """The resources of a ratio are taken over from 1.16 only, as releases before it pass over them."""
+        """The resources of a ratio are translated from 1.16 on, because earlier releases ignore them."""
         ratio = {
             "shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}],
             "resources": [{"name": "x/gpu", "weight": 5}],
@@ -217,10 +217,10 @@ SSD = {"labelPreference": {"label": "ssd", "presence": True}}
 
 
 class TestDeviations:
-    """Each point in which the translation is not upstream's can be undone; simulation/compare/test_deviations.py says that it pays."""
+    """Each deviation from upstream's translation can be undone; simulation/compare/test_deviations.py shows that it helps."""
 
     def undone(self, name: str, release: str = "1.16", config: KubeSchedulerConfiguration | None = None, **policy: Any) -> Migration:
-        """The migration of a Policy as upstream's translation has it in one point."""
+        """The migration of a Policy with one deviation undone."""
         written = read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
         found = migrate(written, RELEASES[release], config, without=[name])
         assert not any(note.deviation is not None and note.deviation.name == name for note in found.notes)
@@ -228,7 +228,7 @@ class TestDeviations:
         return found
 
     def test_each_is_told(self) -> None:
-        """A note of each point names it, and says what upstream's translation does."""
+        """The note on each deviation names it, and says what upstream's translation does."""
         spread, needs = {"serviceAntiAffinity": {"label": "rack"}}, {"labelsPresence": {"labels": ["rack"], "presence": True}}
         usage = priorities(("LeastRequestedPriority", 1), ("MostRequestedPriority", 2), ("BalancedResourceAllocation", 1))
         counted = {"requestedToCapacityRatioArguments": {**RATIO["requestedToCapacityRatioArguments"], "resources": [{"name": "cpu"}]}}
@@ -281,7 +281,7 @@ class TestDeviations:
         assert args(provided, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
 
     def test_plugins_that_were_removed(self) -> None:
-        """Where upstream had plugins NodeLabel and ServiceAffinity, nothing is left."""
+        """Rules that upstream translated to NodeLabel and ServiceAffinity are left out."""
         presence = {"name": "CheckNodeLabelPresence", "argument": {"labelsPresence": {"labels": ["rack"], "presence": True}}}
         spread = {"serviceAntiAffinity": {"label": "rack"}}
         assert not self.undone("label-presence", predicates=[presence], priorities=[]).document["profiles"][0].get("pluginConfig")
@@ -295,7 +295,7 @@ class TestDeviations:
         assert [r["name"] for r in args(found, "NodeResourcesFit")["scoringStrategy"]["resources"]] == ["x/gpu"]
 
     def test_the_heaviest_strategy(self) -> None:
-        """Of several priorities about use the heaviest is left."""
+        """Of several priorities about the use of resources the heaviest remains."""
         entries = priorities(("LeastRequestedPriority", 2), ("MostRequestedPriority", 3))
         found = self.undone("one-strategy", priorities=entries)
         assert args(found, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
@@ -303,7 +303,7 @@ class TestDeviations:
         assert "another one weighs more" in told(found, "LeastRequestedPriority")
 
     def test_weights(self) -> None:
-        """Balance keeps its weight, and constraints' weight counts for all spreading."""
+        """The balance keeps its weight, and the weight of EvenPodsSpreadPriority counts for all spreading."""
         assert weights(self.undone("double-balance", priorities=priorities(("BalancedResourceAllocation", 3)))) == {
             "NodeResourcesBalancedAllocation": 3
         }
@@ -354,7 +354,7 @@ class TestSelectorSpread:
 
 class TestTheRest:
     def test_extenders_keep_the_scale(self) -> None:
-        """Where plugins' weights had to be multiplied or divided, extenders' go along; durations are written out."""
+        """Weights of extenders are multiplied or divided together with those of plugins; durations are texts."""
         extender = {"urlPrefix": "http://x", "prioritizeVerb": "p", "weight": 2**20, "httpTimeout": 1_500_000_000, "enableHttps": True}
         entries = priorities(("TaintTolerationPriority", 2**40), ("ImageLocalityPriority", 2**30))
         found = migrated(priorities=entries, extenders=[extender])
@@ -364,7 +364,7 @@ class TestTheRest:
         ]
 
     def test_what_was_clipped_is_said(self) -> None:
-        """A weight that cannot keep its ratio within 32 bits is told of."""
+        """A note reports a weight that cannot keep its ratio within 32 bits."""
         found = migrated(priorities=priorities(("TaintTolerationPriority", 2**50), ("ImageLocalityPriority", 1)))
         assert weights(found) == {"TaintToleration": MAX_WEIGHT, "ImageLocality": 1}
         assert "clipped" in told(found, "ImageLocality")
@@ -380,15 +380,15 @@ class TestTheRest:
         assert "DefaultPreemption" not in enabled(found, "multiPoint")
 
     def test_the_release_s_own_percentage(self) -> None:
-        """Where nothing was said the size of the cluster decides; that 1.12 looked for half of the nodes is told."""
+        """Without a percentage the size of the cluster decides; a note says that 1.12 searched until half of the nodes fit."""
         assert "percentageOfNodesToScore" not in migrated("1.12").document
-        assert "the release looked for 50 % by default" in told(migrated("1.12"), "percentageOfNodesToScore")
+        assert "the default of the release was 50 %" in told(migrated("1.12"), "percentageOfNodesToScore")
         assert not told(migrated("1.14"), "percentageOfNodesToScore")
         assert migrated("1.12", KubeSchedulerConfiguration(percentage=50)).document["percentageOfNodesToScore"] == 50
 
     def test_checking_everything_is_gone(self) -> None:
-        """alwaysCheckAllPredicates is told of."""
-        assert "first plugin alone" in told(migrated(alwaysCheckAllPredicates=True), "alwaysCheckAllPredicates")
+        """A note reports alwaysCheckAllPredicates."""
+        assert "only the first plugin" in told(migrated(alwaysCheckAllPredicates=True), "alwaysCheckAllPredicates")
 
     @pytest.mark.parametrize(("seconds", "text"), [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")])
     def test_durations(self, seconds: float, text: str) -> None:
@@ -398,21 +398,21 @@ class TestTheRest:
 
 class TestStrategies:
     def test_opposites_are_weighed_against_each_other(self) -> None:
-        """The same resources pulled both ways leave the difference, and nothing where both pull alike."""
+        """Opposite priorities over the same resources leave their difference, and nothing if they have equal weights."""
         stronger = merged([Usage("least", 5, FALLING), Usage("most", 2, RISING)])
         assert stronger.document is not None
         assert (stronger.document["type"], stronger.weight, stronger.is_exact) == ("LeastAllocated", Fraction(3), True)
         assert merged([Usage("least", 2, FALLING), Usage("most", 2, RISING)]).document is None
 
     def test_of_different_resources_the_heaviest_stay(self) -> None:
-        """Lines over other resources cannot be added; the lighter are dropped by name."""
+        """Lines over different resources cannot be added; the names of those with less weight are reported as dropped."""
         found = merged([Usage("gpu", 1, RISING, {"x/gpu": 1}), Usage("least", 2, FALLING)])
         assert found.dropped == ("gpu",)
         assert found.weight == 2
 
     @given(st.lists(st.tuples(st.integers(1, 9), st.lists(st.integers(0, 10), min_size=3, max_size=3)), min_size=2, max_size=4))
     def test_the_sum_is_the_sum(self, lines: list[tuple[int, list[int]]]) -> None:
-        """The merged line, weighed, differs from the sum of all by one constant, up to its rounding to whole scores."""
+        """The merged line times its weight differs from the sum of all lines by a constant, up to rounding to whole scores."""
         usages = [Usage(str(i), weight, tuple(zip((0, 40, 100), scores, strict=True))) for i, (weight, scores) in enumerate(lines)]
         found = merged(usages)
         wanted = [sum(usage.weight * usage.at(u) for usage in usages) for u in (0, 40, 100)]
@@ -438,7 +438,7 @@ class TestWeights:
         )
     )
     def test_ratios_are_kept_unless_told(self, given_weights: dict[str, Fraction]) -> None:
-        """Weights are whole and of 32 bits; those that nothing is told of are to each other as before."""
+        """Weights are whole numbers of 32 bits; those without a note keep their ratios."""
         found, clipped = fitted(given_weights)
         assert all(1 <= weight <= MAX_WEIGHT for weight in found.values())
         ratios = {found[name] / given_weights[name] for name in given_weights if name not in clipped}

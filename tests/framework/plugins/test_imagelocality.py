@@ -31,14 +31,14 @@ def scores(new: Pod, *nodes: Node) -> list[int]:
 
 class TestImageLocality:
     def test_the_scale_grows_with_the_containers(self) -> None:
-        """100 takes 1000 MiB a container: the same images are worth less to a pod with more containers."""
+        """A score of 100 needs 1000 MiB a container: the same images score less for a pod with more containers."""
         assert scores(running("big"), with_images("n", big=1000)) == [100]
         assert scores(running("big", "small"), with_images("n", big=1000)) == [49]
         assert scores(running("big", "big"), with_images("n", big=1000)) == [100]
 
     @pytest.mark.parametrize(("size", "score"), [(23, 0), (22, 0), (500, 48), (4000, 100)])
     def test_sizes_are_scaled_between_the_least_and_the_most(self, size: int, score: int) -> None:
-        """Up to 23 MiB are worth nothing, more than 1000 MiB no more than those."""
+        """Images up to 23 MiB score 0, and more than 1000 MiB score no more than 1000 MiB."""
         assert scores(running("a"), with_images("n", a=size)) == [score]
 
     def test_rare_images_count_by_their_share(self) -> None:

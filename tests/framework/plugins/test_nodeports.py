@@ -20,11 +20,11 @@ def with_port(name: str, number: int, address: str = "", **more: Any) -> Pod:
 
 class TestNodePorts:
     def test_a_port_in_use_turns_the_node_down(self) -> None:
-        """The same number on the same address, or on all addresses, is in the way."""
+        """The same port on the same address, or on all addresses, is a conflict."""
         objects = [node("free"), node("all"), node("other"), with_port("a", 80, on="all"), with_port("b", 80, "10.0.0.2", on="other")]
         assert refusals(PLUGIN, with_port("new", 80, "10.0.0.1"), *objects) == {"free": None, "all": TAKEN, "other": None}
 
     def test_pods_without_ports_are_of_no_concern(self) -> None:
-        """Nothing is asked about a pod that wants no host port."""
+        """The plugin does not run for a pod without host ports."""
         assert not PLUGIN.concerns(cycle_of(pod("new"), node("n")).template)
         assert PLUGIN.concerns(cycle_of(with_port("new", 80), node("n")).template)

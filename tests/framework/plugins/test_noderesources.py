@@ -41,7 +41,7 @@ def balanced(*resources: str) -> NodeResourcesBalancedAllocation:
 
 
 def reasons(new: Pod, *objects: Any, by: NodeResourcesFit | None = None) -> list[str]:
-    """What stands against the node called n."""
+    """The reasons of the node called n."""
     cycle = cycle_of(new, *objects)
     failures = (by or fit()).filter(cycle.template, Batch(cycle.table), cycle)
     return [reason.text for reason in (failures.reasons(cycle.table.row_of["n"]) if failures else ())]
@@ -49,7 +49,7 @@ def reasons(new: Pod, *objects: Any, by: NodeResourcesFit | None = None) -> list
 
 class TestFilter:
     def test_every_shortage_is_named_in_order(self) -> None:
-        """Pods, cpu, memory, ephemeral storage, then scalars by name; each may heal."""
+        """Pods, cpu, memory, ephemeral storage, then scalars by name; all are resolvable."""
         small = node("n", cpu="1", memory="1Gi", pods="0", allocatable={"ephemeral-storage": "1Gi"})
         wanted = {"cpu": "2", "memory": "2Gi", "ephemeral-storage": "2Gi", TPU: "1", GPU: "1"}
         texts = ["Too many pods", *(f"Insufficient {name}" for name in ("cpu", "memory", "ephemeral-storage", GPU, TPU))]
@@ -61,13 +61,13 @@ class TestFilter:
         assert reasons(pod("new", containers=containers), node("n", cpu="1m")) == []
 
     def test_a_pod_that_asks_for_nothing_needs_a_place_alone(self) -> None:
-        """Without any request an overcommitted node will do."""
+        """A pod without requests fits on an overcommitted node."""
         objects = [node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})]
         assert reasons(pod("new"), *objects) == []
 
     @pytest.mark.parametrize("requests", [{"memory": "1"}, {"cpu": "0", GPU: "0"}])
     def test_any_request_makes_overcommitment_count(self, requests: Json) -> None:
-        """As soon as anything is asked for, be it 0 of a scalar, an overcommitted cpu is in the way."""
+        """With any request, even 0 of a scalar, an overcommitted cpu rejects the node."""
         objects = [node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})]
         assert reasons(pod("new", requests=requests), *objects) == ["Insufficient cpu"]
 
@@ -85,16 +85,16 @@ class TestFilter:
         ],
     )
     def test_extended_resources_can_be_ignored(self, args: Json, names: list[str]) -> None:
-        """By name or by what stands before the slash; others never are."""
+        """Resources are ignored by name or by the part before the slash; others never are."""
         assert reasons(pod("new", requests={GPU: "1", TPU: "1"}), node("n"), by=fit(**args)) == [f"Insufficient {name}" for name in names]
 
     def test_huge_pages_cannot_be_ignored(self) -> None:
-        """Only extended resources are left to others."""
+        """Only extended resources can be ignored."""
         args = {"ignoredResources": ["hugepages-2Mi"], "ignoredResourceGroups": ["hugepages-2Mi"]}
         assert reasons(pod("new", requests={"hugepages-2Mi": "2Mi"}), node("n"), by=fit(**args)) == ["Insufficient hugepages-2Mi"]
 
     def test_a_shortage_may_heal(self) -> None:
-        """Removing pods helps."""
+        """The reason is resolvable: removing pods helps."""
         cycle = cycle_of(pod("new", requests={"cpu": "9"}), node("n"))
         failures = fit().filter(cycle.template, Batch(cycle.table), cycle)
         assert failures is not None
@@ -152,7 +152,7 @@ class TestBalance:
         assert raw(balanced(), pod("new"), *nodes) == {"even": 100, "odd": 100}
 
     def test_more_than_all_is_all(self) -> None:
-        """A share is 1 at most, and such a node is not worth less for it."""
+        """A share is at most 1, so an overcommitted node does not score less for it."""
         assert raw(balanced(), pod("new", requests={"cpu": "9", "memory": "9Gi"}), node("n", cpu="1", memory="1Gi")) == {"n": 100}
 
 
@@ -185,7 +185,7 @@ class TestAgainstPlainNumbers:
     @examples(0.6)
     @given(clusters())
     def test_strategies(self, cluster: Any) -> None:
-        """Each strategy gives each node what plain whole numbers give it."""
+        """Each strategy scores each node as a naive loop over whole numbers does."""
         asked, nodes, held = cluster
         new, objects = built(*cluster)
         ways = {

@@ -21,6 +21,6 @@ class TestNodeUnschedulable:
         assert not any(r.resolvable for reasons in failures.sequences.values() for r in reasons)
 
     def test_a_toleration_opens_it(self) -> None:
-        """A pod that tolerates the taint which stands for a closed node may go there, whether or not the node has the taint."""
+        """A pod that tolerates the unschedulable taint may go to a closed node, even if the node does not have the taint."""
         cycle = cycle_of(pod("new", tolerations=[TAINT]), node("closed", unschedulable=True))
         assert found_by(NodeUnschedulable(None, handle()), cycle, Batch(cycle.table)) == {"closed": None}

@@ -46,7 +46,7 @@ class TestHard:
         assert against(incoming(constraint()), A, B, peer("f", "a")) == {"a": "skew", "b": None}
 
     def test_a_node_without_the_key_is_beyond_help(self) -> None:
-        """A node that lacks a topology key is turned down for that, whatever would be removed."""
+        """A node that lacks a topology key is rejected for that, and removing pods cannot help."""
         cycle = cycle_of(incoming(constraint()), A, node("c"))
         failures = plugin().filter(cycle.template, Batch(cycle.table), cycle)
         assert failures is not None
@@ -74,7 +74,7 @@ class TestHard:
         assert against(new, A, B, c, peer("f", "a"), peer("g", "c"), peer("h", "c")) == {"a": "skew", "b": None, "c": None}
 
     def test_an_invalid_selector_is_an_error(self) -> None:
-        """A hard constraint that cannot be read is an error of PreFilter; a soft one is no business of it."""
+        """An invalid hard constraint is an error of PreFilter; an invalid soft one is not."""
         cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
         status = plugin().pre_filter(cycle.template, cycle)
         assert status == Status(
@@ -139,7 +139,7 @@ class TestMatchLabelKeys:
         assert against(new, A, B, peer("f", "a", labels={"rev": "2"})) == {"a": "skew", "b": None}
 
     def test_they_make_an_empty_selector_count(self) -> None:
-        """An empty selector with a key is no longer empty; an absent one takes in nobody all the same."""
+        """An empty selector with a key is no longer empty; an absent one still matches no pod."""
         assert against(incoming(constraint(selector={}, matchLabelKeys=["app"])), A, B, peer("f", "a"))["a"] == "skew"
         bare = incoming({**constraint(matchLabelKeys=["app"]), "labelSelector": None})
         assert against(bare, A, B, peer("f", "a"))["a"] is None
@@ -177,14 +177,14 @@ class TestTrials:
         assert named(found_by(plugin(), cycle, trial))["c"] == "skew"
 
     def test_the_number_of_domains_stays_as_it_was(self) -> None:
-        """Whether there are too few domains is not asked again when pods come and go."""
+        """Adding and removing pods does not change whether there are too few domains."""
         cycle, trial = self.trial(incoming(constraint(minDomains=3)), A, B, peer("f", "a"))
         trial.remove(trial.pods(0)[0], 0)
         trial.add(cycle.nominated_entry(peer("n", "")), 1)
         assert named(found_by(plugin(), cycle, trial)) == {"a": None, "b": "skew"}
 
     def test_what_a_trial_asked_first_is_still_watched(self) -> None:
-        """A trial before the whole table is judged does not keep the counters from being watched, so a kept answer is renewed."""
+        """After a trial in the same cycle the whole table is counted again, so its cached answer knows which counters it read."""
         cycle, trial = self.trial(incoming(constraint()), A, B)
         judge = plugin()
         found_by(judge, cycle, trial)
@@ -215,7 +215,7 @@ EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), KINDS), max_size=8)
 @given(NODES, PODS, CONSTRAINTS, EDITS, CHOICE)
 @examples(1.5)
 def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any) -> None:
-    """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
+    """Whichever pods are added to and removed from a node, the answer equals that of upstream's bookkeeping."""
     nodes, placed, bound = cluster(labels, pods)
     new = incoming(*constraints, nodeSelector=selector, labels={"rev": "1"})
     cycle, judge = cycle_of(new, *nodes, *bound), plugin()

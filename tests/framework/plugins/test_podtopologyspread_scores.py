@@ -113,7 +113,7 @@ class TestDefaults:
 
 class TestSoft:
     def test_emptier_domains_are_preferred(self) -> None:
-        """The emptiest zone gets 100 if it is empty, the fullest what the emptiest has of it."""
+        """The zone with the fewest peers gets 100 if it has none; the score of the fullest is in proportion."""
         assert scores(plugin(), incoming(soft()), A, B, peer("f", "a")) == {"a": 0, "b": 100}
 
     def test_scores_are_not_stretched(self) -> None:
@@ -121,11 +121,11 @@ class TestSoft:
         assert scores(plugin(), incoming(soft()), A, B, peer("f", "a"), peer("g", "a"), peer("h", "b")) == {"a": 33, "b": 100}
 
     def test_without_constraints_every_node_gets_100(self) -> None:
-        """A pod that nothing spreads finds all nodes alike."""
+        """For a pod without constraints all nodes score the same."""
         assert scores(plugin(), incoming(), A, B) == {"a": 100, "b": 100}
 
     def test_nodes_that_lack_a_key_get_0(self) -> None:
-        """They are out of it, also where nobody counts anywhere."""
+        """They score 0, even if no peers are counted anywhere."""
         assert scores(plugin(), incoming(soft()), A, node("c")) == {"a": 100, "c": 0}
 
     def test_more_domains_weigh_more(self) -> None:
@@ -148,7 +148,7 @@ class TestSoft:
         assert scores(plugin(), incoming(soft(skew=5), soft("rack", 3)), A, B, raw=True) == {"a": 6, "b": 6}
 
     def test_an_invalid_selector_is_an_error(self) -> None:
-        """A soft constraint that cannot be read is an error of PreScore."""
+        """An invalid soft constraint is an error of PreScore."""
         cycle = cycle_of(incoming(soft(selector=NEAR)), A)
         status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)
         of_soft = "calculating preScoreState: obtaining pod's soft topology spread constraints"

@@ -1,4 +1,4 @@
-"""TaintToleration: which taint is named, and how many are put up with."""
+"""TaintToleration: which taint the reason names, and how many soft taints are not tolerated."""
 
 from __future__ import annotations
 

@@ -62,22 +62,22 @@ class TestPreFilter:
         ],
     )
     def test_claims_that_no_node_can_help_end_the_cycle(self, objects: list[Any], text: str) -> None:
-        """Missing ones, and those that the volume controller alone binds."""
+        """Missing claims, and unbound ones with immediate binding, reject the pod."""
         assert before(using("p", "c"), *objects) == unresolvable(text)
 
     def test_lost_and_going_claims_end_it_too(self) -> None:
-        """A claim whose volume is lost, or that is being deleted, is of no use."""
+        """A claim whose volume is lost, or that is being deleted, rejects the pod."""
         made = bound("c", "v")
         lost = type(made)(metadata=made.metadata, spec=made.spec, phase="Lost")
         assert before(using("p", "c"), lost) == unresolvable('persistentvolumeclaim "c" bound to non-existent persistentvolume "v"')
 
     def test_a_class_without_a_mode_is_an_error(self) -> None:
-        """Whether its claims wait cannot be said."""
+        """Without a mode it is unknown whether claims wait, so the cycle fails."""
         text = 'VolumeBindingMode not set for StorageClass "unset"'
         assert before(using("p", "c"), claim("c", "unset"), storage_class("unset")) == error(text)
 
     def test_claims_of_ephemeral_volumes_must_be_there_and_the_pods_own(self) -> None:
-        """They are made once the pod is there, and go by its UID."""
+        """A claim of an ephemeral volume must exist and be owned by the pod, by UID."""
         new = using("p", EPHEMERAL)
         waiting = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-v0"'
         assert before(new) == unresolvable(waiting)
@@ -86,7 +86,7 @@ class TestPreFilter:
         assert before(new, LATE, made_for(new.uid, "p-v0")) is None
 
     def test_local_volumes_narrow_the_search(self) -> None:
-        """Hostnames in the affinity of bound volumes are taken for names of nodes, and those of several volumes must agree."""
+        """Hostnames in the affinity of bound volumes are used as node names; a node must be named by all of them."""
         here, there = volume("v", **on(**{HOST: "a"})), volume("w", **on(**{HOST: "b"}))
         assert before(using("p", "c"), here, bound("c", "v")) == PreFilterResult(frozenset({"a"}))
         assert before(using("p", "c", "d"), here, there, bound("c", "v"), bound("d", "w")) == PreFilterResult(frozenset())
@@ -96,16 +96,16 @@ class TestPreFilter:
 
 class TestBoundClaims:
     def test_a_bound_volume_must_be_in_reach(self) -> None:
-        """Its node affinity decides."""
+        """The node affinity of a bound volume decides which nodes can reach it."""
         assert against(using("p", "c"), volume("v", **on(zone="a")), bound("c", "v")) == {"a": [], "b": [CONFLICT]}
 
     def test_a_missing_volume_is_a_reason(self) -> None:
-        """Unless an earlier volume of the pod is out of reach already."""
+        """A claim bound to a missing volume rejects nodes, unless an earlier volume of the pod is out of reach."""
         objects = [volume("v", **on(zone="a")), bound("c", "v"), bound("d", "gone")]
         assert against(using("p", "c", "d"), *objects) == {"a": [GONE], "b": [CONFLICT]}
 
     def test_a_driver_reaches_volumes_by_its_own_label(self) -> None:
-        """Where the CSINode says that it has taken over, the zone of the volume is looked for in the driver's label."""
+        """On a node whose plugin is migrated, the volume's zone is compared with the driver's label."""
         zone, plugins = "topology.kubernetes.io/zone", "kubernetes.io/aws-ebs"
         mine = node("mine", labels={"topology.ebs.csi.aws.com/zone": "z"})
         yours = node("yours", labels={zone: "z"})
@@ -114,7 +114,7 @@ class TestBoundClaims:
         assert (found["mine"], found["yours"], found["a"]) == ([], [], [CONFLICT])
 
     def test_a_volume_that_the_driver_cannot_name_is_an_error(self) -> None:
-        """Only where the driver has taken over."""
+        """It is an error only on nodes where the plugin is migrated."""
         objects = [csi_node("a", "kubernetes.io/aws-ebs"), volume("v", **ebs("aws://z/odd")), bound("c", "v")]
         text = "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
         assert against(using("p", "c"), *objects) == {"a": [f"could not translate pv: {text}"], "b": []}
@@ -122,22 +122,22 @@ class TestBoundClaims:
 
 class TestUnboundClaims:
     def test_a_claim_gets_a_volume_or_has_one_made(self) -> None:
-        """A class that makes volumes helps where no volume is in reach."""
+        """If no volume is in reach, a class with a provisioner can provision one."""
         objects = [volume("v", **on(zone="a")), claim("c")]
         assert against(using("p", "c"), LATE, *objects) == {"a": [], "b": [NOTHING]}
         assert against(using("p", "c"), MAKING, *objects) == {"a": [], "b": []}
 
     def test_modes_always_matter(self) -> None:
-        """A block device is no file system; an absent mode is one."""
+        """Modes Block and Filesystem do not match; an absent mode means Filesystem."""
         assert against(using("p", "c"), LATE, volume("v", volumeMode="Block"), claim("c")) == {"a": [NOTHING], "b": [NOTHING]}
         assert against(using("p", "c"), LATE, volume("v", volumeMode="Filesystem"), claim("c")) == {"a": [], "b": []}
 
     def test_a_selected_node_is_the_only_one(self) -> None:
-        """A claim whose volume is being made for a node is bound to it."""
+        """A claim with a selected node fits only that node."""
         assert against(using("p", "c"), MAKING, claim("c", annotations={SELECTED: "b"})) == {"a": [NOTHING], "b": []}
 
     def test_a_volume_belongs_to_its_beta_class(self) -> None:
-        """The annotation counts before the spec, where volumes are looked up too."""
+        """The beta annotation comes before the spec, also when volumes are looked up."""
         old = volume("v", "other", meta={"annotations": {"volume.beta.kubernetes.io/storage-class": "wait"}})
         assert against(using("p", "c"), LATE, old, claim("c")) == {"a": [], "b": []}
 
@@ -154,13 +154,13 @@ class TestStorageCapacity:
         ],
     )
     def test_enough_must_be_left_where_the_driver_reports(self, sizes: dict[str, str], enough: bool) -> None:
-        """The largest single volume counts where it is given, else the whole; other nodes have nothing."""
+        """The maximum volume size counts if it is given, else the capacity; nodes outside the topology have none."""
         objects = [MAKING, csi_driver("maker"), storage_left("s", "wait", ZONE_A, **sizes), claim("c")]
         assert against(using("p", "c"), *objects) == {"a": [] if enough else [SHORT], "b": [SHORT]}
 
     @pytest.mark.parametrize(("topology", "found"), [({}, []), (None, [SHORT]), ({"matchLabels": {"zone": "not valid!"}}, [SHORT])])
     def test_topologies(self, topology: Any, found: list[str]) -> None:
-        """An empty one is everywhere; without one, or with one that is not valid, the storage is nowhere."""
+        """An empty topology matches every node; an absent or invalid one matches none."""
         objects = [MAKING, csi_driver("maker"), storage_left("s", "wait", topology, capacity="9Gi"), claim("c")]
         assert against(using("p", "c"), *objects) == {"a": found, "b": found}
 
@@ -170,7 +170,7 @@ class TestStorageCapacity:
         assert against(using("p", "c"), MAKING, csi_driver("maker", reports=False), claim("c")) == {"a": [], "b": []}
 
     def test_the_first_claim_that_fails_says_why(self) -> None:
-        """A claim that nobody makes volumes for hides a later one with too little storage, and the other way round."""
+        """The first claim that cannot be provisioned decides the reason: no provisioner, or too little storage."""
         claims = [claim("small", "none", "1Mi"), claim("big", "wait", "1Gi"), claim("huge", "none", "2Gi")]
         objects = [MAKING, storage_class("none", **WAIT), csi_driver("maker"), *claims]
         assert against(using("p", "small", "big"), *objects) == {"a": [NOTHING], "b": [NOTHING]}
@@ -179,7 +179,7 @@ class TestStorageCapacity:
 
 class TestReserve:
     def test_what_is_found_is_assumed_and_given_back(self) -> None:
-        """The volume is the claim's until Unreserve."""
+        """Reserve assumes the volume for the claim, and Unreserve undoes it."""
         new, made = using("p", "c"), plugin()
         cycle = cycle_of(new, *NODES, LATE, volume("v", **on(zone="a")), claim("c"))
         assert made.reserve(new.bound_to("a"), "a", cycle) is None
@@ -191,7 +191,7 @@ class TestReserve:
         assert cycle.binder.volumes.get("v").spec.claim_ref is None
 
     def test_a_volume_to_be_made_marks_its_claim(self) -> None:
-        """The claim gets the node's name until Unreserve; the claim of an ephemeral volume does so too."""
+        """Reserve sets the claim's selected node, also for an ephemeral volume, and Unreserve undoes it."""
         new, made = using("p", EPHEMERAL), plugin()
         cycle = cycle_of(new, *NODES, MAKING, made_for(new.uid, "p-v0"))
         assert made.reserve(new.bound_to("b"), "b", cycle) is None
@@ -211,13 +211,13 @@ class TestScore:
         assert self.scores(plugin(), using("p", "c"), LATE, volume("v"), claim("c")) == [0, 0]
 
     def test_fuller_volumes_are_better(self) -> None:
-        """By the share of each class's volumes that the claims ask for; nodes without a volume get 0."""
+        """Nodes score by the share of the volumes' capacity that the claims request; without a volume they get 0."""
         made = plugin(VolumeCapacityPriority=True)
         objects = [MAKING, volume("v", size="4Gi", **on(zone="a")), claim("c", size="1Gi")]
         assert self.scores(made, using("p", "c"), *objects) == [25, 0]
 
     def test_classes_count_alike(self) -> None:
-        """The mean over the classes, halves rounded up, through the profile's own line."""
+        """The score is the mean over the classes, with halves rounded up, by the shape in the profile."""
         made = plugin([(0, 10), (100, 0)], VolumeCapacityPriority=True)
         other = storage_class("other", **WAIT)
         quarter, half = (volume("v", size="4Gi"), claim("c", size="1Gi")), (volume("w", "other", "2000Mi"), claim("d", "other", "1000Mi"))

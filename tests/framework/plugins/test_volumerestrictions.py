@@ -1,4 +1,4 @@
-"""VolumeRestrictions: disks with another user, and claims that one pod alone may use."""
+"""VolumeRestrictions: disks that other pods use, and claims that only one pod may use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def against(new: Pod, *objects: Any, by: VolumeRestrictions | None = None) -> di
 
 class TestDisks:
     def test_a_disk_has_one_user_on_a_node(self) -> None:
-        """A GCE disk of another pod is in the way there, unless both only read it."""
+        """A GCE disk that another pod uses rejects the node, unless both only read it."""
         assert against(using("new", gce("d")), using("old", gce("d"), on="a")) == {"a": DISK, "b": None}
         reading = gce("d", read_only=True)
         assert against(using("new", reading), using("old", reading, on="a")) == {"a": None, "b": None}
@@ -43,16 +43,16 @@ class TestDisks:
 
 class TestSoleUsers:
     def test_a_used_claim_turns_every_node_down(self) -> None:
-        """Wherever the user is; the reason of a disk comes first."""
+        """A claim in use rejects every node; a conflict of disks is reported first."""
         new, old = using("new", "c", gce("d")), using("old", "c", gce("d"), on="a")
         assert against(new, old, sole("c")) == {"a": DISK, "b": IN_USE}
 
     def test_users_in_other_namespaces_do_not_count(self) -> None:
-        """A claim of the same name elsewhere is another claim."""
+        """A claim of the same name in another namespace is another claim."""
         assert against(using("new", "c"), using("old", "c", on="a", namespace="other"), sole("c")) == {"a": None, "b": None}
 
     def test_other_access_modes_may_be_shared(self) -> None:
-        """Only ReadWriteOncePod means one pod."""
+        """Only access mode ReadWriteOncePod limits a claim to one pod."""
         shared = claim("c", accessModes=["ReadWriteOnce"])
         assert against(using("new", "c"), using("old", "c", on="a"), shared) == {"a": None, "b": None}
 
@@ -66,7 +66,7 @@ class TestSoleUsers:
         assert plugin().without_pre_filter == 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
     def test_a_missing_claim_ends_the_cycle(self) -> None:
-        """Every claim that the pod names must be there; those of generic ephemeral volumes are not looked at."""
+        """Every claim that the pod names must be there; those of generic ephemeral volumes are not checked."""
         cycle = cycle_of(using("new", EPHEMERAL, "gone"), *NODES)
         assert plugin().pre_filter(cycle.template, cycle) == unresolvable('persistentvolumeclaim "gone" not found')
         cycle = cycle_of(using("new", EPHEMERAL), *NODES)
@@ -79,7 +79,7 @@ def trial(cycle: FrameworkCycle, *names: str) -> Overlay:
 
 class TestTrials:
     def test_taking_the_user_off_frees_the_claim(self) -> None:
-        """On the node where the user is taken off; putting it back takes the claim again."""
+        """Removing the user in a trial frees the claim; adding it again takes the claim."""
         cycle = cycle_of(using("new", "c"), *NODES, using("old", "c", on="a"), sole("c"))
         nodes = trial(cycle, "a", "b")
         user = nodes.pods(0)[0]
@@ -89,14 +89,14 @@ class TestTrials:
         assert found_by(plugin(), cycle, nodes) == {"a": IN_USE, "b": IN_USE}
 
     def test_a_nominated_user_takes_it(self) -> None:
-        """A pod that is only put there for a trial uses its claims too."""
+        """A pod that is only added for a trial uses its claims too."""
         cycle = cycle_of(using("new", "c"), *NODES, sole("c"))
         nodes = trial(cycle, "a", "b")
         nodes.add(cycle.nominated_entry(using("other", "c")), 1)
         assert found_by(plugin(), cycle, nodes) == {"a": None, "b": IN_USE}
 
     def test_namespaces_do_not_matter_in_trials(self) -> None:
-        """Upstream: a pod of another namespace with a claim of the same name frees the claim when it goes."""
+        """Upstream: a pod of another namespace with a claim of the same name frees the claim when it is removed."""
         objects = [*NODES, using("old", "c", on="a"), using("far", "c", on="b", namespace="other"), sole("c")]
         cycle = cycle_of(using("new", "c"), *objects)
         nodes = trial(cycle, "b")
@@ -104,6 +104,6 @@ class TestTrials:
         assert found_by(plugin(), cycle, nodes) == {"b": None}
 
     def test_pods_without_volumes_are_of_no_concern(self) -> None:
-        """Nothing is asked about a pod that mounts nothing."""
+        """The plugin does not run for a pod without volumes."""
         assert not plugin().concerns(cycle_of(pod("new"), *NODES).template)
         assert plugin().concerns(cycle_of(using("new", "c"), *NODES).template)

@@ -41,11 +41,11 @@ class TestFilter:
         ],
     )
     def test_the_node_must_have_the_same_label(self, labels: dict[str, str], found: dict[str, str | None]) -> None:
-        """The older and the newer label do not stand for each other; a node with no such label at all takes every volume."""
+        """The older and the newer label do not match each other; a node without any such label accepts every volume."""
         assert refusals(PLUGIN, using("p", "c"), *NODES, in_zone(**labels), bound("c", "v")) == found | {"bare": None}
 
     def test_it_does_without_pre_filter(self) -> None:
-        """What PreFilter would have refused the filter refuses on every node."""
+        """Without PreFilter the filter rejects every node for the same reason."""
         cycle = cycle_of(using("p", "gone"), *NODES)
         text = 'persistentvolumeclaim "gone" not found'
         assert found_by(PLUGIN, cycle, Batch(cycle.table)) == dict.fromkeys(("old", "new", "bare"), text)
@@ -53,7 +53,7 @@ class TestFilter:
 
 class TestPreFilter:
     def test_it_skips_pods_whose_volumes_are_everywhere(self) -> None:
-        """Volumes without labels, with one that cannot be read, and claims that wait for their pod ask nothing of a node."""
+        """Volumes without labels, with one that cannot be read, and claims that wait for their pod do not limit the nodes."""
         assert before(volume("v"), bound("c", "v")) is SKIP
         assert before(in_zone(**{ZONE: "a__"}), bound("c", "v")) is SKIP
         assert before(storage_class("wait", **WAIT), claim("c")) is SKIP
@@ -71,9 +71,9 @@ class TestPreFilter:
         ],
     )
     def test_a_claim_that_leads_nowhere_ends_the_cycle(self, objects: list[Any], text: str) -> None:
-        """The pod is turned down as a whole, and nothing can be resolved."""
+        """PreFilter rejects the pod, and removing pods cannot help."""
         assert before(*objects) == unresolvable(text)
 
     def test_a_claim_without_a_name_ends_it_too(self) -> None:
-        """An empty name is no name."""
+        """A claim without a name rejects the pod."""
         assert before(volumes=("",)) == unresolvable("PersistentVolumeClaim had no name")

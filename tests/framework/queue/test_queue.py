@@ -82,7 +82,7 @@ class TestBackoff:
         assert QueuedPod(pod("p"), 0.0, attempts=attempts).wait(1.0, 10.0) == wait
 
     def test_it_counts_attempts(self) -> None:
-        """A pod that failed twice waits two seconds from its last failure, whatever moves it meanwhile."""
+        """A pod that failed twice waits two seconds from its last failure, even if it is moved before that."""
         bench = Bench(node("a", pods="0"), pod("p"))
         bench.attempt()
         bench.queue.activate(pod("p"))
@@ -136,7 +136,7 @@ class TestMoves:
         assert bench.counts == (1, 0, 0)
 
     def test_a_node_that_goes_does_not(self) -> None:
-        """Deleting a node moves nobody."""
+        """Deleting a node moves no pod."""
         bench = self.parked(node("a", cpu="0"), node("b", cpu="0"))
         bench.events.delete(node("b"))
         assert bench.counts == (0, 0, 1)
