@@ -5,7 +5,8 @@ Upstream: pkg/scheduler/nodeinfo/node_info.go (1.12: pkg/scheduler/cache/node_in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -117,6 +118,15 @@ class NodeTable:
         if found is None:
             found = self._once[key] = make()
         return found
+
+    @contextmanager
+    def forgetful(self) -> Iterator[None]:
+        """While the context lasts, nothing that :meth:`once` worked out before is known."""
+        before, self._once = (self._once_at, self._once), {}
+        try:
+            yield
+        finally:
+            self._once_at, self._once = before
 
     # --- rows -------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from ..arrays.trail import LARGE_SHARE, NEVER, NO_ROWS
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rule import Predicate, Priority, Reads
+from . import verify
 from .answer import Answer, FailuresAnswer, Scope, ScoresAnswer, Unanswerable, Value
 
 Rule = Predicate | Priority
@@ -49,12 +50,16 @@ class AnswerCache:
         self._refresh(found, cycle, lambda nodes: predicate.check(cycle.template, nodes, cycle))
         if found.has_errors:
             found.forget()
+        if verify.SWITCH.is_on:
+            verify.check_failures(found.answer, predicate, cycle)
         return found
 
     def scores(self, priority: Priority, cycle: Cycle) -> ScoresAnswer:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its RuleError."""
         found = self.scores_of(priority, cycle.template)
         self.refresh_scores(found, priority, cycle)
+        if verify.SWITCH.is_on:
+            verify.check_scores(found.answer, priority, cycle)
         return found
 
     def refresh_failures(self, answer: FailuresAnswer, predicate: Predicate, cycle: Cycle) -> None:

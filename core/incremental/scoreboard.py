@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays.batch import Batch, Ints, Mask, Rows
 from ..arrays.trail import NEVER, union
 from ..cycle import Cycle
+from . import verify
 from .answer import Scope, Unanswerable
 from .answers import AnswerCache
 from .rows import RowScores
@@ -86,6 +87,8 @@ class Scoreboard:
         except Unanswerable:
             return False
         self._seen = self.row_scores.trail.revision
+        if verify.SWITCH.is_on:
+            verify.check_scoreboard(self, cycle)
         return True
 
     def _refresh(self, cycle: Cycle, seen: int, order_revision: Hashable) -> None:
