@@ -140,8 +140,8 @@ class Scoreboard:
 
         Rows that are never visited never fit.
         """
-        if rows is not None and len(rows) == 1 and not allowed_changed:
-            return rows, self._refresh_fit(int(rows[0]))
+        if rows is not None and len(rows) <= 1 and not allowed_changed:
+            return rows, bool(len(rows)) and self._refresh_fit(int(rows[0]))
         before, self.fits = self.fits, self.row_scores.fits & self._allowed
         self.count = int(np.count_nonzero(self.fits))
         if len(before) != len(self.fits):
