@@ -159,7 +159,7 @@ class ClassicFlow:
     def _rows_by_name(self) -> Rows:
         """The rows of the existing nodes, in ascending order of name."""
         table = self.engine.table
-        version = table.rows_version, table.changed.node_epoch
+        version = table.rows_version, table.changed.node_revision
         if self._by_name is None or self._by_name[0] != version:
             rows = (table.row_of[name] for name in sorted(table.row_of))
             there = [row for row in rows if table.has_node[row] and row not in table.deleted_rows]

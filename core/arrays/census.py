@@ -56,7 +56,7 @@ class Counter:
     query: Query
     rows: Counts = attrs.field(factory=lambda: np.zeros(8, np.int64))
     total: int = 0
-    version: int = 0
+    revision: int = 0
     """Moves with every change, for those who keep what they made of it."""
     _domains: dict[str, tuple[Column[Any], Counts]] = attrs.field(factory=dict)
     _by_template: dict[int, int] = attrs.field(factory=dict)
@@ -74,7 +74,7 @@ class Counter:
             self.rows = grown(self.rows, row + 1)
         self.rows[row] += count
         self.total += count
-        self.version += 1
+        self.revision += 1
         for key, (column, domains) in self._domains.items():
             code = column.codes[row] if row < len(column.codes) else 0
             if code >= len(domains):
@@ -120,7 +120,7 @@ class Counter:
     def relabelled(self) -> None:
         """Some row's labels changed: count its domains anew when next asked."""
         self._domains.clear()
-        self.version += 1
+        self.revision += 1
 
 
 Terms = Sequence[tuple[TermCarriers, Counter]]
@@ -133,9 +133,9 @@ class Census:
     labels: dict[str, Column[str | None]]
     """The table's label columns."""
     counters: dict[Query, Counter] = attrs.field(factory=dict)
-    version: int = 0
+    revision: int = 0
     """Moves with every counter."""
-    terms_version: int = 0
+    terms_revision: int = 0
     """Moves when a term appears that no pod had before."""
     watch: list[Counter] | None = None
     """Where to note the counters that are asked for, so that whoever asked can tell later whether they moved."""
@@ -194,7 +194,7 @@ class Census:
             rows.pop(row, None)
         matching = self._matching[template]
         if matching:
-            self.version += 1
+            self.revision += 1
             for counter, often in matching:
                 counter.add(row, often * count)
 
@@ -204,7 +204,7 @@ class Census:
 
     def relabelled(self) -> None:
         """Labels of some row changed."""
-        self.version += 1
+        self.revision += 1
         for counter in self.counters.values():
             counter.relabelled()
 
@@ -221,6 +221,6 @@ class Census:
         if found is None:
             found = self.counters[carrier] = Counter(carrier)
             self._terms[carrier.role].add(carrier, found)
-            self.terms_version += 1
-            self.version += 1
+            self.terms_revision += 1
+            self.revision += 1
         return found

@@ -1,70 +1,48 @@
-"""Which rows of a table changed, oldest first; every reader keeps a cursor."""
+"""The log of what happened to the rows of a table: the input from which all that is kept between cycles is brought up to date."""
 
 from __future__ import annotations
 
-import enum
-
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from ..pods.template import Template
+from .trail import Revisions, Rows, distinct
 
-Rows = NDArray[np.intp]
-
-
-class What(enum.IntFlag):
-    """What about a row changed."""
-
-    NODE = 1
-    """Its node object."""
-    PODS = 2
-    """Its pods, and with them the sums, ports and volumes."""
-    ALL = 3
-
-
-Event = tuple[int, What, Template | None]
-"""A row, what about it changed, and the template of the pod that came, where that is all."""
+Event = tuple[int, Template | None]
+"""A row that changed, and the template of the pod that came, where that is all."""
 
 
 @attrs.define(eq=False)
-class ChangeLog:
-    """An append-only list of events; entries that every possible reader would re-read as *everything* are dropped."""
+class ChangeLog(Revisions[Event]):
+    """A :class:`~.trail.Trail` of the table with one row a step, which also tells which pod came."""
 
     limit: int = 100_000
-    start: int = 0
-    cursor: int = 0
-    """Where the log ends now."""
-    node_epoch: int = 0
-    """How often a node object changed, or what stands behind those that are gone."""
-    _entries: list[Event] = attrs.field(factory=list)
+    node_revision: int = 0
+    """Moves when a node object changes, or something that only rules see which look behind the table."""
     _latest: tuple[tuple[int, int], Rows] | None = None
     """The answer to the latest question, as many readers ask the same one."""
 
-    def mark(self, row: int, what: What, arrival: Template | None = None) -> None:
-        """Note that *row* changed; *arrival*: a pod of this template came to it."""
-        self._entries.append((row, what, arrival))
-        self.cursor += 1
-        if what != What.PODS:
-            self.node_epoch += 1
-        if len(self._entries) > self.limit:
-            keep = self.limit // 2
-            self.start += len(self._entries) - keep
-            del self._entries[:-keep]
+    def node_changed(self, row: int) -> None:
+        """The node object of *row* changed, or its whole content."""
+        self.node_revision += 1
+        self._add((row, None))
 
-    def mark_unseen(self) -> None:
-        """Note a change that no row shows, for rules that look behind the table."""
-        self.node_epoch += 1
+    def pod_came(self, row: int, template: Template) -> None:
+        """A pod of *template* was put on *row*."""
+        self._add((row, template))
 
-    def since(self, cursor: int) -> list[Event] | None:
-        """What happened since *cursor*, oldest first; None where the log no longer reaches back so far."""
-        return None if cursor < self.start else self._entries[cursor - self.start :]
+    def pod_left(self, row: int) -> None:
+        """A pod was taken off *row*."""
+        self._add((row, None))
 
-    def rows_since(self, cursor: int) -> Rows | None:
-        """The rows changed since *cursor*, ascending; None where the log no longer reaches back so far."""
-        if self._latest is None or self._latest[0] != (cursor, self.cursor):
-            if cursor < self.start:
+    def unseen_changed(self) -> None:
+        """Something changed that no row shows, for rules that look behind the table."""
+        self.node_revision += 1
+
+    def since(self, revision: int) -> Rows | None:
+        """The rows that changed after *revision*, each once, ascending: intp[k]; None: look at all."""
+        if self._latest is None or self._latest[0] != (revision, self.revision):
+            events = self.steps_since(revision)
+            if events is None:
                 return None
-            rows = {row for row, _, _ in self._entries[cursor - self.start :]}
-            self._latest = (cursor, self.cursor), np.array(sorted(rows), np.intp)
+            self._latest = (revision, self.revision), distinct([row for row, _ in events])
         return self._latest[1]

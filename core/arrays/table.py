@@ -5,7 +5,8 @@ Upstream: pkg/scheduler/nodeinfo/node_info.go (1.12: pkg/scheduler/cache/node_in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -17,7 +18,7 @@ from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port
 from ..release import Requests
 from .census import Census
-from .changes import ChangeLog, What
+from .changes import ChangeLog
 from .columns import Column, Postings, grown
 
 Ints = NDArray[np.int64]
@@ -96,8 +97,8 @@ class NodeTable:
     census: Census = attrs.field(init=False)
     _once: dict[Hashable, Any] = attrs.field(factory=dict)
     """What was worked out of the node objects."""
-    _once_epoch: int = -1
-    """At which node epoch it was."""
+    _once_at: int = -1
+    """At which revision of the node objects it was."""
     _free: list[int] = attrs.field(factory=list)
     _images_of: dict[int, tuple[str, ...]] = attrs.field(factory=dict)
 
@@ -111,12 +112,21 @@ class NodeTable:
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What *make* works out of the node objects alone, kept by *key* until one of them changes."""
-        if self._once_epoch != self.changed.node_epoch or len(self._once) > MOST_KEPT:
-            self._once_epoch, self._once = self.changed.node_epoch, {}
+        if self._once_at != self.changed.node_revision or len(self._once) > MOST_KEPT:
+            self._once_at, self._once = self.changed.node_revision, {}
         found = self._once.get(key)
         if found is None:
             found = self._once[key] = make()
         return found
+
+    @contextmanager
+    def forgetful(self) -> Iterator[None]:
+        """While the context lasts, nothing that :meth:`once` worked out before is known."""
+        before, self._once = (self._once_at, self._once), {}
+        try:
+            yield
+        finally:
+            self._once_at, self._once = before
 
     # --- rows -------------------------------------------------------------------------------------------------------
 
@@ -133,7 +143,7 @@ class NodeTable:
         row = self._free.pop() if self._free else self._append()
         self._rename(row, name)
         self.row_of[name], self.used[row] = row, True
-        self.changed.mark(row, What.ALL)
+        self.changed.node_changed(row)
         return row
 
     def _rename(self, row: int, name: str) -> None:
@@ -170,7 +180,7 @@ class NodeTable:
         self.used[row] = False
         self.deleted_rows.discard(row)
         self._free.append(row)
-        self.changed.mark(row, What.ALL)
+        self.changed.node_changed(row)
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 
@@ -186,7 +196,7 @@ class NodeTable:
         self.zone.set(row, self.zone_key(node.labels))
         self.avoid.set(row, node.annotations.get("scheduler.alpha.kubernetes.io/preferAvoidPods"))
         self._set_images(row, images)
-        self.changed.mark(row, What.NODE)
+        self.changed.node_changed(row)
 
     def clear_node(self, row: int) -> None:
         """Take the node object off *row*; its pods stay."""
@@ -200,7 +210,7 @@ class NodeTable:
         self.avoid.set(row, None)
         self.pressures.set(row, ("", "", ""))
         self._set_images(row, {})
-        self.changed.mark(row, What.NODE)
+        self.changed.node_changed(row)
 
     def _set_allocatable(self, row: int, quantities: Requests) -> None:
         for name in quantities:
@@ -288,4 +298,7 @@ class NodeTable:
         if not held:
             del self.priorities[priority]
         self.census.add(template, row, sign)
-        self.changed.mark(row, What.PODS, template if sign > 0 else None)
+        if sign > 0:
+            self.changed.pod_came(row, template)
+        else:
+            self.changed.pod_left(row)

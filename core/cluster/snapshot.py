@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import attrs
 
-from ..arrays.changes import What
 from ..arrays.table import NodeTable
 from .cache import Cache, Change, NodeInfo
 
@@ -89,11 +88,11 @@ class Snapshot:
     def _keep_stale(self, name: str) -> None:
         # Upstream: an entry without a node is not cloned, so the old clone with the old node stays.
         self._stale.add(name)
-        self.table.changed.mark_unseen()
+        self.table.changed.unseen_changed()
         row = self.table.row_of.get(name)
         if row is not None and row not in self.table.deleted_rows:
             self.table.deleted_rows.add(row)
-            self.table.changed.mark(row, What.NODE)
+            self.table.changed.node_changed(row)
 
     def _drop_missing(self) -> None:
         # Upstream: only when the snapshot has more entries than the cache.

@@ -1,200 +1,84 @@
-"""What all rows are worth by the rules that look at nothing but the row: shared by the templates that these rules cannot tell apart.
-
-A decision changes one row, and every template has to know what that row is worth now. Judging all rows costs little more than judging
-one, so what each row would be worth with one to some more pods of the part's size is worked out together (:class:`Lookahead`). What was
-hits counts only if exactly that happened to the row; every decision is the one that the pods would get one by one.
-"""
+"""Layer 2: what all rows are worth by the rules that look at nothing but the row: one for all templates that these cannot tell apart."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch, Ints, Mask, Rows
-from ..arrays.changes import Event, What
-from ..arrays.sums import SumsTrial
+from ..arrays.batch import Batch, Ints, Mask
+from ..arrays.changes import Event
 from ..arrays.table import NodeTable
+from ..arrays.trail import NEVER, Trail, distinct
 from ..cycle import Cycle
-from ..pods.template import Template
 from ..rule import Predicate, Priority, Reads
-
-MAX_DEPTH = 8
-"""Pods that each row is looked at with, at most: the best row often stays the best for a while."""
-MAX_STATES = 1 << 16
-"""Row states looked at together, at most."""
-HITS_TO_DEEPEN = 24
-"""How often nothing must have had to be asked for a look to have paid."""
-MISSES_TO_LOOK = 3
-"""How often looking must have been misses before the first look."""
-MAX_TRAIL = 4096
-"""How often changed rows are listed before those who follow are told to look at all."""
-UNPREDICTABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
-"""What another pod on a row changes besides sums."""
-
-
-@attrs.define(eq=False)
-class Lookahead:
-    """Fits and totals of each row with one more pod of one size, two more, and so on."""
-
-    depth: int = 4
-    """Pods that each row was looked at with; grows where that pays."""
-    totals: Ints = attrs.field(factory=lambda: np.zeros((0, 0), np.int64))
-    """int64[depth, rows]"""
-    fits: Mask = attrs.field(factory=lambda: np.zeros((0, 0), np.bool_))
-    """bool[depth, rows]"""
-    depths: list[int] = attrs.field(factory=list)
-    """By row: pods of the size that it got since; ``MAX_DEPTH`` where it is no longer hits."""
-    hits: int = 0
-    """How often nothing had to be asked, since the last look."""
-    misses: int = 0
-    """How often looking would have spared asking."""
-    patience: int = MISSES_TO_LOOK
-    """As many may be misses; grows while looking does not pay."""
-
-    def forget(self) -> None:
-        """What was hits is worth nothing any more."""
-        self.depths = []
+from .answer import Unanswerable
+from .lookahead import Lookahead
 
 
 @attrs.define(eq=False)
 class RowScores:
-    """``fits``: bool[size], whether no rule of the part objects; ``totals``: int64[size], the sum of its weighted scores."""
+    """``fits``: bool[size], whether no predicate objects; ``totals``: int64[size], the sum of weighted scores."""
 
     table: NodeTable
-    questions: Sequence[Predicate]
-    preferences: Sequence[tuple[Priority, int]]
+    predicates: Sequence[Predicate]
+    priorities: Sequence[tuple[Priority, int]]
     """Priorities without a reduce step, each with its weight."""
     fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
     totals: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
-    whole: int = 0
-    """How often all rows were looked at; ``moved`` starts anew with it."""
-    moved: list[Rows] = attrs.field(factory=list)
-    """The rows that changed since then, each time without repetition; followers keep their place in it."""
+    trail: Trail = attrs.field(factory=Trail)
+    """The rows whose fits or totals changed; it starts over when a node object changes."""
     ahead: Lookahead = attrs.field(factory=Lookahead)
-    cursor: int = -1
-    """Place in the table's log of changes."""
-    node_epoch: int = -1
+    verified_at: int = NEVER
+    """The revision of the table that fits and totals are right for."""
+    node_revision: int = NEVER
+    reads: Reads = attrs.field(init=False)
 
-    def refresh(self, cycle: Cycle) -> bool:
-        """Bring fits and totals up to date; False where a rule cannot answer. Raises its RuleError."""
-        log = self.table.changed
-        if self.cursor == log.cursor and self.node_epoch == log.node_epoch:
-            return True
-        events = log.since(self.cursor) if self.node_epoch == log.node_epoch and len(self.moved) < MAX_TRAIL else None
-        self.cursor = -1
+    def __attrs_post_init__(self) -> None:
+        reads = [predicate.reads for predicate in self.predicates] + [priority.reads for priority, _ in self.priorities]
+        self.reads = reduce(or_, reads, Reads.NOTHING)
+
+    def refresh(self, cycle: Cycle) -> None:
+        """Bring fits and totals up to date. Raises Unanswerable, and the RuleError of a priority."""
+        log, seen = self.table.changed, self.verified_at
+        if seen == log.revision and self.node_revision == log.node_revision:
+            return
+        self.verified_at = NEVER
+        events = log.steps_since(seen) if self.node_revision == log.node_revision else None
         if events is None or len(self.fits) != self.table.size:
-            if not self._look_at_all(cycle):
-                return False
-        elif not self._follow(cycle, events):
-            return False
-        self.cursor, self.node_epoch = log.cursor, log.node_epoch
-        return True
+            self._judge_all(cycle)
+        else:
+            self._follow(cycle, events)
+        self.verified_at, self.node_revision = log.revision, log.node_revision
 
-    # --- row by row -------------------------------------------------------------------------------------------------
-
-    def _follow(self, cycle: Cycle, events: list[Event]) -> bool:
-        """Put the rows of *events* right: as hits, or else by asking again."""
-        ahead, size = self.ahead, cycle.template.size
-        if len(events) == 1 and ahead.depths and self._is_hit(*events[0], size):
-            return True
-        rows = {row for row, _, _ in events}
-        self.moved.append(np.fromiter(rows, np.intp, len(rows)))
-        if not ahead.depths:
-            ahead.misses += all(arrival is not None and arrival.size is size for _, _, arrival in events)
-            return self._look_at(cycle, self.moved[-1])
-        depths, asked = ahead.depths, set[int]()
-        for row, _, arrival in events:
-            depth = depths[row]
-            if arrival is not None and arrival.size is size and depth < ahead.depth:
-                depths[row] = depth + 1
-            else:
-                depths[row] = MAX_DEPTH
-                asked.add(row)
-        for row in rows - asked:
-            depth = depths[row] - 1
-            self.fits[row], self.totals[row] = ahead.fits[depth, row], ahead.totals[depth, row]
-        if not asked:
-            ahead.hits += 1
-            return True
-        ahead.misses += all(arrival is not None and arrival.size is size for _, _, arrival in events)
-        return self._look_at(cycle, np.fromiter(asked, np.intp, len(asked)))
-
-    def _is_hit(self, row: int, what: What, arrival: Template | None, size: Hashable) -> bool:
-        """Whether the only event was one that was hits; then its row is put right."""
-        ahead = self.ahead
-        depth = ahead.depths[row]
-        if arrival is None or arrival.size is not size or depth >= ahead.depth:
-            return False
-        self.fits[row], self.totals[row] = ahead.fits[depth, row], ahead.totals[depth, row]
-        ahead.depths[row] = depth + 1
-        ahead.hits += 1
-        self.moved.append(np.array((row,), np.intp))
-        return True
-
-    def _look_at(self, cycle: Cycle, rows: Rows) -> bool:
-        found = self._judge(cycle, Batch(self.table, rows))
-        if found is None:
-            return False
-        self.fits[rows], self.totals[rows] = found
-        if self.ahead.misses >= self.ahead.patience:
-            self._look_ahead(cycle)
-        return True
-
-    def _look_at_all(self, cycle: Cycle) -> bool:
-        found = self._judge(cycle, Batch.everywhere(self.table))
-        if found is None:
-            return False
-        self.fits, self.totals = found
-        self.whole += 1
-        self.moved.clear()
+    def _judge_all(self, cycle: Cycle) -> None:
         self.ahead.forget()
-        return True
+        self.trail.reset()
+        self.fits, self.totals = self._judge(cycle, Batch.everywhere(self.table))
 
-    def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints] | None:
-        """Fits and totals of a batch: bool[n] and int64[n]; None where a predicate has an error."""
+    def _follow(self, cycle: Cycle, events: Sequence[Event]) -> None:
+        """Put the rows of *events* right: as foreseen, or else by judging them."""
+        ahead = self.ahead
+        self.trail.touch_each([row for row, _ in events])
+        missed = ahead.follow(events, cycle.template.size, self.fits, self.totals)
+        if missed:
+            rows = distinct(missed)
+            self.fits[rows], self.totals[rows] = self._judge(cycle, Batch(self.table, rows))
+            if ahead.is_due:
+                ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes))
+
+    def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints]:
+        """Fits and totals of a batch: bool[n] and int64[n]."""
         fits, totals = np.ones(nodes.n, np.bool_), np.zeros(nodes.n, np.int64)
-        for predicate in self.questions:
+        for predicate in self.predicates:
             failures = predicate.check(cycle.template, nodes, cycle)
             if failures is not None:
                 if failures.errors is not None:
-                    return None
+                    raise Unanswerable
                 fits &= failures.passed
-        for priority, weight in self.preferences:
+        for priority, weight in self.priorities:
             totals += priority.score(cycle.template, nodes, cycle) * weight
         return fits, totals
-
-    # --- ahead ------------------------------------------------------------------------------------------------------
-
-    def _look_ahead(self, cycle: Cycle) -> None:
-        """Work out what the rows, those that fit first, would be worth with more pods of the size of *cycle*'s."""
-        ahead, pod = self.ahead, cycle.template
-        if ahead.hits >= HITS_TO_DEEPEN:
-            ahead.patience, ahead.depth = MISSES_TO_LOOK, min(2 * ahead.depth, MAX_DEPTH)
-        elif ahead.depths:
-            ahead.patience = min(2 * ahead.patience, 1 << 12)
-        ahead.hits = ahead.misses = 0
-        if pod.spec.node_name or any(rule.reads & self._unpredictable(pod) for rule in self._rules()):
-            return
-        rows = np.argsort(~self.fits, kind="stable")[: MAX_STATES // ahead.depth]
-        trial, shape = SumsTrial.of(self.table, rows), (ahead.depth, len(self.fits))
-        fits, totals = np.zeros(shape, np.bool_), np.zeros(shape, np.int64)
-        for depth in range(ahead.depth):
-            trial.add(pod, np.ones(len(rows), np.int64))
-            found = self._judge(cycle, trial)
-            if found is None:
-                return
-            fits[depth, rows], totals[depth, rows] = found
-        ahead.fits, ahead.totals = fits, totals
-        depths = np.full(len(self.fits), MAX_DEPTH)
-        depths[rows] = 0
-        ahead.depths = depths.tolist()
-
-    @staticmethod
-    def _unpredictable(pod: Template) -> Reads:
-        """Ports of other pods are nothing to a pod that asks for none."""
-        return UNPREDICTABLE if pod.ports else UNPREDICTABLE & ~Reads.PORTS
-
-    def _rules(self) -> list[Predicate | Priority]:
-        return [*self.questions, *(priority for priority, _ in self.preferences)]

@@ -1,4 +1,5 @@
-"""The standings of the templates in use, made when a template is first asked about."""
+"""The scoreboards of the templates in use, made when a template is first asked about."""
+
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import attrs
 
 from ..cycle import Cycle
 from ..pods.template import Template
+from ..rule import Predicate, Priority
 from .answers import AnswerCache
 from .rows import RowScores
 from .scoreboard import Scoreboard
@@ -20,15 +22,15 @@ T = TypeVar("T")
 
 @attrs.define(eq=False)
 class Scoreboards:
-    """The standings of the templates in use, up to *limit* bytes; those not asked for longest are dropped."""
+    """The scoreboards of the templates in use, up to *limit* bytes; those not asked for longest are dropped."""
 
-    memory: AnswerCache
+    answers: AnswerCache
     limit: int
     _known: dict[Template, Scoreboard] = attrs.field(factory=dict)
-    _parts: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
+    _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
 
     def of(self, cycle: Cycle) -> Scoreboard:
-        """The standing of the template of *cycle*."""
+        """The scoreboard of the template of *cycle*."""
         found = self._known.pop(cycle.template, None)
         if found is None:
             found = self._new(cycle)
@@ -38,22 +40,27 @@ class Scoreboards:
         return found
 
     def _new(self, cycle: Cycle) -> Scoreboard:
-        memory, pod = self.memory, cycle.template
-        near, far = _divided(cycle.algorithm.predicates_for(pod), lambda predicate: predicate.is_of_row)
-        weighed = [(priority, weight) for priority, weight in cycle.algorithm.priorities if priority.concerns(pod)]
+        answers, pod, algorithm = self.answers, cycle.template, cycle.algorithm
+        near, far = _divided(algorithm.predicates_for(pod), lambda predicate: predicate.is_of_row)
+        weighed = [(priority, weight) for priority, weight in algorithm.priorities if priority.concerns(pod)]
         worth, wider = _divided(weighed, lambda item: item[0].is_of_row and item[0].reduce is None)
-        key = pod.size, tuple(memory.key(rule, pod) for rule in near), tuple(memory.key(rule, pod) for rule, _ in worth)
-        part = self._parts.get(key)
-        if part is None:
-            part = self._parts[key] = RowScores(memory.table, near, worth)
-        questions = [TrackedPredicate(predicate, memory.entry(predicate, pod)) for predicate in far]
-        wide, of_nodes = _divided(questions, lambda question: question.kept.stamped)
-        preferences = [TrackedPriority(priority, weight, memory.entry(priority, pod)) for priority, weight in wider]
-        return Scoreboard(memory, part, wide, preferences, of_nodes)
+        tracked = [TrackedPredicate(predicate, answers.failures_of(predicate, pod)) for predicate in far]
+        beyond, of_nodes = _divided(tracked, lambda item: item.answer.scope.is_global)
+        priorities = [TrackedPriority(priority, weight, answers.scores_of(priority, pod)) for priority, weight in wider]
+        return Scoreboard(answers, self._shared(pod, near, worth), beyond, priorities, of_nodes)
+
+    def _shared(self, pod: Template, predicates: list[Predicate], priorities: list[tuple[Priority, int]]) -> RowScores:
+        """The row scores of *pod*, which it shares with all templates that these rules cannot tell from it."""
+        keys = [self.answers.key(rule, pod) for rule in predicates], [self.answers.key(rule, pod) for rule, _ in priorities]
+        key = pod.size, *map(tuple, keys)
+        found = self._row_scores.get(key)
+        if found is None:
+            found = self._row_scores[key] = RowScores(self.answers.table, predicates, priorities)
+        return found
 
     def _size(self) -> int:
-        """Bytes that one standing takes with its part, about."""
-        return 100 * max(self.memory.table.size, 1)
+        """Bytes that one scoreboard takes with its row scores, about."""
+        return 100 * max(self.answers.table.size, 1)
 
 
 def _divided(items: Iterable[T], test: Callable[[T], bool]) -> tuple[list[T], list[T]]:

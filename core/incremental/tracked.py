@@ -1,4 +1,4 @@
-"""What a standing follows beside its row-wise half: rules, what is remembered of their answers, and what was seen of it."""
+"""What a scoreboard follows besides the row scores: rules that look further, their cached answers, and how much of those it has seen."""
 
 from __future__ import annotations
 
@@ -7,29 +7,66 @@ from typing import Any
 import attrs
 import numpy as np
 
+from ..arrays.batch import Batch, Mask, Rows
+from ..arrays.table import NodeTable
+from ..arrays.trail import NEVER, NO_ROWS, distinct
+from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reduction, Scores
-from .answers import Answer
+from .answer import FailuresAnswer, ScoresAnswer
+
+
+@attrs.define(eq=False)
+class Feasible:
+    """The rows that fit, in the forms in which reduce steps ask for them; worked out when first asked for."""
+
+    table: NodeTable
+    fits: Mask
+    """bool[size]"""
+    order: Rows
+    """All visited rows, in order."""
+    fits_everywhere: bool
+    _nodes: Batch | None = None
+
+    @property
+    def nodes(self) -> Batch:
+        """In ascending order; the whole table where every row fits."""
+        if self._nodes is None:
+            self._nodes = Batch.everywhere(self.table) if self.fits_everywhere else Batch(self.table, self.fits.nonzero()[0])
+        return self._nodes
+
+    def of(self, scores: Scores) -> Scores:
+        """The scores of ``nodes``, out of those of all rows."""
+        return scores if self.nodes.rows is None else scores.take(self.nodes.rows)
+
+    def in_order(self) -> Batch:
+        """In visiting order."""
+        return Batch(self.table, self.order[self.fits[self.order]])
 
 
 @attrs.define(eq=False)
 class TrackedPredicate:
-    """A predicate that looks beyond the row, what is remembered of its answer, and which of its answers was last looked at."""
+    """A predicate that looks beyond the row, and its answer."""
 
     predicate: Predicate
-    kept: Answer
-    seen: int = 0
+    answer: FailuresAnswer
+    seen: int = NEVER
+    """The revision of the answer that the scoreboard has taken over."""
+
+    def changed(self) -> bool:
+        """Whether it passes other rows than when it was asked last."""
+        seen, self.seen = self.seen, self.answer.trail.revision
+        return seen != self.seen
 
 
 @attrs.define(eq=False)
 class TrackedPriority:
-    """A priority that looks beyond the row or has a reduce step, and its reduced scores for all rows."""
+    """A priority that looks beyond the row or has a reduce step, its answer, and its reduced scores for all rows."""
 
     priority: Priority
     weight: int
-    kept: Answer
-    whole: int = 0
-    edits: int = 0
-    """Which of the remembered scores were last looked at."""
+    answer: ScoresAnswer
+    seen: int = NEVER
+    """The revision of the answer that ``reduced`` is made of."""
     summary: Any = None
     reduced: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
     counts: bool = False
@@ -37,17 +74,55 @@ class TrackedPriority:
     depends_on_window: bool = False
     """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
 
-    @property
-    def is_current(self) -> bool:
-        """Whether its scores are as they were, if the same rows fit."""
-        if self.whole != self.kept.whole or self.edits != self.kept.edits:
-            return False
-        return not self.counts or self.priority.reduce is None or isinstance(self.priority.reduce, Reduction)
+    def is_stale(self, refitted: bool) -> bool:
+        """Whether its reduced scores may be others than before; *refitted*: other rows fit."""
+        if self.seen != self.answer.trail.revision:
+            return True
+        reduce = self.priority.reduce
+        return self.counts and reduce is not None and (refitted or not isinstance(reduce, Reduction))
 
-    def judge(self, window: bool) -> None:
-        """Tell by the raw scores whether it counts; with *window* not all rows that fit are feasible."""
-        self.whole, self.edits = self.kept.whole, self.kept.edits
-        level, reduce = self.kept.level, self.priority.reduce
-        same = level is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and level == 0))
+    def refresh(self, cycle: Cycle, feasible: Feasible, *, everything: bool, window: bool) -> Rows | None:
+        """Bring ``reduced`` up to date with the answer and with who fits; gives the rows where it changed, None: look at all.
+
+        *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises RuleError.
+        """
+        trail, counted = self.answer.trail, self.counts
+        rows = None if everything or not counted else trail.since(self.seen)
+        self.seen = trail.revision
+        self._judge(window)
+        if self.counts:
+            return self._reduce(cycle, feasible, rows)
+        return None if counted else NO_ROWS
+
+    def _judge(self, window: bool) -> None:
+        """Tell by the raw scores whether it counts."""
+        constant, reduce = self.answer.constant, self.priority.reduce
+        same = constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0))
         self.depends_on_window = not same and reduce is not None and window
         self.counts = not same and not self.depends_on_window
+
+    def _reduce(self, cycle: Cycle, feasible: Feasible, rows: Rows | None) -> Rows | None:
+        """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""
+        raw, reduce = self.answer.answer, self.priority.reduce
+        if reduce is None:
+            self.reduced = raw
+            return rows
+        if not isinstance(reduce, Reduction):
+            self.reduced = self._in_order(cycle, feasible)
+            return None
+        before, self.summary = self.summary, reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
+        if rows is None or self.summary != before:
+            self.reduced = reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)
+            return None
+        # Early cutoff: with the same summary, rows with the same raw score keep their reduced one.
+        if len(rows):
+            rows = distinct(rows.tolist())
+            self.reduced[rows] = reduce.apply(cycle.template, raw[rows], self.summary, Batch(cycle.table, rows), cycle)
+        return rows
+
+    def _in_order(self, cycle: Cycle, feasible: Feasible) -> Scores:
+        """The scores by a reduce step that must see all feasible nodes in visiting order, laid out over all rows."""
+        assert self.priority.reduce is not None
+        nodes, found = feasible.in_order(), np.zeros(len(feasible.fits), np.int64)
+        found[nodes.indexes] = self.priority.reduce(cycle.template, self.answer.answer[nodes.indexes], nodes, cycle)
+        return found

@@ -53,9 +53,10 @@ class PodLayout:
     """By number; the arrays hold numbers."""
     _numbers: dict[Template, int] = attrs.field(factory=dict)
     _footprints: dict[str, Ints] = attrs.field(factory=dict)
-    _cursor: int = 0
+    _seen: int = 0
+    """The revision of the table that the rows were laid out at."""
     _laid: Mask = attrs.field(factory=lambda: np.zeros(8, np.bool_))
-    """Rows that are laid out as they stand at the cursor."""
+    """Rows that are laid out as they stand there."""
 
     def lower_than(self, priority: int, rows: Rows) -> PotentialVictims:
         """The pods of a lower priority on *rows*, laid out as they stand now."""
@@ -67,8 +68,8 @@ class PodLayout:
 
     def _follow(self, rows: Rows) -> None:
         """Lay out those of *rows* whose pods have changed."""
-        changed = self.table.changed.rows_since(self._cursor)
-        self._cursor = self.table.changed.cursor
+        changed = self.table.changed.since(self._seen)
+        self._seen = self.table.changed.revision
         if changed is None:
             self._laid[:] = False
         self._laid, self.entries = grown(self._laid, self.table.size), grown(self.entries, self.table.size)

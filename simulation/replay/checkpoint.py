@@ -35,7 +35,7 @@ ANEW: Mapping[type, tuple[str, ...]] = {
     Batch: ("table", "rows"),
     Template: tuple(field.name for field in attrs.fields(Template) if field.init and field.name != "notes"),
     AnswerCache: ("table", "limit"),
-    Scoreboards: ("memory", "limit"),
+    Scoreboards: ("answers", "limit"),
     RoundOrder: ("cache", "table"),
     PodLayout: ("table", "by_start_time"),
 }

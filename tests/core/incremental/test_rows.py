@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
-from kubeclassic.core.incremental.rows import MISSES_TO_LOOK, RowScores
+from kubeclassic.core.incremental.lookahead import MISSES_TO_LOOK
+from kubeclassic.core.incremental.rows import RowScores
 from tests.support.build import engine, node, pod
 
 RELEASES = ("1.12", "1.16")
@@ -29,7 +30,7 @@ def large_cluster(release: str = "1.16") -> Engine:
 
 def part_of(made: Engine, incoming: Pod) -> RowScores:
     """The part of the standing of *incoming*, as its last cycle left it."""
-    return made.flow.quick_path.scoreboards.of(made.begin(incoming, details=False)).part
+    return made.flow.quick_path.scoreboards.of(made.begin(incoming, details=False)).row_scores
 
 
 def place(made: Engine, incoming: Pod) -> str:
@@ -42,8 +43,8 @@ def place(made: Engine, incoming: Pod) -> str:
 
 def afresh(made: Engine, part: RowScores, incoming: Pod) -> RowScores:
     """*part* worked out anew."""
-    other = RowScores(part.table, part.questions, part.preferences)
-    assert other.refresh(made.begin(incoming, details=False))
+    other = RowScores(part.table, part.predicates, part.priorities)
+    other.refresh(made.begin(incoming, details=False))
     return other
 
 
@@ -85,8 +86,8 @@ class TestForesight:
                 Feed(made).delete(incoming.bound_to(host))
         for size in SIZES:
             cycle = made.begin(small("next", size), details=False)
-            part = made.flow.quick_path.scoreboards.of(cycle).part
-            assert part.refresh(cycle)
+            part = made.flow.quick_path.scoreboards.of(cycle).row_scores
+            part.refresh(cycle)
             fresh = afresh(made, part, small("next", size))
             assert np.array_equal(part.fits, fresh.fits)
             assert np.array_equal(part.totals, fresh.totals)

@@ -1,0 +1,104 @@
+"""Which rows of an array changed, revision by revision: how a derived value knows what is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.intp]
+Step = TypeVar("Step")
+
+NEVER = -1
+"""The revision that a reader has seen before it looked for the first time."""
+NO_ROWS: Rows = np.zeros(0, np.intp)
+MAX_TRAIL = 1 << 14
+"""Row numbers that a trail keeps; who is further behind looks at all rows."""
+
+
+@attrs.define(eq=False)
+class Revisions(Generic[Step]):
+    """Steps of change, numbered; the oldest ones are dropped where there are more than *limit*."""
+
+    limit: int = MAX_TRAIL
+    revision: int = 0
+    """How many steps there were."""
+    _start: int = 0
+    """The earliest revision from which all later steps are kept."""
+    _steps: list[Step] = attrs.field(factory=list)
+
+    def steps_since(self, revision: int) -> list[Step] | None:
+        """The steps after *revision*, oldest first; None where they are no longer kept."""
+        return None if revision < self._start else self._steps[revision - self._start :]
+
+    def _add(self, step: Step) -> None:
+        self._steps.append(step)
+        self.revision += 1
+        if len(self._steps) > self.limit:
+            self._drop(len(self._steps) // 2)
+
+    def _drop(self, count: int) -> None:
+        """Forget the oldest *count* steps."""
+        del self._steps[:count]
+        self._start += count
+
+
+@attrs.define(eq=False)
+class Trail(Revisions[Rows]):
+    """Which rows of an array changed, revision by revision; a reader keeps the revision that it has seen."""
+
+    _held: int = 0
+    """Row numbers in all steps."""
+
+    def touch(self, rows: Rows) -> None:
+        """These *rows* changed: intp[k], each once, not to be written to any more."""
+        self._steps.append(rows)
+        self.revision += 1
+        self._held += len(rows)
+        if self._held > self.limit:
+            self._drop((len(self._steps) + 1) // 2)
+
+    def _drop(self, count: int) -> None:
+        self._held -= sum(map(len, self._steps[:count]))
+        super()._drop(count)
+
+    def touch_each(self, rows: Sequence[int]) -> None:
+        """As :meth:`touch`, where a row can be in *rows* twice."""
+        self.touch(distinct(rows))
+
+    def reset(self) -> None:
+        """Any row may have changed."""
+        self.revision += 1
+        self._start, self._held = self.revision, 0
+        self._steps.clear()
+
+    def since(self, revision: int) -> Rows | None:
+        """The rows that changed after *revision*: intp[k], one that changed twice may be there twice; None: look at all."""
+        if revision == self.revision:
+            return NO_ROWS
+        if revision < self._start:
+            return None
+        steps = self._steps[revision - self._start :]
+        return steps[0] if len(steps) == 1 else np.concatenate(steps)
+
+
+LARGE_SHARE = 4
+"""Where more than one row in so many changed, all are looked at: arrays as a whole are faster than many picked places."""
+
+
+def distinct(rows: Sequence[int]) -> Rows:
+    """Each of *rows* once, ascending: intp[k]."""
+    found = sorted(set(rows)) if len(rows) > 1 else rows
+    return np.fromiter(found, np.intp, len(found))
+
+
+def union(first: Rows | None, second: Rows | None) -> Rows | None:
+    """The rows of both, where None stands for all rows; a row of both can be in it twice."""
+    if first is None or second is None:
+        return None
+    if not len(first) or first is second:
+        return second
+    return np.concatenate((first, second)) if len(second) else first

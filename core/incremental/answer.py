@@ -1,0 +1,207 @@
+"""One rule's answer for the whole table: a derived value, what it was derived from, and which rows of it changed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cache
+from typing import Generic, TypeVar
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Rows
+from ..arrays.census import Counter
+from ..arrays.trail import NEVER, Trail
+from ..failures import Codes, Failures, Reasons
+from ..rule import ROWWISE, WIDE, Reads, Scores
+
+Value = TypeVar("Value")
+
+
+class Unanswerable(Exception):
+    """A predicate has an error for some row: this cycle must find out node by node whether the error counts."""
+
+
+@attrs.frozen
+class Scope:
+    """What a rule reads, as far as it matters for when its answer is stale."""
+
+    rowwise: bool
+    """The pods of the row itself."""
+    counted: bool
+    """How many pods of the row some query counts: only where a counter moved are rows stale."""
+    wide: bool
+    """What is on other rows."""
+    owners: bool
+    """Services and controllers."""
+    volumes: bool
+    """Volumes and claims."""
+    is_global: bool
+    """Something that no row tells of."""
+
+    @staticmethod
+    @cache
+    def of(reads: Reads) -> Scope:
+        """That of a rule which declares *reads*."""
+        wide, owners, volumes = bool(reads & WIDE), bool(reads & Reads.LISTINGS), bool(reads & Reads.VOLUMES)
+        return Scope(bool(reads & ROWWISE), bool(reads & Reads.COUNTS), wide, owners, volumes, wide or owners or volumes)
+
+
+    @staticmethod
+    def together(scopes: Sequence[Scope]) -> Scope:
+        """What several rules read."""
+        return Scope(*(any(flags) for flags in zip(*map(attrs.astuple, scopes), strict=True))) if scopes else Scope.of(Reads.NOTHING)
+
+
+@attrs.define(eq=False)
+class Answer(ABC, Generic[Value]):
+    """What a rule answered for all rows of the table, and at which revisions of what it reads this was verified.
+
+    ``answer`` is written by :class:`~.answers.AnswerCache` alone. Readers follow ``trail``.
+    """
+
+    scope: Scope
+    trail: Trail = attrs.field(factory=Trail)
+    """The rows where the answer changed: for a predicate, where it passes the node or no longer does."""
+    size: int = 0
+    """Rows of the table when all were evaluated."""
+    shared: bool = False
+    """Others may have the arrays too, the rule or a reader: copy them before they change."""
+    watched: list[Counter] = attrs.field(factory=list)
+    """The counters of the census that the rule looked at."""
+    watches_terms: bool = True
+    """It asked for terms, of which there may be more later."""
+    is_of_nodes: bool = False
+    """As it was evaluated last, nothing but node objects counts."""
+    verified_at: int = NEVER
+    """The revision of the table for which the answer is right; NEVER: all rows are stale."""
+    node_revision: int = NEVER
+    counters_seen: int = 0
+    """The sum of the counters' revisions when the answer was verified."""
+    environment: tuple[int, int, int] = (0, 0, 0)
+    """The revisions of what no row tells of, when all rows were evaluated."""
+    bytes_held: int = 0
+
+    @abstractmethod
+    def replace(self, found: Value, size: int) -> None:
+        """Take a new answer for all of *size* rows."""
+
+    @abstractmethod
+    def put(self, rows: Rows, found: Value) -> None:
+        """Take a new answer for *rows*."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of its arrays, about."""
+
+    def forget(self) -> None:
+        """Evaluate all rows next time."""
+        self.verified_at = self.node_revision = NEVER
+
+    def observed(self, asked_terms: bool) -> None:
+        """Note what the evaluation of all rows looked at, besides ``watched``."""
+        scope, self.watches_terms = self.scope, asked_terms
+        moves = scope.owners or scope.volumes or (scope.wide and (asked_terms or bool(self.watched)))
+        self.is_of_nodes = not (scope.rowwise or scope.counted or moves)
+
+
+# --- predicates -----------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False)
+class FailuresAnswer(Answer[Failures | None]):
+    """What a predicate has against each row; None: nothing against any."""
+
+    answer: Failures | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.answer is None else self.answer.codes.nbytes
+
+    @property
+    def has_errors(self) -> bool:
+        return self.answer is not None and self.answer.errors is not None
+
+    def codes(self) -> Codes | None:
+        """int64[size], 0 where the predicate passes the node; None where it passes all."""
+        return None if self.answer is None else self.answer.codes
+
+    def replace(self, found: Failures | None, size: int) -> None:
+        # Early cutoff: where nothing was turned down before and nothing is now, nothing changed for those who follow.
+        if found is not None or self.answer is not None or self.size != size:
+            self.trail.reset()
+        self.answer, self.shared, self.size = found, True, size
+        self.codes()  # worked out now: until then they may be masks, and those may be views of the table's own arrays
+
+    def put(self, rows: Rows, found: Failures | None) -> None:
+        if found is None and self.answer is None:
+            return
+        self.trail.touch(rows)
+        target = self._writable()
+        target.codes[rows] = 0 if found is None else _recoded(found, target.sequences)
+        if found is not None and found.errors is not None:
+            errors = np.zeros(len(target.codes), np.int64)
+            errors[rows] = found.errors
+            self.answer = Failures(target.codes, target.sequences, errors, found.texts)
+
+    def _writable(self) -> Failures:
+        """The answer, or from now on a copy of it where others may have it too."""
+        if self.answer is None:
+            self.answer = Failures(np.zeros(self.size, np.int64), {})
+        elif self.shared:
+            self.answer = Failures(self.answer.codes.copy(), dict(self.answer.sequences), self.answer.errors, self.answer.texts)
+        self.shared = False
+        return self.answer
+
+
+def _recoded(found: Failures, sequences: dict[int, Reasons]) -> Codes:
+    """The codes of *found* in the terms of *sequences*, which gets the reasons that it lacks."""
+    known = {reasons: code for code, reasons in sequences.items()}
+    table = np.zeros(max(found.sequences, default=0) + 1, np.int64)
+    for code, reasons in found.sequences.items():
+        number = known.get(reasons)
+        if number is None:
+            number = known[reasons] = max(sequences, default=0) + 1
+            sequences[number] = reasons
+        table[code] = number
+    return table[found.codes]
+
+
+# --- priorities -----------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False)
+class ScoresAnswer(Answer[Scores]):
+    """The raw scores of a priority: ``answer`` is int64[size]."""
+
+    answer: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    constant: int | None = None
+    """The score of all rows, where it is known to be the same for all."""
+
+    @property
+    def nbytes(self) -> int:
+        return self.answer.nbytes
+
+    def replace(self, found: Scores, size: int) -> None:
+        # No early cutoff here: a reduce step may look at the counts behind the scores, and equal scores do not mean equal counts.
+        # A view may be one of the table's own arrays, which change.
+        self.answer, self.shared, self.size = found if found.base is None else found.copy(), found.base is None, size
+        self.trail.reset()
+        self.constant = _constant(self.answer)
+
+    def put(self, rows: Rows, found: Scores) -> None:
+        self.trail.touch(rows)
+        if self.shared:
+            self.answer, self.shared = self.answer.copy(), False
+        self.answer[rows] = found
+        if self.constant is not None and (found != self.constant).any():
+            self.constant = None
+
+
+def _constant(scores: Scores) -> int | None:
+    """The score that all rows have, or None."""
+    if not len(scores) or scores[0] != scores[-1]:
+        return None
+    return int(scores[0]) if (scores == scores[0]).all() else None

@@ -1,0 +1,118 @@
+"""What each row would be worth with one to some more pods of one size: worked out ahead, right only if exactly that happens.
+
+A decision changes one row, and every template has to know what that row is worth now. Judging all rows at once costs little more than
+judging one, so the next few states of each row are judged together. They are hits or misses; they never decide anything by themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Hashable, Sequence
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Batch, Ints, Mask
+from ..arrays.changes import Event
+from ..arrays.sums import SumsTrial
+from ..arrays.table import NodeTable
+from ..pods.template import Template
+from ..rule import Reads
+from .answer import Unanswerable
+
+MAX_DEPTH = 8
+"""Pods that each row is judged with, at most: the best row often stays the best for a while."""
+MAX_STATES = 1 << 16
+"""Row states judged together, at most."""
+HITS_TO_DEEPEN = 24
+"""Hits after which a look counts as worth its cost, so that the next one goes deeper."""
+MISSES_TO_LOOK = 3
+"""Misses after which all rows are looked at."""
+MAX_PATIENCE = 1 << 12
+UNPREDICTABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
+"""What another pod on a row changes besides sums."""
+
+Judge = Callable[[Batch], tuple[Mask, Ints]]
+"""Fits and totals of the nodes of a batch: bool[n], int64[n]."""
+
+
+@attrs.define(eq=False)
+class Lookahead:
+    """Fits and totals of each row with one more pod of one size, two more, and so on."""
+
+    totals: Ints = attrs.field(factory=lambda: np.zeros((0, 0), np.int64))
+    """int64[depth, rows]"""
+    fits: Mask = attrs.field(factory=lambda: np.zeros((0, 0), np.bool_))
+    """bool[depth, rows]"""
+    depths: list[int] = attrs.field(factory=list)
+    """By row: pods of the size that it got since the look; MAX_DEPTH where something else happened to it. Empty: no look was taken."""
+    depth: int = 4
+    """Pods that each row is judged with; grows where that pays."""
+    hits: int = 0
+    """Times since the look that it foresaw all that happened."""
+    misses: int = 0
+    """Times that rows had to be judged, though a new look would have foreseen all that happened."""
+    patience: int = MISSES_TO_LOOK
+    """Misses before the next look; grows while looks do not pay."""
+
+    def forget(self) -> None:
+        """Rows changed in other ways: the look is worth nothing any more."""
+        self.depths = []
+
+    def follow(self, events: Sequence[Event], size: Hashable, fits: Mask, totals: Ints) -> list[int]:
+        """Put the rows of *events* right in *fits* and *totals*; answers the rows that have to be judged, as nothing foresaw them.
+
+        An event is foreseen if it is exactly one more pod of *size*, on a row to which nothing else happened since the look.
+        """
+        if not self.depths:
+            missed = [row for row, _ in events]
+        else:
+            missed = [row for row, arrival in events if not self._foresaw(row, arrival, size, fits, totals)]
+        if not missed:
+            self.hits += 1
+        elif all(arrival is not None and arrival.size is size for _, arrival in events):
+            self.misses += 1
+        return missed
+
+    def _foresaw(self, row: int, arrival: Template | None, size: Hashable, fits: Mask, totals: Ints) -> bool:
+        depth = self.depths[row]
+        if arrival is None or arrival.size is not size or depth >= self.depth:
+            self.depths[row] = MAX_DEPTH
+            return False
+        fits[row], totals[row] = self.fits[depth, row], self.totals[depth, row]
+        self.depths[row] = depth + 1
+        return True
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there were enough misses to look at all rows."""
+        return self.misses >= self.patience
+
+    def look(self, pod: Template, reads: Reads, table: NodeTable, fits: Mask, judge: Judge) -> None:
+        """Judge all rows, those that fit first, with more pods of the size of *pod*. *reads*: what the rules in *judge* look at."""
+        self._learn()
+        if pod.spec.node_name or reads & unpredictable(pod):
+            return
+        rows = np.argsort(~fits, kind="stable")[: MAX_STATES // self.depth]
+        trial, shape = SumsTrial.of(table, rows), (self.depth, len(fits))
+        states, totals = np.zeros(shape, np.bool_), np.zeros(shape, np.int64)
+        with contextlib.suppress(Unanswerable):
+            for depth in range(self.depth):
+                trial.add(pod, np.ones(len(rows), np.int64))
+                states[depth, rows], totals[depth, rows] = judge(trial)
+            depths = np.full(len(fits), MAX_DEPTH)
+            depths[rows] = 0
+            self.fits, self.totals, self.depths = states, totals, depths.tolist()
+
+    def _learn(self) -> None:
+        """Look deeper where the last look paid, later where it did not."""
+        if self.hits >= HITS_TO_DEEPEN:
+            self.patience, self.depth = MISSES_TO_LOOK, min(2 * self.depth, MAX_DEPTH)
+        elif self.depths:
+            self.patience = min(2 * self.patience, MAX_PATIENCE)
+        self.hits = self.misses = 0
+
+
+def unpredictable(pod: Template) -> Reads:
+    """What another pod changes that sums do not tell. Ports of other pods are nothing to a pod that asks for none."""
+    return UNPREDICTABLE if pod.ports else UNPREDICTABLE & ~Reads.PORTS

@@ -1,0 +1,165 @@
+"""Whether what is kept is what would be worked out now: a check after each step, for tests and for those who look for a fault.
+
+With ``KUBECLASSIC_VERIFY=1`` in the environment, or within :func:`verifying`, each scoreboard that was brought up to date and each answer
+that is read is worked out again from the table, without anything that was kept, and compared. It makes decisions many times slower.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Batch, Ints, Mask, Rows
+from ..cycle import Cycle
+from ..failures import Failures, Reasons
+from ..pods.notes import Notes
+from ..rule import Predicate, Priority, RuleError, Scores
+
+
+@attrs.define
+class Switch:
+    """Whether there is checking at all."""
+
+    is_on: bool
+
+
+SWITCH = Switch(os.environ.get("KUBECLASSIC_VERIFY") == "1")
+
+
+class StaleError(AssertionError):
+    """Something that was kept is not what would be worked out now: a fault of this package, or of a rule that declares too little."""
+
+
+@contextmanager
+def verifying(is_on: bool = True) -> Iterator[None]:
+    """Check (or do not) while the context lasts."""
+    before, SWITCH.is_on = SWITCH.is_on, is_on
+    try:
+        yield
+    finally:
+        SWITCH.is_on = before
+
+
+@contextmanager
+def _afresh(cycle: Cycle) -> Iterator[Cycle]:
+    """*cycle* as if nothing had been kept before it."""
+    with cycle.table.forgetful():
+        yield attrs.evolve(cycle, answers=None, notes=Notes(cycle.notes))
+
+
+def _judged(cycle: Cycle) -> Mask:
+    """The rows whose answers count: those of nodes that are there: bool[size]."""
+    table = cycle.table
+    mask = table.has_node[: table.size].copy()
+    mask[list(table.deleted_rows)] = False
+    return mask
+
+
+# --- answers --------------------------------------------------------------------------------------------------------
+
+
+def check_failures(kept: Failures | None, predicate: Predicate, cycle: Cycle) -> None:
+    """Raise StaleError unless *predicate* has *kept* against the nodes of the table."""
+    with _afresh(cycle) as fresh:
+        found = predicate.check(cycle.template, Batch(cycle.table), fresh)
+    rows = np.flatnonzero(_judged(cycle))
+    wrong = [row for row in rows.tolist() if _outcome(kept, row) != _outcome(found, row)]
+    if wrong:
+        kept_one, found_one = _outcome(kept, wrong[0]), _outcome(found, wrong[0])
+        raise _stale(cycle, f"answer of predicate {predicate.name}", wrong, f"kept {kept_one}, worked out {found_one}")
+
+
+def _outcome(failures: Failures | None, row: int) -> Reasons | str:
+    """What stands against *row*: reasons, or the text of an error."""
+    if failures is None:
+        return ()
+    code = 0 if failures.errors is None else int(failures.errors[row])
+    return failures.texts[code - 1] if code else failures.reasons(row)
+
+
+def check_scores(kept: Scores, priority: Priority, cycle: Cycle) -> None:
+    """Raise StaleError unless *priority* gives the nodes of the table the raw scores *kept*."""
+    with _afresh(cycle) as fresh:
+        found = priority.score(cycle.template, Batch(cycle.table), fresh)
+    wrong = np.flatnonzero(_judged(cycle) & (kept != found)).tolist()
+    if wrong:
+        text = f"kept {kept[wrong[0]]}, worked out {found[wrong[0]]}"
+        raise _stale(cycle, f"answer of priority {priority.name}", wrong, text)
+
+
+def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
+    table, pod = cycle.table, cycle.template.pod
+    named = ", ".join(f"{row} ({table.names[row]})" for row in rows[:5])
+    return StaleError(f"{what} for template {cycle.template.number} (pod {pod.key}) is stale on {len(rows)} rows: {named}: {more}")
+
+
+# --- scoreboards ----------------------------------------------------------------------------------------------------
+
+
+class Board(Protocol):
+    """What is checked of a :class:`~.scoreboard.Scoreboard`."""
+
+    fits: Mask
+    ranked: Ints
+    count: int
+    order: Rows
+    window: bool
+
+
+def check_scoreboard(board: Board, cycle: Cycle) -> None:
+    """Raise StaleError unless fits, count and, where more than one row fits, totals of *board* are what its rules say."""
+    with _afresh(cycle) as fresh:
+        _check_fits(board, fresh)
+        if board.count > 1:
+            _check_totals(board, fresh)
+
+
+def _check_fits(board: Board, cycle: Cycle) -> None:
+    wanted = np.zeros(cycle.table.size, np.bool_)
+    wanted[board.order] = True
+    for predicate in cycle.algorithm.predicates_for(cycle.template):
+        failures = predicate.check(cycle.template, Batch(cycle.table), cycle)
+        if failures is not None:
+            passed = failures.passed
+            wrong = np.flatnonzero(wanted & board.fits & ~passed).tolist()
+            if wrong:
+                raise _stale(cycle, "scoreboard", wrong, f"they fit, but predicate {predicate.name} turns them down")
+            wanted &= passed
+    wrong = np.flatnonzero(wanted != board.fits).tolist()
+    if wrong or board.count != np.count_nonzero(wanted):
+        raise _stale(cycle, "scoreboard", wrong, f"{board.count} fit, worked out {np.count_nonzero(wanted)}")
+
+
+def _check_totals(board: Board, cycle: Cycle) -> None:
+    rows = board.order[board.fits[board.order]]
+    wanted, by_priority = _totals(board, cycle, rows)
+    # Scores that are the same for all rows are left out of a scoreboard.
+    offsets = wanted - board.ranked[rows]
+    wrong = np.flatnonzero(offsets != offsets[0])
+    if len(wrong):
+        row = int(rows[wrong[0]])
+        scores = ", ".join(f"{name} {scores[wrong[0]]}" for name, scores in by_priority.items())
+        text = f"totals {wanted[wrong[0]]} and {wanted[0]}, kept {board.ranked[row]} and {board.ranked[rows[0]]}; scores: {scores}"
+        raise _stale(cycle, "scoreboard", rows[wrong].tolist(), text)
+
+
+def _totals(board: Board, cycle: Cycle, rows: Rows) -> tuple[Scores, dict[str, Scores]]:
+    """The totals of *rows*, which fit, by the long way, those left out which depend on how far a pass goes; and the scores in them."""
+    nodes, found = Batch(cycle.table, rows), {}
+    for priority, weight in cycle.algorithm.priorities:
+        if not (board.window and priority.reduce is not None):
+            found[priority.name] = weight * _scores(priority, nodes, cycle)
+    return np.add.reduce([np.zeros(len(rows), np.int64), *found.values()]), found
+
+
+def _scores(priority: Priority, nodes: Batch, cycle: Cycle) -> Scores:
+    try:
+        raw = priority.score(cycle.template, nodes, cycle)
+        return raw if priority.reduce is None else priority.reduce(cycle.template, raw, nodes, cycle)
+    except RuleError as error:
+        raise _stale(cycle, "scoreboard", nodes.indexes.tolist(), f"priority {priority.name} cannot be computed: {error}") from error

@@ -1,0 +1,117 @@
+"""Trails: which rows changed since a revision, or that any may have."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.core.arrays.changes import ChangeLog
+from kubeclassic.core.arrays.trail import NEVER, Trail, distinct, union
+from tests.support.build import engine, pod
+
+
+def rows(*numbers: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """Row numbers as an array."""
+    return np.array(numbers, np.intp)
+
+
+def told(trail: Trail | ChangeLog, revision: int) -> set[int] | None:
+    """The rows that changed after *revision*."""
+    found = trail.since(revision)
+    return None if found is None else set(found.tolist())
+
+
+class TestTrail:
+    def test_who_never_looked_looks_at_all(self) -> None:
+        """Before the first look any row may have changed."""
+        assert told(Trail(), NEVER) is None
+
+    def test_a_reader_gets_the_rows_since_its_revision(self) -> None:
+        """Each reader is told what changed after the revision that it has seen."""
+        trail = Trail()
+        trail.touch(rows(1, 2))
+        seen = trail.revision
+        trail.touch(rows(2, 5))
+        assert (told(trail, 0), told(trail, seen), told(trail, trail.revision)) == ({1, 2, 5}, {2, 5}, set())
+
+    def test_a_reset_makes_all_rows_stale(self) -> None:
+        """After a reset earlier readers look at all rows, later ones at what changed since."""
+        trail = Trail()
+        trail.touch(rows(1))
+        before = trail.revision
+        trail.reset()
+        after = trail.revision
+        trail.touch(rows(3))
+        assert (told(trail, before), told(trail, after)) == (None, {3})
+
+    def test_a_row_named_twice_is_touched_once(self) -> None:
+        """Rows that are told one by one are taken together."""
+        trail = Trail()
+        trail.touch_each([4, 1, 4])
+        found = trail.since(0)
+        assert found is not None
+        assert found.tolist() == [1, 4]
+
+    @given(steps=st.lists(st.none() | st.frozensets(st.integers(0, 9), min_size=1), max_size=30), limit=st.integers(1, 12))
+    def test_nothing_that_changed_is_left_out(self, steps: list[frozenset[int] | None], limit: int) -> None:
+        """Whatever is dropped, a reader is told all rows that changed after its revision, or to look at all; the last one's rows stay."""
+        trail = Trail(limit=limit)
+        revisions = [trail.revision]
+        for step in steps:
+            if step is None:
+                trail.reset()
+            else:
+                trail.touch(rows(*step))
+            revisions.append(trail.revision)
+        for number, revision in enumerate(revisions):
+            later = steps[number:]
+            found = told(trail, revision)
+            if None in later:
+                assert found is None
+            elif found is not None:
+                assert found == set().union(*(step for step in later if step is not None))
+            else:
+                assert sum(len(step) for step in later if step is not None) > limit // 2
+
+
+class TestUnion:
+    def test_all_rows_and_some_are_all(self) -> None:
+        """None stands for all rows, so whatever is added to it is in it."""
+        assert union(None, rows(1)) is None
+        assert union(rows(1), None) is None
+
+    def test_rows_of_both(self) -> None:
+        """Rows of either are in it."""
+        assert set(np.array(union(rows(1, 2), rows(2, 7))).tolist()) == {1, 2, 7}
+        assert np.array(union(rows(), rows(3))).tolist() == np.array(union(rows(3), rows())).tolist() == [3]
+
+    def test_distinct_rows_ascend(self) -> None:
+        """Each row is there once, in ascending order."""
+        assert distinct([5, 1, 5]).tolist() == [1, 5]
+
+
+class TestChangeLog:
+    def test_it_tells_who_came(self) -> None:
+        """A step names the row and, where a pod came, the pod's template."""
+        log, template = ChangeLog(), engine().templates.of(pod("p"))
+        log.pod_came(3, template)
+        log.pod_left(3)
+        assert log.steps_since(0) == [(3, template), (3, None)]
+        assert told(log, 0) == {3}
+
+    def test_node_objects_have_a_revision_of_their_own(self) -> None:
+        """Pods do not move it; what no row shows moves it and touches no row."""
+        log = ChangeLog()
+        log.pod_left(1)
+        assert (log.revision, log.node_revision) == (1, 0)
+        log.node_changed(2)
+        log.unseen_changed()
+        assert (log.revision, log.node_revision, told(log, 1)) == (2, 2, {2})
+
+    def test_the_oldest_steps_are_dropped(self) -> None:
+        """Who is further behind than the log reaches looks at all rows."""
+        log = ChangeLog(limit=4)
+        for row in range(5):
+            log.pod_left(row)
+        assert (told(log, 0), told(log, 3)) == (None, {3, 4})

@@ -1,0 +1,116 @@
+"""The snapshot: the table follows the cache when a cycle begins, and not before; releases differ in rows without a node."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from tests.support.build import engine, node, pod
+
+KEEPS_NODELESS = ("1.12", "1.13")
+KEEPS_LAST_NODE = tuple(release for release in RELEASES if release not in KEEPS_NODELESS)
+
+
+def content(made: Engine) -> dict[str, tuple[bool, list[str]]]:
+    """Name -> whether the row has a node object, and the names of its pods, as the table has them."""
+    table = made.table
+    return {name: (bool(table.has_node[row]), [entry.pod.name for entry in table.pods[row]]) for name, row in table.row_of.items()}
+
+
+def refreshed(made: Engine) -> dict[str, tuple[bool, list[str]]]:
+    """The same once a cycle has begun."""
+    made.snapshot.refresh()
+    return content(made)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+class TestEveryRelease:
+    def test_the_table_follows_when_a_cycle_begins(self, release: str) -> None:
+        """What is told in between waits."""
+        made = engine(node("a"), pod("p", on="a"), release=release)
+        assert content(made) == {}
+        assert refreshed(made) == {"a": (True, ["p"])}
+
+    def test_pods_follow_in_their_order(self, release: str) -> None:
+        """The last pod of a node takes the place of one that leaves."""
+        made = engine(node("a"), *[pod(name, on="a") for name in "pqr"], release=release)
+        assert refreshed(made) == {"a": (True, ["p", "q", "r"])}
+        Feed(made).delete(pod("p", on="a"))
+        assert refreshed(made) == {"a": (True, ["r", "q"])}
+
+    def test_a_node_that_goes_without_pods_is_gone(self, release: str) -> None:
+        """Its row is free for another node."""
+        made = engine(node("a"), node("b"), release=release)
+        refreshed(made)
+        Feed(made).delete(node("a"))
+        assert refreshed(made) == {"b": (True, [])}
+        Feed(made).put(node("c"))
+        assert refreshed(made) == {"b": (True, []), "c": (True, [])}
+        assert made.table.size == 2
+
+    def test_what_did_not_change_is_not_touched(self, release: str) -> None:
+        """The log of changes names the rows of nodes and pods that were told of, and no others."""
+        made = engine(node("a"), node("b"), release=release)
+        refreshed(made)
+        before = made.table.changed.revision
+        refreshed(made)
+        assert made.table.changed.revision == before
+        Feed(made).put(pod("p", on="b"))
+        refreshed(made)
+        rows = made.table.changed.since(before)
+        assert rows is not None
+        assert [made.table.names[row] for row in rows] == ["b"]
+
+
+class TestRowsWithoutANode:
+    @pytest.mark.parametrize("release", KEEPS_NODELESS)
+    def test_a_pod_can_come_before_its_node(self, release: str) -> None:
+        """Such a row has pods and no node object."""
+        made = engine(pod("p", on="a"), release=release)
+        assert refreshed(made) == {"a": (False, ["p"])}
+        Feed(made).put(node("a"))
+        assert refreshed(made) == {"a": (True, ["p"])}
+
+    @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
+    def test_a_pod_without_node_is_not_in_the_snapshot(self, release: str) -> None:
+        """It is there as soon as its node is."""
+        made = engine(pod("p", on="a"), release=release)
+        assert refreshed(made) == {}
+        Feed(made).put(node("a"))
+        assert refreshed(made) == {"a": (True, ["p"])}
+
+    @pytest.mark.parametrize("release", KEEPS_NODELESS)
+    def test_pods_outlast_their_node(self, release: str) -> None:
+        """The row loses its node object, and goes with its last pod."""
+        made = engine(node("a"), pod("p", on="a"), release=release)
+        refreshed(made)
+        Feed(made).delete(node("a"))
+        assert refreshed(made) == {"a": (False, ["p"])}
+        Feed(made).delete(pod("p", on="a"))
+        assert refreshed(made) == {}
+
+    @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
+    def test_a_node_that_goes_while_it_has_pods_stays_as_it_was(self, release: str) -> None:
+        """The row keeps the deleted node, and the pods that it had then, until the last one leaves."""
+        made = engine(node("a"), pod("p", on="a"), pod("q", on="a"), release=release)
+        refreshed(made)
+        Feed(made).delete(node("a"))
+        assert refreshed(made) == {"a": (True, ["p", "q"])}
+        Feed(made).delete(pod("p", on="a"))
+        assert refreshed(made) == {"a": (True, ["p", "q"])}
+        Feed(made).delete(pod("q", on="a"))
+        assert refreshed(made) == {}
+
+    @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
+    def test_a_node_that_comes_back_is_as_the_cache_has_it(self, release: str) -> None:
+        """What was passed over in between is made up for."""
+        made = engine(node("a"), pod("p", on="a"), pod("q", on="a"), release=release)
+        refreshed(made)
+        Feed(made).delete(node("a"))
+        refreshed(made)
+        Feed(made).delete(pod("p", on="a"))
+        Feed(made).put(node("a", unschedulable=True))
+        assert refreshed(made) == {"a": (True, ["q"])}
+        assert made.table.unschedulable.values[made.table.unschedulable.codes[made.table.row_of["a"]]] is True

@@ -1,0 +1,214 @@
+"""Cached answers: evaluated again where something changed that the rule reads, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+import numpy as np
+import pytest
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.census import PodsMatching
+from kubeclassic.core.cycle import Cycle
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.failures import Failures, Reason
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.answers import AnswerCache
+from kubeclassic.core.pods.template import Template
+from kubeclassic.core.rule import Predicate, Priority, Reads, RuleError, Scores
+from tests.support.build import engine, node, obj, pod
+
+NODES = 9
+FULL = Reason("full")
+APP_A = PodsMatching(None, "app a", lambda group: group.labels.get("app") == "a")
+
+
+def crowded(nodes: Batch) -> Failures | None:
+    """Nodes with two pods or more are turned down."""
+    return Failures.where(FULL, nodes.pod_count >= 2)
+
+
+@attrs.define(eq=False)
+class Trial:
+    """A cluster of nine nodes, a cache of answers, and a predicate that notes which rows it is asked about."""
+
+    reads: Reads
+    check: Callable[[Batch], Failures | None] = crowded
+    engine: Engine = attrs.field(factory=lambda: engine(*[node(f"n{number}") for number in range(NODES)]))
+    asked: list[list[int]] = attrs.field(factory=list)
+    answers: AnswerCache = attrs.field(init=False)
+    predicate: Predicate = attrs.field(init=False)
+    pods: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        def check(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
+            self.asked.append(nodes.indexes.tolist())
+            return self.check(nodes)
+
+        self.answers = AnswerCache(self.engine.table)
+        self.predicate = Predicate(name="Trial", check=check, reads=self.reads, key=lambda template: template.labels)
+
+    def cycle(self, incoming: Pod | None = None) -> Cycle:
+        """A cycle for a pod, the same each time unless one is given."""
+        return self.engine.begin(incoming or pod("new"))
+
+    def rows(self) -> list[list[int]]:
+        """The rows of each batch that the predicate is asked about now."""
+        self.asked = []
+        self.answers.failures(self.predicate, self.cycle())
+        return self.asked
+
+    def failing(self) -> list[int]:
+        """The rows that the predicate turns down."""
+        codes = self.answers.failures(self.predicate, self.cycle()).codes()
+        return [] if codes is None else np.flatnonzero(codes).tolist()
+
+    def put(self, *objects: KubeObject) -> None:
+        """Tell the scheduler of objects."""
+        for item in objects:
+            Feed(self.engine).put(item)
+
+    def place(self, on: str, **labels: str) -> None:
+        """Put one more pod on a node."""
+        self.pods += 1
+        self.put(pod(f"p{self.pods}", on=on, labels=labels))
+
+
+ALL = [list(range(NODES))]
+
+
+class TestStaleness:
+    def test_an_answer_is_kept(self) -> None:
+        """The second time nothing is evaluated."""
+        trial = Trial(Reads.REQUESTS)
+        assert (trial.rows(), trial.rows()) == (ALL, [])
+
+    def test_rows_that_changed_are_evaluated(self) -> None:
+        """A pod makes its own row stale, for a rule that reads the pods of the row."""
+        trial = Trial(Reads.REQUESTS)
+        trial.rows()
+        trial.place("n4")
+        trial.place("n4")
+        trial.place("n7")
+        assert (trial.rows(), trial.failing()) == ([[4, 7]], [4])
+
+    def test_many_rows_are_evaluated_as_a_whole(self) -> None:
+        """Where a large share of the rows changed all are evaluated together."""
+        trial = Trial(Reads.REQUESTS)
+        trial.rows()
+        for number in range(4):
+            trial.place(f"n{number}")
+        assert trial.rows() == ALL
+
+    def test_pods_do_not_matter_to_a_rule_of_node_objects(self) -> None:
+        """A rule that reads node objects is asked again about a node that changed, not about one that got a pod."""
+        trial = Trial(Reads.NODE)
+        trial.rows()
+        trial.place("n4")
+        assert trial.rows() == []
+        trial.put(node("n5", unschedulable=True))
+        assert trial.rows() == [[5]]
+
+    def test_a_counter_makes_all_rows_stale(self) -> None:
+        """A rule over domains is evaluated when a counter moved that it looked at, and by no other pod."""
+        trial = Trial(Reads.NODE | Reads.DOMAIN, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 0))
+        trial.rows()
+        trial.place("n4", app="b")
+        assert trial.rows() == []
+        trial.place("n4", app="a")
+        assert (trial.rows(), trial.failing()) == (ALL, [4])
+
+    def test_a_count_on_the_row_makes_the_row_stale(self) -> None:
+        """A rule that counts pods of the row is asked again about rows that changed, once its counter moved."""
+        trial = Trial(Reads.COUNTS, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 0))
+        trial.rows()
+        trial.place("n3", app="b")
+        assert trial.rows() == []
+        trial.place("n4", app="a")
+        assert (trial.rows(), trial.failing()) == ([[4]], [4])
+
+    def test_a_service_makes_all_rows_stale(self) -> None:
+        """A rule that reads services is evaluated when one changes."""
+        trial = Trial(Reads.LISTINGS)
+        trial.rows()
+        trial.put(obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {}}))
+        assert trial.rows() == ALL
+
+
+class TestSharing:
+    def test_pods_with_equal_keys_share_an_answer(self) -> None:
+        """Templates that the rule's key does not tell apart pay for one evaluation."""
+        trial = Trial(Reads.REQUESTS)
+        first = trial.answers.failures(trial.predicate, trial.cycle(pod("a", requests={"cpu": "1"})))
+        second = trial.answers.failures(trial.predicate, trial.cycle(pod("b", requests={"cpu": "2"})))
+        other = trial.answers.failures(trial.predicate, trial.cycle(pod("c", labels={"app": "c"})))
+        assert first is second is not other
+
+    def test_arrays_that_a_reader_has_are_copied_before_they_change(self) -> None:
+        """Who marks an answer as shared keeps what it was."""
+        trial = Trial(Reads.REQUESTS)
+        trial.place("n4")
+        trial.place("n4")
+        answer = trial.answers.failures(trial.predicate, trial.cycle())
+        before, answer.shared = answer.answer, True
+        assert before is not None
+        trial.place("n5")
+        trial.place("n5")
+        assert trial.failing() == [4, 5]
+        assert np.flatnonzero(before.codes).tolist() == [4]
+
+
+class TestEarlyCutoff:
+    def test_no_objection_again_is_no_change(self) -> None:
+        """A predicate that is evaluated for all rows and still objects to nothing does not move its trail."""
+        trial = Trial(Reads.NODE | Reads.DOMAIN, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 1))
+        answer = trial.answers.failures(trial.predicate, trial.cycle())
+        revision = answer.trail.revision
+        trial.place("n4", app="a")
+        assert (trial.rows(), answer.trail.revision) == (ALL, revision)
+        trial.place("n4", app="a")
+        assert (trial.rows(), answer.trail.since(revision)) == (ALL, None)
+
+
+class TestErrors:
+    def test_an_answer_with_errors_is_not_kept(self) -> None:
+        """What cannot be answered is asked again each time."""
+        trial = Trial(Reads.REQUESTS, check=lambda nodes: Failures.error("broken", nodes.named("n4")))
+        assert (trial.rows(), trial.rows()) == (ALL, ALL)
+
+    def test_a_priority_that_cannot_be_computed_is_asked_again(self) -> None:
+        """After a RuleError nothing is kept, and the next answer is right."""
+        trial = Trial(Reads.REQUESTS)
+        broken = [True]
+
+        def score(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
+            if broken:
+                raise RuleError("broken")
+            return nodes.pod_count * 10
+
+        priority = Priority(name="Trial", score=score, reads=Reads.REQUESTS)
+        with pytest.raises(RuleError):
+            trial.answers.scores(priority, trial.cycle())
+        broken.clear()
+        trial.place("n1")
+        found = trial.answers.scores(priority, trial.cycle())
+        assert (found.answer.tolist(), found.constant) == ([0, 10, 0, 0, 0, 0, 0, 0, 0], None)
+
+
+class TestRoom:
+    def test_what_was_not_looked_up_for_longest_goes_first(self) -> None:
+        """Beyond its limit the cache drops answers, and evaluates them when they are asked for again."""
+        trial = Trial(Reads.REQUESTS, check=lambda nodes: Failures.where(FULL, nodes.has_node))
+        size = NODES * 8
+        trial.answers.limit = 3 * size
+        pods = [pod("p", labels={"app": str(number)}) for number in range(6)]
+        for incoming in pods:
+            trial.answers.failures(trial.predicate, trial.cycle(incoming))
+            assert trial.answers.held <= 4 * size
+        trial.asked = []
+        trial.answers.failures(trial.predicate, trial.cycle(pods[-1]))
+        assert trial.asked == []
+        trial.answers.failures(trial.predicate, trial.cycle(pods[0]))
+        assert trial.asked == ALL

@@ -1,0 +1,126 @@
+"""The look-ahead: states that were judged before they came about, and no others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kubeclassic.core.arrays.batch import Batch, Ints, Mask
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.incremental.answer import Unanswerable
+from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, Lookahead
+from kubeclassic.core.pods.template import Template
+from kubeclassic.core.rule import Reads
+from tests.support.build import engine, node, pod
+
+NODES = 5
+
+
+def cluster() -> Engine:
+    """Five nodes without pods, as the first cycle finds them."""
+    made = engine(*[node(f"n{number}") for number in range(NODES)])
+    made.begin(sized(made, "100m").pod)
+    return made
+
+
+def sized(made: Engine, cpu: str, **more: Any) -> Template:
+    """The template of a pod that requests so much cpu."""
+    return made.templates.of(pod("p", requests={"cpu": cpu}, **more))
+
+
+def judge(nodes: Batch) -> tuple[Mask, Ints]:
+    """Fits where there are fewer than three pods; the total is the millicores in use."""
+    return nodes.pod_count < 3, nodes.requested("cpu")
+
+
+def looked(made: Engine, template: Template, **more: Any) -> Lookahead:
+    """A look at all rows, with pods like *template*."""
+    ahead = Lookahead(**more)
+    ahead.look(template, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
+    return ahead
+
+
+def followed(ahead: Lookahead, *events: tuple[int, Template | None], size: Template) -> tuple[list[int], list[int]]:
+    """What has to be judged after *events*, and the totals as the look-ahead puts them right."""
+    totals, fits = np.full(NODES, -1), np.ones(NODES, np.bool_)
+    return ahead.follow(events, size.size, fits, totals), totals.tolist()
+
+
+class TestHits:
+    def test_a_pod_of_the_size_is_foreseen(self) -> None:
+        """The row gets what it is worth with one more pod, and then with two."""
+        made = cluster()
+        small = sized(made, "100m")
+        ahead = looked(made, small)
+        assert followed(ahead, (2, small), size=small) == ([], [-1, -1, 100, -1, -1])
+        assert followed(ahead, (2, small), (0, small), size=small) == ([], [100, -1, 200, -1, -1])
+        assert (ahead.hits, ahead.misses) == (2, 0)
+
+    def test_fits_are_foreseen_too(self) -> None:
+        """The third pod fills the node."""
+        made = cluster()
+        small = sized(made, "100m")
+        ahead, fits = looked(made, small), np.ones(NODES, np.bool_)
+        assert ahead.follow([(4, small)] * 3, small.size, fits, np.zeros(NODES, np.int64)) == []
+        assert fits.tolist() == [True, True, True, True, False]
+
+    def test_anything_else_has_to_be_judged(self) -> None:
+        """Pods of another size and pods that leave are not foreseen, nor is what follows on that row."""
+        made = cluster()
+        small, large = sized(made, "100m"), sized(made, "2")
+        ahead = looked(made, small)
+        assert followed(ahead, (0, large), (1, None), (2, small), size=small)[0] == [0, 1]
+        assert followed(ahead, (0, small), (1, small), (2, small), size=small)[0] == [0, 1]
+
+    def test_a_row_is_foreseen_as_deep_as_the_look_went(self) -> None:
+        """One pod more than that has to be judged."""
+        made = cluster()
+        small = sized(made, "100m")
+        ahead = looked(made, small, depth=2)
+        assert [followed(ahead, (3, small), size=small)[0] for _ in range(3)] == [[], [], [3]]
+
+
+class TestLooks:
+    def test_misses_make_a_look_due(self) -> None:
+        """So many times a look would have spared judging."""
+        made = cluster()
+        small, large = sized(made, "100m"), sized(made, "2")
+        ahead = Lookahead()
+        for _ in range(MISSES_TO_LOOK):
+            assert not ahead.is_due
+            followed(ahead, (0, large), size=small)  # no look would have foreseen this
+            followed(ahead, (0, small), size=small)
+        assert ahead.is_due
+
+    def test_a_look_that_paid_goes_deeper(self) -> None:
+        """Enough hits double the depth, up to the greatest one; too few make the next look wait."""
+        made = cluster()
+        small = sized(made, "100m")
+        ahead = looked(made, small)
+        ahead.hits = HITS_TO_DEEPEN
+        ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
+        assert (ahead.depth, ahead.patience, ahead.hits) == (MAX_DEPTH, MISSES_TO_LOOK, 0)
+        ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
+        assert (ahead.depth, ahead.patience) == (MAX_DEPTH, 2 * MISSES_TO_LOOK)
+
+    def test_ports_are_not_foreseen(self) -> None:
+        """A pod with a host port takes it from the next one, which no sum tells."""
+        made = cluster()
+        ported = made.templates.of(pod("p", containers=[{"name": "c", "image": "img", "ports": [{"hostPort": 80, "containerPort": 80}]}]))
+        ahead = Lookahead()
+        ahead.look(ported, Reads.REQUESTS | Reads.PORTS, made.table, np.ones(NODES, np.bool_), judge)
+        assert not ahead.depths
+        assert looked(made, sized(made, "100m")).depths
+
+    def test_an_error_in_a_trial_leaves_the_old_look(self) -> None:
+        """States that cannot be judged are not looked at."""
+        made = cluster()
+        small = sized(made, "100m")
+        ahead = looked(made, small)
+
+        def fail(nodes: Batch) -> tuple[Mask, Ints]:
+            raise Unanswerable
+
+        ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), fail)
+        assert followed(ahead, (2, small), size=small) == ([], [-1, -1, 100, -1, -1])

@@ -1,0 +1,240 @@
+"""Scoreboards: who fits and who is best for one template, as a naive look at all nodes says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.cycle import Cycle
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.answers import AnswerCache
+from kubeclassic.core.incremental.scoreboard import OUT, Scoreboard
+from kubeclassic.core.incremental.scoreboards import Scoreboards
+from kubeclassic.core.rule import RuleError
+from tests.support.build import engine, node, obj, pod
+
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+SMALL: dict[str, str] = {"cpu": "500m", "memory": "64Mi"}
+
+
+def small(name: str = "new", **more: Any) -> Pod:
+    """A pod that requests half a cpu."""
+    return pod(name, requests=SMALL, **more)
+
+
+def cluster(*more: KubeObject, **options: Any) -> Engine:
+    """Four nodes in two zones, with 1, 2, 4 and 8 cpus."""
+    nodes = [node(f"n{cpus}", cpu=str(cpus), labels={ZONE: f"z{cpus % 4 // 2}"}) for cpus in (1, 2, 4, 8)]
+    return engine(*nodes, *more, **options)
+
+
+@attrs.define(eq=False)
+class Boards:
+    """The scoreboards of an engine, asked by pod."""
+
+    engine: Engine
+    known: Scoreboards = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.known = Scoreboards(AnswerCache(self.engine.table), 1 << 30)
+
+    def cycle(self, incoming: Pod) -> Cycle:
+        """A cycle for *incoming*."""
+        return self.engine.begin(incoming, details=False)
+
+    def of(self, incoming: Pod, *, window: bool = False) -> Scoreboard:
+        """The scoreboard of *incoming*, up to date."""
+        board, refreshed = self.asked(incoming, window=window)
+        assert refreshed
+        return board
+
+    def asked(self, incoming: Pod, *, window: bool = False) -> tuple[Scoreboard, bool]:
+        """The scoreboard of *incoming*, and whether it can be brought up to date."""
+        cycle = self.cycle(incoming)
+        board, rows = self.known.of(cycle), sorted(cycle.table.row_of.values())
+        return board, board.refresh(cycle, np.array(rows, np.intp), cycle.table.rows_version, window=window)
+
+    def named(self, rows: Any) -> list[str]:
+        """The names of rows."""
+        return [self.engine.table.names[row] for row in rows]
+
+    def fitting(self, incoming: Pod) -> list[str]:
+        """The nodes on which *incoming* fits."""
+        board = self.of(incoming)
+        found = self.named(np.flatnonzero(board.fits))
+        assert board.count == len(found)
+        return found
+
+    def best(self, incoming: Pod) -> list[str]:
+        """The nodes with the highest total."""
+        return self.named(self.of(incoming).best())
+
+    def put(self, *objects: KubeObject) -> None:
+        """Tell the scheduler of objects."""
+        for item in objects:
+            Feed(self.engine).put(item)
+
+
+class TestFits:
+    def test_nodes_with_room_fit(self) -> None:
+        """Those whose cpus are not all requested."""
+        boards = Boards(cluster(pod("a", on="n2", requests={"cpu": "1600m"})))
+        assert boards.fitting(small()) == ["n1", "n4", "n8"]
+
+    def test_a_node_that_fills_up_no_longer_fits(self) -> None:
+        """Pods that come and go between two looks count."""
+        boards = Boards(cluster())
+        assert boards.fitting(small()) == ["n1", "n2", "n4", "n8"]
+        filling = pod("a", on="n1", requests={"cpu": "800m"})
+        boards.put(filling)
+        assert boards.fitting(small()) == ["n2", "n4", "n8"]
+        Feed(boards.engine).delete(filling)
+        assert boards.fitting(small()) == ["n1", "n2", "n4", "n8"]
+
+    def test_a_node_that_changes_is_judged_again(self) -> None:
+        """A taint that comes turns the node down, and lets it go when it leaves."""
+        boards = Boards(cluster())
+        boards.fitting(small())
+        boards.put(node("n8", cpu="8", taints=[{"key": "k", "effect": "NoSchedule"}]))
+        assert boards.fitting(small()) == ["n1", "n2", "n4"]
+        boards.put(node("n8", cpu="8"))
+        assert boards.fitting(small()) == ["n1", "n2", "n4", "n8"]
+
+    def test_a_pod_elsewhere_can_turn_a_node_down(self) -> None:
+        """A pod of the zone that refuses the new one turns down the whole zone."""
+        term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": ZONE}
+        affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        boards = Boards(cluster())
+        assert boards.fitting(small(labels={"app": "a"})) == ["n1", "n2", "n4", "n8"]
+        boards.put(pod("b", on="n4", affinity=affinity))
+        assert boards.fitting(small(labels={"app": "a"})) == ["n2"]
+
+    def test_rows_that_are_not_visited_do_not_fit(self) -> None:
+        """Only the rows of the coming pass count."""
+        boards = Boards(cluster())
+        cycle = boards.cycle(small())
+        board = boards.known.of(cycle)
+        for rows in ([0, 2], [1, 2, 3]):
+            assert board.refresh(cycle, np.array(rows, np.intp), tuple(rows), window=False)
+            assert np.flatnonzero(board.fits).tolist() == rows
+
+
+class TestTotals:
+    def test_the_emptiest_node_is_best(self) -> None:
+        """Where the least is requested, for the default priorities; then the next one."""
+        boards = Boards(cluster())
+        assert boards.best(small()) == ["n8"]
+        boards.put(pod("a", on="n8", requests={"cpu": "7"}))
+        assert boards.best(small()) == ["n4"]
+
+    def test_nodes_that_do_not_fit_have_no_total(self) -> None:
+        """They stand far below all others."""
+        board = Boards(cluster(pod("a", on="n2", requests={"cpu": "1600m"}))).of(small())
+        assert (board.ranked == OUT).tolist() == [False, True, False, False]
+
+    def test_a_service_spreads_its_pods(self) -> None:
+        """A priority that looks further is laid over the row scores, and follows each pod of the service."""
+        service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+        nodes = [node(name, cpu="100", memory="100Gi") for name in ("a", "b", "c")]
+        boards = Boards(engine(*nodes, service))
+        incoming = pod("new", labels={"app": "a"})
+        assert boards.best(incoming) == ["a", "b", "c"]
+        boards.put(pod("1", on="b", labels={"app": "a"}))
+        assert boards.best(incoming) == ["a", "c"]
+        boards.put(pod("2", on="a", labels={"app": "a"}), pod("3", on="c", labels={"app": "a"}), pod("4", on="c", labels={"app": "a"}))
+        assert boards.best(incoming) == ["a", "b"]
+
+    def test_they_are_brought_up_to_date_after_a_time_with_one_fit(self) -> None:
+        """While one node alone fits nothing is scored; what changed in that time is not forgotten."""
+        boards = Boards(cluster())
+        assert boards.best(small()) == ["n8"]
+        full = [pod(f"f{cpus}", on=f"n{cpus}", requests={"cpu": f"{cpus}"}) for cpus in (1, 2, 8)]
+        boards.put(*full)
+        assert boards.fitting(small()) == ["n4"]
+        Feed(boards.engine).delete(full[1])
+        Feed(boards.engine).delete(full[0])
+        boards.put(pod("more", on="n4", requests={"cpu": "3"}))
+        assert boards.best(small()) == ["n2"]
+
+
+class TestSharing:
+    def test_templates_of_one_size_share_row_scores(self) -> None:
+        """Labels do not matter to rules that look at the row alone; sizes do."""
+        boards = Boards(cluster())
+        first, second = boards.of(small(labels={"app": "a"})), boards.of(small(labels={"app": "b"}))
+        other = boards.of(pod("c", requests={"cpu": "1"}))
+        assert first is not second
+        assert first.row_scores is second.row_scores is not other.row_scores
+
+    def test_a_reader_that_was_away_catches_up(self) -> None:
+        """What another template's scoreboard has brought up to date is not lost on this one."""
+        boards = Boards(cluster())
+        assert boards.best(small(labels={"app": "a"})) == ["n8"]
+        boards.put(pod("a", on="n8", requests={"cpu": "7"}))
+        assert boards.best(small(labels={"app": "b"})) == ["n4"]
+        boards.put(pod("b", on="n4", requests={"cpu": "3"}))
+        assert boards.best(small(labels={"app": "a"})) == ["n2"]
+
+    def test_scoreboards_beyond_the_limit_are_dropped(self) -> None:
+        """The one that was not asked for longest goes first, and is made again when it is asked for."""
+        boards = Boards(cluster())
+        boards.known.limit = 1000
+        first = boards.of(small(labels={"app": "a"}))
+        boards.of(small(labels={"app": "b"}))
+        assert boards.of(small(labels={"app": "a"})) is first
+        for app in "cde":
+            boards.of(small(labels={"app": app}))
+        assert boards.of(small(labels={"app": "a"})) is not first
+
+
+class TestWindow:
+    def test_a_pass_stops_after_enough_fits(self) -> None:
+        """It takes rows in order until one more fits than is wanted; the surplus is taken from the order, but is not feasible."""
+        boards = Boards(cluster(pod("a", on="n2", requests={"cpu": "1600m"})))
+        board = boards.of(small(), window=True)
+        rows, taken = board.feasible(1)
+        assert (boards.named(rows), taken) == (["n1"], 3)
+        rows, taken = board.feasible(3)
+        assert (boards.named(rows), taken) == (["n1", "n4", "n8"], 4)
+
+    def test_reduced_scores_are_those_among_the_feasible(self) -> None:
+        """A score in proportion to the greatest one is so among those that were found, not among all that fit."""
+        prefers = {"preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]}, "weight": 1}
+        incoming = small(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefers]}})
+        boards = Boards(cluster())
+        board, cycle = boards.of(incoming, window=True), boards.cycle(incoming)
+        with_preferred, without = (board.totals_of(cycle, np.array(rows)) for rows in ([0, 1], [0, 2]))
+        plain = boards.of(small(), window=True).ranked
+        assert (with_preferred - plain[[0, 1]]).tolist()[1] == (with_preferred - plain[[0, 1]]).tolist()[0] + 10
+        assert len(set((without - plain[[0, 2]]).tolist())) == 1
+
+
+class TestGivingUp:
+    def test_an_error_of_a_predicate_needs_the_long_way(self) -> None:
+        """Which nodes count its error depends on the rules before it, so no scoreboard tells."""
+        service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+        argument = {"serviceAffinity": {"labels": ["region"]}}
+        policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "CheckServiceAffinity", "argument": argument}]}
+        gone = pod("1", on="absent", labels={"app": "a"})
+        boards = Boards(cluster(service, gone, policy=policy, release="1.16"))
+        incoming = small(labels={"app": "a"})
+        assert boards.asked(incoming)[1] is False
+        Feed(boards.engine).delete(gone)
+        assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]
+
+    def test_a_priority_that_cannot_be_computed_ends_the_cycle(self) -> None:
+        """The error is the reader's to handle, and the scoreboard is right as soon as the priority can be computed."""
+        constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}
+        invalid = {"labelSelector": {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}}
+        incoming = small(topologySpreadConstraints=[{**constraint, **invalid}])
+        there = pod("1", on="n1")
+        boards = Boards(cluster(there, gates={"EvenPodsSpread": True}))
+        with pytest.raises(RuleError):
+            boards.asked(incoming)
+        Feed(boards.engine).delete(there)
+        assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]
