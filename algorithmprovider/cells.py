@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ FEWEST_NODES = 100
 """A smaller cluster is always searched completely, and no search looks for fewer."""
 
 
+@lru_cache(1 << 10)
 def fixed_share(nodes: int, percentage: int) -> int:
     """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means all of them."""
     if nodes < FEWEST_NODES or percentage <= 0 or percentage >= 100:
@@ -25,6 +27,7 @@ def fixed_share(nodes: int, percentage: int) -> int:
     return max(FEWEST_NODES, nodes * percentage // 100)
 
 
+@lru_cache(1 << 10)
 def adaptive_share(nodes: int, percentage: int) -> int:
     """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means a share that falls as the cluster grows, to 5 percent."""
     if nodes < FEWEST_NODES or percentage >= 100:

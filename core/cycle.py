@@ -111,7 +111,7 @@ class Cycle:
     @property
     def predicates(self) -> Sequence[Predicate]:
         """The predicates that may object to the pod, in running order."""
-        return self.algorithm.predicates_for(self.template)
+        return self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(self.template)
 
     @property
     def release(self) -> Release:

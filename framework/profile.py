@@ -22,6 +22,7 @@ from .config.fielderrors import aggregated
 from .extensionpoints import Points, PreFilter
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .rules import as_cacheable, as_predicate, as_priority
+from .status import Status
 
 MAX_TOTAL = 2**63 - 1
 Registry = Mapping[str, type[Plugin]]
@@ -51,6 +52,8 @@ class Profile:
     _plugins: Mapping[str, Plugin]
     slot: Slot[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: Slot("concerned"))
     """Where a template's notes have the plugins whose PreFilter concerns it."""
+    pre_score_slot: Slot[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: Slot("pre_score"))
+    """Where they have what PreScore says of it, of the plugins that look at nothing else."""
 
     def plugins(self) -> Mapping[str, Plugin]:
         """Name -> every plugin of the profile."""

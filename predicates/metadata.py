@@ -22,7 +22,7 @@ def metadata_fails(cycle: Cycle) -> bool:
     Upstream: in 1.16 a row without node does no harm here, but from 1.14 on no snapshot has one.
     """
     table, pod = cycle.table, cycle.template
-    if table.has_nodeless:
+    if cycle.algorithm.release.snapshot_keeps_nodeless and table.has_nodeless:
         return True
     return (_may_fail(pod) and _own_fail(pod, cycle)) or bool(table.census.counter(REFUSED_BY).total)
 

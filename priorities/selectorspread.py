@@ -61,7 +61,8 @@ def _peers(release: Release, pod: Template, listings: Listings) -> PodsMatching:
 
 def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, tuple[int, ...]]:
     """The most peers on a node, and the peers in each zone, by code."""
-    by_zone = np.bincount(nodes.zone.codes, raw, len(nodes.zone.values)).astype(np.int64)
+    zone = nodes.zone
+    by_zone = np.bincount(zone.codes, raw, len(zone.values)).astype(np.int64)
     return int(raw.max(initial=0)), tuple(by_zone.tolist())
 
 
@@ -80,7 +81,7 @@ def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nod
     zones, (most, in_zones) = nodes.zone.codes, crowds
     fullest = max(in_zones[1:], default=0)
     by_zone = np.array([_emptiness(count, fullest, best) for count in in_zones])
-    if (most + 1) * len(in_zones) > nodes.n:
+    if (most + 1) * len(in_zones) > len(raw):
         on_node = _by_count(most, best)[raw.clip(0, most)]
         return np.where(zones != 0, _combined(on_node, by_zone[zones]), on_node).astype(np.int64)
     # Counts and zones are few: one score for each pair, looked up for each node. Nodes that do not fit can have higher counts.

@@ -30,8 +30,8 @@ def request(pod: Template, resource: str) -> int:
 
 def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
     """The requested sum of *resource* on each node with *pod* on it: int64[n]."""
-    held = nodes.nonzero(resource) if resource in (CPU, MEMORY) else nodes.requested(resource)
-    return held + request(pod, resource)
+    asked = request(pod, resource)
+    return asked + (nodes.nonzero(resource) if resource in (CPU, MEMORY) else nodes.requested(resource))
 
 
 def both_requested_with(pod: Template, nodes: Batch) -> Ints:

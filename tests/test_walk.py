@@ -6,8 +6,8 @@ import pytest
 
 from tests.bench.walk import WAYS, switches, walk
 
-LIMITS = {("1.16", False): 30, ("1.16", True): 130, ("1.27", True): 190}
-"""(release, details) -> switches between files at most: those of today, rounded up."""
+LIMITS = {("1.16", False): 25, ("1.16", True): 70, ("1.27", True): 100}
+"""(release, details) -> switches between files at most."""
 
 
 @pytest.mark.parametrize(("release", "details"), LIMITS)

@@ -172,8 +172,10 @@ class Census:
 
         Each comes with the counter of its carriers. Not to be changed.
         """
-        terms = self._terms[role].about(template)
-        self.asked_terms = True
+        self.asked_terms, index = True, self._terms[role]
+        if not index.size:
+            return ()
+        terms = index.about(template)
         if self.watch is not None:
             self.watch.extend(counter for _, counter in terms)
         return terms

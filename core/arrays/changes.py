@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import attrs
 
 from ..pods.template import Template
@@ -44,5 +46,5 @@ class ChangeLog(Revisions[Event]):
             events = self.steps_since(revision)
             if events is None:
                 return None
-            self._latest = (revision, self.revision), distinct([row for row, _ in events])
+            self._latest = (revision, self.revision), distinct(list(map(itemgetter(0), events)))
         return self._latest[1]

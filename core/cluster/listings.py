@@ -96,14 +96,14 @@ class Listings:
     stateful_sets: Listing[StatefulSet] = attrs.field(factory=Listing)
     budgets: Listing[PodDisruptionBudget] = attrs.field(factory=Listing)
     namespaces: Listing[Namespace] = attrs.field(factory=Listing)
-    _volume_tick: Tick = attrs.field(init=False, factory=Tick)
-    _owner_tick: Tick = attrs.field(init=False, factory=Tick)
+    volume_tick: Tick = attrs.field(init=False, factory=Tick)
+    owner_tick: Tick = attrs.field(init=False, factory=Tick)
 
     def __attrs_post_init__(self) -> None:
         for listing in (self.volumes, self.claims, self.classes, self.csi_nodes, self.csi_drivers, self.csi_capacities):
-            listing.tick = self._volume_tick
+            listing.tick = self.volume_tick
         for owners in (self.services, self.controllers, self.replica_sets, self.stateful_sets, self.namespaces):
-            owners.tick = self._owner_tick
+            owners.tick = self.owner_tick
 
     def of(self, item: KubeObject) -> Listing[KubeObject] | None:
         """The listing for objects of *item*'s kind; None for nodes, pods and priority classes."""
@@ -113,12 +113,12 @@ class Listings:
     @property
     def volumes_version(self) -> int:
         """Moves with every change of a listing that volume rules read."""
-        return self._volume_tick.count
+        return self.volume_tick.count
 
     @property
     def owners_version(self) -> int:
         """Moves when a service, a controller or a namespace changes."""
-        return self._owner_tick.count
+        return self.owner_tick.count
 
 
 LISTED = {

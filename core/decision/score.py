@@ -14,7 +14,7 @@ import numpy as np
 from ...exceptions import ExtenderError
 from ..arrays.batch import Batch, Rows
 from ..cycle import Cycle
-from ..rule import Priority, RuleError, Scores
+from ..rule import Priority, Reduction, RuleError, Scores
 from .extender import Extender
 
 
@@ -68,6 +68,16 @@ def _add_extender_scores(cycle: Cycle, extender: Extender, nodes: Batch, totals:
 def _reduced(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores | RuleError, ranking: Ranking) -> Scores:
     if isinstance(raw, RuleError):
         raise raw
-    reduced = raw if priority.reduce is None else priority.reduce(cycle.template, raw, nodes, cycle)
+    reduced = reduced_scores(cycle, priority, nodes, raw)
     ranking.raw[priority.name], ranking.by_priority[priority.name] = raw, reduced
     return reduced
+
+
+def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) -> Scores:
+    """The scores of the feasible *nodes* after the reduce step, if there is one: int64[k]. Raises its RuleError."""
+    reduce, pod = priority.reduce, cycle.template
+    if reduce is None:
+        return raw
+    if isinstance(reduce, Reduction):
+        return reduce.apply(pod, raw, reduce.summarise(pod, raw, nodes, cycle), nodes, cycle)
+    return reduce(pod, raw, nodes, cycle)

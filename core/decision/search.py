@@ -105,7 +105,7 @@ def run_effects(cycle: Cycle, verdict: Verdict, visited: Rows) -> None:
 
     *visited*: indexes of nodes in the judged batch, in visiting order.
     """
-    effective = [predicate for predicate in cycle.algorithm.predicates_for(cycle.template) if predicate.effect is not None]
+    effective = [predicate for predicate in verdict.plain.predicates if predicate.effect is not None]
     if not effective:
         return
     with_nominated, place = verdict.with_nominated, verdict.place

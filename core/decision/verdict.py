@@ -82,12 +82,12 @@ class Judgement:
         return alive
 
     def _order_before(self, predicate: str) -> Sequence[Failures]:
-        names = list(self.order)
+        names = [predicate.name for predicate in self.predicates]
         before = set(names[: names.index(predicate)])
         return [failures for other, failures in self.findings if other.name in before]
 
-    order: tuple[str, ...] = ()
-    """The names of all predicates that ran, in order, with those that rejected nothing."""
+    predicates: Sequence[Predicate] = ()
+    """All predicates that ran, in order, with those that rejected nothing."""
     hits: Mapping[str, Mask] = attrs.field(factory=dict)
     """Predicate -> nodes with a hit in the equivalence cache: bool[n]."""
 
@@ -111,8 +111,7 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
             texts.extend(failures.texts)
         alive &= (failures.errors_or_zero == 0) if check_all else failures.passed
         passed &= failures.passed
-    order = tuple([predicate.name for predicate in predicates])
-    return Judgement(nodes, findings, check_all, passed, errors, texts, order, {} if view is None else view.hits)
+    return Judgement(nodes, findings, check_all, passed, errors, texts, predicates, {} if view is None else view.hits)
 
 
 @attrs.define(eq=False)

@@ -187,7 +187,7 @@ class CacheView:
             return
         visited = visited[self.usable[visited]]
         found = {predicate.name: failures for predicate, failures in judgement.findings}
-        for name in judgement.order:
+        for name in [predicate.name for predicate in judgement.predicates]:
             asked = visited[judgement.reached(name)[visited]]
             if len(asked):
                 self.cache.results(name).keep(self.number, len(self.usable), asked, found.get(name))

@@ -115,14 +115,11 @@ class FailuresAnswer(Answer[Failures | None]):
     """What a predicate has against each row; None: nothing against any."""
 
     answer: Failures | None = None
+    has_errors: bool = False
 
     @property
     def nbytes(self) -> int:
         return 0 if self.answer is None else self.answer.codes.nbytes
-
-    @property
-    def has_errors(self) -> bool:
-        return self.answer is not None and self.answer.errors is not None
 
     def codes(self) -> Codes | None:
         """int64[size], 0 where the predicate passes the node; None where it passes all."""
@@ -133,6 +130,7 @@ class FailuresAnswer(Answer[Failures | None]):
         if found is not None or self.answer is not None or self.size != size:
             self.trail.reset()
         self.answer, self.shared, self.size = found, True, size
+        self.has_errors = found is not None and found.errors is not None
         self.codes()  # worked out now: until then they may be masks, and those may be views of the table's own arrays
 
     def put(self, rows: Rows, found: Failures | None) -> None:
@@ -144,7 +142,7 @@ class FailuresAnswer(Answer[Failures | None]):
         if found is not None and found.errors is not None:
             errors = np.zeros(len(target.codes), np.int64)
             errors[rows] = found.errors
-            self.answer = Failures(target.codes, target.sequences, errors, found.texts)
+            self.answer, self.has_errors = Failures(target.codes, target.sequences, errors, found.texts), True
 
     def _writable(self) -> Failures:
         """The answer, or from now on a copy of it where others may have it too."""

@@ -25,6 +25,15 @@ Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
 
 
+@attrs.frozen(cache_hash=True)
+class AnswerKey:
+    """A rule and what it reads of a pod: answers of equal keys are the same."""
+
+    kind: type
+    name: str
+    key: Hashable
+
+
 @attrs.define(eq=False)
 class AnswerCache:
     """The answers of one scheduler, up to *limit* bytes; 0 keeps nothing."""
@@ -36,6 +45,8 @@ class AnswerCache:
     _answers: dict[Hashable, FailuresAnswer | ScoresAnswer] = attrs.field(factory=dict)
     """By :meth:`key`, the least recently looked up first."""
     _batch: Batch | None = None
+    _changed: tuple[int, int, Rows | None] = (NEVER, NEVER, None)
+    """From which revision of the table to which, and the rows that changed."""
 
     @staticmethod
     def keeps(rule: Rule, cycle: Cycle) -> bool:
@@ -88,7 +99,7 @@ class AnswerCache:
         """Answers of *rule* for templates with equal keys are the same."""
         found = template.notes.get(rule.slot)
         if found is None:
-            found = template.notes[rule.slot] = (type(rule), rule.name, rule.key(template))
+            found = template.notes[rule.slot] = AnswerKey(type(rule), rule.name, rule.key(template))
         return found
 
     def _of(self, kind: type[Kind], rule: Rule, template: Template) -> Kind:
@@ -117,14 +128,14 @@ class AnswerCache:
 
         While it stays the same, no answer of such a rule is stale, but for rows whose own pods it reads.
         """
-        table, owners, volumes = self.table, cycle.listings.owners_version if scope.owners else 0, _volumes(scope, cycle)
+        table, owners, volumes = self.table, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(scope, cycle)
         return table.changed.node_revision, table.census.revision if scope.wide or scope.counted else 0, owners, volumes
 
     def _environment(self, answer: Answer[Value], cycle: Cycle, counters: int) -> tuple[int, int, int]:
         """The same for one answer, node objects aside: of all counters it depends on those alone that it watches, *counters* in sum."""
         scope = answer.scope
         counted = counters + (self.table.census.terms_revision if answer.watches_terms else 0) if scope.wide else 0
-        return counted, cycle.listings.owners_version if scope.owners else 0, _volumes(scope, cycle)
+        return counted, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(scope, cycle)
 
     def _refresh(self, answer: Answer[Value], cycle: Cycle, evaluate: Callable[[Batch], Value]) -> None:
         log = self.table.changed
@@ -144,8 +155,15 @@ class AnswerCache:
             return None
         if answer.node_revision == log.node_revision and not (scope.rowwise or (scope.counted and answer.counters_seen != counters)):
             return NO_ROWS
-        rows = None if scope.wide or answer.size != self.table.size else log.since(answer.verified_at)
+        rows = None if scope.wide or answer.size != self.table.size else self._changed_since(answer.verified_at)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
+
+    def _changed_since(self, revision: int) -> Rows | None:
+        """The rows of the table that changed after *revision*, worked out once for all rules that stand there."""
+        log = self.table.changed
+        if self._changed[:2] != (revision, log.revision):
+            self._changed = revision, log.revision, log.since(revision)
+        return self._changed[2]
 
     def _batch_of(self, rows: Rows) -> Batch:
         """One batch for all rules that are asked about the same rows of the same state."""
@@ -173,4 +191,4 @@ class AnswerCache:
 
 
 def _volumes(scope: Scope, cycle: Cycle) -> int:
-    return cycle.listings.volumes_version + cycle.binder.version if scope.volumes else 0
+    return cycle.listings.volume_tick.count + cycle.binder.version if scope.volumes else 0

@@ -61,8 +61,6 @@ class QuickPath:
     """Decisions that were read off."""
     detours: Counter[Detour] = attrs.field(factory=Counter)
     """Reason -> decisions that were not."""
-    _wanted: tuple[int, int] = (-1, 0)
-    """For how many nodes it was last worked out how many feasible ones are looked for, and how many those are."""
 
     def row(self, cycle: Cycle) -> int | None:
         """The row of the host; order and tie-break move on. None where the cycle has to be run, and then nothing has moved."""
@@ -95,7 +93,7 @@ class QuickPath:
         rows = order.one_pass()
         if not order.is_regular:
             return Detour.ORDER
-        wanted = self._nodes_to_find(len(rows))
+        wanted = algorithm.release.nodes_to_find(len(rows), algorithm.percentage)
         cycle.algorithm = self.algorithm
         board = self.scoreboards.of(cycle)
         try:
@@ -113,11 +111,6 @@ class QuickPath:
             return Detour.ERROR
         finally:
             cycle.algorithm = algorithm
-
-    def _nodes_to_find(self, nodes: int) -> int:
-        if self._wanted[0] != nodes:
-            self._wanted = nodes, self.algorithm.release.nodes_to_find(nodes, self.algorithm.percentage)
-        return self._wanted[1]
 
     def _best_in_window(self, cycle: Cycle, board: Scoreboard, wanted: int) -> int:
         rows, visited = board.feasible(wanted)

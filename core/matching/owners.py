@@ -131,7 +131,7 @@ def _selecting(pod: Template, items: list[Set]) -> tuple[Set, ...]:
 
 def remembered(slot: Slot[Remembered[Answer]], find: Callable[[Template, Listings], Answer], pod: Template, listings: Listings) -> Answer:
     """What *find* answers, kept in *slot* and found again only when a service or controller has changed."""
-    state = (listings, listings.owners_version)
+    state = (listings, listings.owner_tick.count)
     found = pod.notes.get(slot)
     if found is None or found[0] != state:
         found = pod.notes[slot] = (state, find(pod, listings))

@@ -170,6 +170,8 @@ def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
 class TermIndex(Generic[T]):
     """Terms of one role, each with an item that belongs to it, found by the labels of the pods that they match."""
 
+    size: int = 0
+    """The terms that are here."""
     _terms: Pairs[tuple[TermCarriers, T]] = attrs.field(factory=Pairs)
     _about: dict[Template, tuple[list[tuple[TermCarriers, T]], dict[Pair | None, int]]] = attrs.field(factory=dict)
     """Template -> the terms that match it, and how many of each list it was compared with."""
@@ -177,6 +179,7 @@ class TermIndex(Generic[T]):
     def add(self, carrier: TermCarriers, item: T) -> None:
         """Add a new term."""
         if carrier.target.selector is not None:
+            self.size += 1
             self._terms.file((carrier, item), carrier.target.pairs)
 
     def about(self, template: Template) -> Sequence[tuple[TermCarriers, T]]:

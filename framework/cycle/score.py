@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.arrays.batch import Batch, Rows
 from ...core.decision.extender import Extender
-from ...core.decision.score import Ranking, ScoreError
+from ...core.decision.score import Ranking, ScoreError, reduced_scores
 from ...core.rule import Priority, RuleError, Scores
 from ...exceptions import ExtenderError
 from ..plugin import MAX_NODE_SCORE
@@ -34,9 +34,7 @@ def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows, extender
         if isinstance(raw, RuleError):
             raise ScoreError(f'running Score plugins: plugin "{rule.name}" failed with: {raw}')
         ranking.raw[rule.name] = raw
-    for rule, weight in rules:
-        ranking.by_priority[rule.name] = _normalized(cycle, rule, ranking.raw[rule.name], nodes)
-        ranking.totals += ranking.by_priority[rule.name] * weight
+    _normalize(cycle, rules, nodes, ranking)
     _check_range(ranking)
     _add_extender_scores(cycle, nodes, extenders, ranking.totals)
     return ranking
@@ -44,8 +42,14 @@ def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows, extender
 
 def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str]:
     skipped: set[str] = set()
+    known = cycle.template.notes.setdefault(profile.pre_score_slot, {})
     for plugin in profile.points.pre_score:
-        status = plugin.pre_score(cycle.template, nodes, cycle)
+        if plugin.name in known:
+            status = known[plugin.name]
+        else:
+            status = plugin.pre_score(cycle.template, nodes, cycle)
+            if plugin.pre_score_by_class and not hasattr(plugin, "kept_score"):
+                known[plugin.name] = status
         if status is None or status.code is Code.SUCCESS:
             continue
         if status.code is not Code.SKIP:
@@ -54,11 +58,15 @@ def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str
     return skipped
 
 
-def _normalized(cycle: FrameworkCycle, rule: Priority, raw: Scores, nodes: Batch) -> Scores:
-    try:
-        return raw if rule.reduce is None else rule.reduce(cycle.template, raw, nodes, cycle)
-    except RuleError as error:
-        raise ScoreError(f'running Normalize on Score plugins: plugin "{rule.name}" failed with: {error}') from None
+def _normalize(cycle: FrameworkCycle, rules: list[tuple[Priority, int]], nodes: Batch, ranking: Ranking) -> None:
+    for rule, weight in rules:
+        raw = ranking.raw[rule.name]
+        try:
+            scores = raw if rule.reduce is None else reduced_scores(cycle, rule, nodes, raw)
+        except RuleError as error:
+            raise ScoreError(f'running Normalize on Score plugins: plugin "{rule.name}" failed with: {error}') from None
+        ranking.by_priority[rule.name] = scores
+        ranking.totals += scores * weight
 
 
 def _check_range(ranking: Ranking) -> None:

@@ -71,5 +71,5 @@ class FrameworkCycle(Cycle):
 
     @property
     def predicates(self) -> Sequence[Predicate]:
-        found = self.algorithm.predicates_for(self.template)
-        return [predicate for predicate in found if predicate.name not in self.skipped] if self.skipped else found
+        found, skipped = self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(self.template), self.skipped
+        return [predicate for predicate in found if predicate.name not in skipped] if skipped else found

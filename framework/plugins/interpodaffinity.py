@@ -140,8 +140,11 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffi
 
 
 def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
+    terms = terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)
+    if not terms:
+        return False
     sums = DomainSums(cycle.table)
-    for carrier, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle):
+    for carrier, counter in terms:
         sums.add(counter, carrier.topology_key)
     return sums.has_any
 

@@ -13,6 +13,7 @@ from ...algorithmprovider.cells import rounded_mean_of_positive
 from ...core.arrays.arithmetic import Ints, truncated_div
 from ...core.arrays.batch import Batch, Mask
 from ...core.failures import Failures
+from ...core.pods.notes import Slot
 from ...core.pods.requests import NATIVE, is_extended_resource, is_scalar_resource
 from ...core.pods.template import Template
 from ...core.rule import Reads, Scores
@@ -122,6 +123,7 @@ class NodeResourcesFit(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or NodeResourcesFitArgs(), handle)
+        self.checked_slot: Slot[tuple[str, ...]] = Slot("NodeResourcesFit checked")
         self._combine = _combination(self.args.scoring_strategy)
         self._resources: Sequence[ResourceSpec] = self.args.scoring_strategy.resources or CPU_AND_MEMORY
 
@@ -136,8 +138,11 @@ class NodeResourcesFit(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """Reasons in the order pods, cpu, memory, ephemeral storage, then scalars by name."""
+        checked = pod.notes.get(self.checked_slot)
+        if checked is None:
+            checked = pod.notes[self.checked_slot] = tuple(self._checked(pod))
         found = [(TOO_MANY_PODS, nodes.pod_count >= nodes.max_pods)]
-        return Failures.all_of(found + shortages(pod, tuple(self._checked(pod)), nodes))
+        return Failures.all_of(found + shortages(pod, checked, nodes))
 
     def _checked(self, pod: Template) -> Iterator[str]:
         # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are.
@@ -192,7 +197,8 @@ def _asked(pod: Template, resource: str) -> int:
 
 
 def _really_requested(pod: Template, nodes: Batch, resource: str) -> Ints:
-    return nodes.requested(resource) + _asked(pod, resource)
+    asked = _asked(pod, resource)
+    return nodes.requested(resource) + asked
 
 
 def _deviation(used: NDArray[np.float64], counted: Mask) -> NDArray[np.float64]:

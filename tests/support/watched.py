@@ -75,8 +75,8 @@ CENSUS = _needing(free="labels", counted="counter", domain="terms_about", wide="
 COUNTER = _needing(free="query of", counted="rows", wide="total revision", domain="domains domains_without by")
 LISTINGS = _needing(
     free="volumes claims classes csi_nodes csi_drivers csi_capacities services controllers replica_sets stateful_sets namespaces",
-    volumes="volumes_version",
-    listings="owners_version",
+    volumes="volumes_version volume_tick",
+    listings="owners_version owner_tick",
 )
 VOLUME_LISTINGS = ("volumes", "claims", "classes", "csi_nodes", "csi_drivers", "csi_capacities")
 CACHE = _needing(free="node_count", node="node", cluster="infos")
