@@ -21,7 +21,7 @@ from ..simulation.replay.inputs.times import DURATION, parse_duration
 from ..simulation.replay.inputs.traces import Reading
 from ..simulation.replay.recording import Places, Recording, found
 from ..simulation.replay.replay import Replay
-from ..simulation.replay.simulated import Delays
+from ..simulation.replay.simulatedcluster import Delays
 from .options import scheduler_options
 from .output import note, warn
 from .progress import counting
@@ -123,7 +123,7 @@ def replay(
     if not recording.replay.is_over:
         note("interrupted" + (": --resume goes on from here" if places.checkpoint else ""))
         sys.exit(INTERRUPTED)
-    ledger, tally = recording.replay.world.ledger, recording.replay.world.tally
+    ledger, tally = recording.replay.cluster.ledger, recording.replay.cluster.tally
     sys.exit(1 if ledger.waiting_pods or tally.never_scheduled else 0)
 
 

@@ -8,9 +8,8 @@ from typing import Any
 from ...simulation.compare.causes import KINDS
 from ...simulation.compare.compare import LOCKED
 from .simulation import percent
-from .text import format_table
+from .text import NO_HOST, format_table
 
-NOWHERE = "<none>"
 Record = dict[str, Any]
 Table = tuple[list[str], list[list[object]]]
 
@@ -131,7 +130,7 @@ def decision_text(decision: Record | None) -> str:
     if decision is None:
         return ""
     room = f" (makes room on {decision['roomOn']})" if decision["roomOn"] else ""
-    return str(decision["host"] or NOWHERE + room)
+    return str(decision["host"] or NO_HOST + room)
 
 
 def cause_text(cause: Record) -> str:

@@ -10,7 +10,8 @@ import attrs
 
 from ...simulation.compare.agreement import AMONG_BEST, DIFFERENT
 from ...simulation.compare.compare import LOCKED
-from .compare import NOWHERE, cause_text, decision_text
+from .compare import cause_text, decision_text
+from .text import NO_HOST
 
 Record = dict[str, Any]
 MOST = 20_000
@@ -121,7 +122,7 @@ class PodList:
 
     def _nowhere(self, name: str, found: list[Record]) -> str:
         told = [decision_text(one["decisions"][name]) for one in found if name in one["decisions"]]
-        return told[-1] if told and told[-1].startswith(NOWHERE) else NOWHERE
+        return told[-1] if told and told[-1].startswith(NO_HOST) else NO_HOST
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...simulation.explain import Explanation, NodeReport, Score, Shortage
-from .simulation import NOWHERE, amount
-from .text import format_table
+from .simulation import amount
+from .text import NO_HOST, format_table
 
 
 def explanation_text(explanation: Explanation) -> str:
     """The decision in a line, then a table of the nodes that fit and one of those that do not."""
     decision = explanation.decision
-    told = f"{decision.pod.key}: {decision.host or NOWHERE}" + (f"\n{decision.error}" if decision.error else "")
+    told = f"{decision.pod.key}: {decision.host or NO_HOST}" + (f"\n{decision.error}" if decision.error else "")
     return "\n\n".join([told, *_tables(explanation)])
 
 

@@ -12,7 +12,7 @@ def replay_text(replay: Replay) -> str:
     """The counts in sentences, the waits and the use of resources as tables."""
     told = summary(replay)
     lines = [
-        f"{duration(replay.now)} of virtual time, {replay.world.ledger.nodes} nodes at the end",
+        f"{duration(replay.now)} of virtual time, {replay.cluster.ledger.nodes} nodes at the end",
         f"{told['arrived']} pods arrived, {told['scheduled']} scheduled, {told['finished']} finished, {told['evicted']} evicted",
         f"{told['attempts']} attempts, {told['failedAttempts']} failed, {told['preemptions']} made room",
     ]

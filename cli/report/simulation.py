@@ -8,14 +8,12 @@ from ...api.objects.quantity import Quantity
 from ...core.decision.decision import Decision
 from ...simulation.simulate import Outcome, Simulation
 from ...simulation.summary import Summary, Usage
-from .text import format_table
-
-NOWHERE = "<none>"
+from .text import NO_HOST, format_table
 
 
 def outcome_table(simulation: Simulation) -> str:
     """One line a pod: its node, or upstream's message."""
-    rows = [[key, outcome.host or NOWHERE, outcome.error] for key, outcome in simulation.outcomes.items()]
+    rows = [[key, outcome.host or NO_HOST, outcome.error] for key, outcome in simulation.outcomes.items()]
     if simulation.all_placed:
         return format_table(["pod", "node"], [row[:2] for row in rows])
     return format_table(["pod", "node", "message"], rows)
@@ -32,7 +30,7 @@ def _wide_row(simulation: Simulation, outcome: Outcome, decision: Decision) -> l
     asked = [amount(name, requests.get(name, 0)) for name in ("cpu", "memory")]
     score = decision.scores.get(outcome.host) if outcome.host else None
     name = outcome.pod.key
-    return [name, outcome.host or NOWHERE, outcome.pod.priority, *asked, len(set(decision.feasible)), score, outcome.error]
+    return [name, outcome.host or NO_HOST, outcome.pod.priority, *asked, len(set(decision.feasible)), score, outcome.error]
 
 
 def summary_text(summary: Summary) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import IO
 
 GAP = "   "
+NO_HOST = "<none>"
+"""In place of a host that a pod does not have."""
 
 Cell = object
 

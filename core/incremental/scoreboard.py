@@ -25,7 +25,7 @@ OUT = -(2**62)
 NO_ROWS: Rows = np.zeros(0, np.intp)
 FEW = 6
 """Rows up to which one after the other is faster than all as an array."""
-NOWHERE = (-1, 0)
+NO_POSITION = (-1, 0)
 """No place in the list of a part's moved rows."""
 
 
@@ -55,7 +55,7 @@ class Scoreboard:
     """How many rows fit."""
     window: bool = False
     """A pass stops before its end, so that not all rows that fit are feasible."""
-    _place: tuple[int, int] = NOWHERE
+    _place: tuple[int, int] = NO_POSITION
     """How far the part was followed: its ``whole``, and a place in its ``moved``."""
     _visits: int = 0
     """How often ``visited`` was put right."""
@@ -73,7 +73,7 @@ class Scoreboard:
 
     def forget(self) -> None:
         """Work everything out anew when next asked."""
-        self._place = NOWHERE
+        self._place = NO_POSITION
 
     # --- fits -------------------------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ class Scoreboard:
         self.order = order
         if window is not self.window:
             self.window, self._is_ranked = window, False
-        (whole, place), self._place = self._place, NOWHERE
+        (whole, place), self._place = self._place, NO_POSITION
         surroundings, is_ranked, self._is_ranked = self.memory.surroundings(cycle), self._is_ranked, False
         moved = self._surroundings != surroundings or self._reads_rows
         visits = self._visits

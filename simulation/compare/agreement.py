@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.decision.decision import Decision
-from .contestants import Side
+from .contestants import Contestant
 from .rowmaps import RowMap, Rows
 
 SAME, AMONG_BEST, DIFFERENT = "same", "among the best", "different"
@@ -47,8 +47,8 @@ def best(decision: Decision) -> Rows:
 class Agreement:
     """Counts over the cycles of *first* and *second*."""
 
-    first: Side
-    second: Side
+    first: Contestant
+    second: Contestant
     counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys(VERDICTS, 0))
     """Verdict -> cycles."""
     equal_for_both: int = 0
@@ -92,6 +92,6 @@ class Agreement:
         return {"cycles": sum(self.counts.values()), **counts, **split, **sets}
 
 
-def _holds(side: Side, rows: Rows, host: str | None) -> bool:
-    row = None if host is None else side.engine.table.row_of.get(host)
+def _holds(contestant: Contestant, rows: Rows, host: str | None) -> bool:
+    row = None if host is None else contestant.engine.table.row_of.get(host)
     return row is not None and bool((rows == row).any())

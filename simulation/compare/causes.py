@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ...core.decision.decision import Decision
-from .contestants import NOT_VISITED, TURNED_DOWN, NodeView, Side
+from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, NodeView
 from .ruleequivalents import subjects
 
 PREDICATE, SCORE, TIE, SAMPLING = "predicate", "score", "tie", "sampling"
@@ -42,7 +42,7 @@ class Cause:
 class Judged:
     """A side's decision on a pod, and its view of each node in question."""
 
-    side: Side
+    contestant: Contestant
     decision: Decision
     views: Mapping[str, NodeView]
 
@@ -58,7 +58,7 @@ class Judged:
         """Subject -> by how many points, times weight, its rules prefer node *other* to node *one*; both must be scored."""
         before, after = self.views[one].scores, self.views[other].scores
         found: dict[str, int] = {}
-        rules = (rule for rule, _ in self.side.algorithm(self.decision.pod).priorities if rule.name in before and rule.name in after)
+        rules = (rule for rule, _ in self.contestant.algorithm(self.decision.pod).priorities if rule.name in before and rule.name in after)
         for rule, subject in subjects(rules, beside.views[one].scores).items():
             found[subject] = found.get(subject, 0) + after[rule].total - before[rule].total
         return found
@@ -68,14 +68,14 @@ def find_cause(first: Judged, second: Judged) -> Cause:
     """Why *second* decides otherwise than *first*."""
     erring = next((one for one in (first, second) if one.host is None and not one.decision.is_fit_error), None)
     if erring is not None:
-        return Cause(ERROR, side=erring.side.name, text=erring.decision.error or "")
+        return Cause(ERROR, side=erring.contestant.name, text=erring.decision.error or "")
     for one, other in ((second, first), (first, second)):
         if other.host is not None and one.views[other.host].state == TURNED_DOWN:
             view = one.views[other.host]
-            return Cause(PREDICATE, next(iter(view.rules), None), one.side.name, other.host, "; ".join(view.reasons))
+            return Cause(PREDICATE, next(iter(view.rules), None), one.contestant.name, other.host, "; ".join(view.reasons))
     for one, other in ((second, first), (first, second)):
         if other.host is not None and one.views[other.host].state == NOT_VISITED:
-            return Cause(SAMPLING, None, one.side.name, other.host, "the search had enough nodes before it came there")
+            return Cause(SAMPLING, None, one.contestant.name, other.host, "the search had enough nodes before it came there")
     if first.host is None or second.host is None:
         return Cause(PREEMPTION)
     return _tipped(first, second)
@@ -87,13 +87,14 @@ def _tipped(first: Judged, second: Judged) -> Cause:
     if one == other or not any(judged.prefers(one, other) for judged in (first, second)):
         return Cause(PREEMPTION if one == other else TIE, node=other)
     before, after = first.leanings(one, other, second), second.leanings(one, other, first)
-    scales = first.side.scale, second.side.scale
+    scales = first.contestant.scale, second.contestant.scale
     gains = {subject: after.get(subject, 0) / scales[1] - before.get(subject, 0) / scales[0] for subject in {**after, **before}}
     rule = max(gains, key=lambda subject: gains[subject], default=None)
     if rule is None:
-        return Cause(SCORE, None, second.side.name, other)
+        return Cause(SCORE, None, second.contestant.name, other)
     told = _stands(after.get(rule, 0), scales[1], one), _stands(before.get(rule, 0), scales[0], "it")
-    return Cause(SCORE, rule, second.side.name, other, f"puts {other} {told[0]} in {second.side.name}, {told[1]} in {first.side.name}")
+    text = f"puts {other} {told[0]} in {second.contestant.name}, {told[1]} in {first.contestant.name}"
+    return Cause(SCORE, rule, second.contestant.name, other, text)
 
 
 def _stands(points: int, scale: int, beside: str) -> str:

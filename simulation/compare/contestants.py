@@ -47,12 +47,12 @@ class NodeView:
     def record(self) -> dict[str, Any]:
         """As plain data."""
         scores = {name: {"score": found.score, "weight": found.weight, "total": found.total} for name, found in self.scores.items()}
-        sides = {"state": self.state, "rules": list(self.rules), "reasons": list(self.reasons)}
-        return {"node": self.node, **sides, "scores": scores, "total": self.total}
+        judgement = {"state": self.state, "rules": list(self.rules), "reasons": list(self.reasons)}
+        return {"node": self.node, **judgement, "scores": scores, "total": self.total}
 
 
 @attrs.define(eq=False)
-class Side:
+class Contestant:
     """A scheduler under its name in the comparison, at work on its own copy of the cluster."""
 
     name: str

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.decision.decision import Decision
-from .contestants import Side
+from .contestants import Contestant
 from .rowmaps import RowMap, Rows
 from .ruleequivalents import subjects
 
@@ -53,8 +53,8 @@ class Moments:
 class Correlation:
     """The scores of *first* and *second* over the nodes that both scored in a cycle."""
 
-    first: Side
-    second: Side
+    first: Contestant
+    second: Contestant
     by_rule: dict[str, Moments] = attrs.field(factory=dict)
     _map: RowMap = attrs.field(init=False)
 
@@ -88,17 +88,17 @@ class Correlation:
         found = moments.correlation
         counts = {"cycles": moments.cycles, "points": moments.points}
         ours, theirs = (list(rules) for rules in moments.rules)
-        shares = [round(one / side.scale, 6) for one, side in zip(moments.deviations, (self.first, self.second), strict=True)]
+        shares = [round(one / contestant.scale, 6) for one, contestant in zip(moments.deviations, (self.first, self.second), strict=True)]
         told = {"correlation": None if found is None else round(found, 6), "deviations": shares}
         return {"rule": name, "first": ours, "second": theirs, **counts, **told}
 
 
-def _by_subject(side: Side, decision: Decision, others: set[str], at: Rows) -> tuple[dict[str, Floats], dict[str, list[str]]]:
+def _by_subject(contestant: Contestant, decision: Decision, others: set[str], at: Rows) -> tuple[dict[str, Floats], dict[str, list[str]]]:
     """Subject -> weighted scores of the chosen nodes, and the rules that they come from."""
     ranking = decision.details.ranking if decision.details is not None else None
     assert ranking is not None
     names, found = dict[str, list[str]](), dict[str, Floats]()
-    weighed = side.algorithm(decision.pod).priorities
+    weighed = contestant.algorithm(decision.pod).priorities
     weights = {rule.name: weight for rule, weight in weighed}
     for rule, subject in subjects((rule for rule, _ in weighed if rule.name in ranking.by_priority), others).items():
         names.setdefault(subject, []).append(rule)

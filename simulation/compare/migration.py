@@ -53,9 +53,9 @@ class Check:
     ) -> Comparison:
         """Both on *scenario*, on a state that follows the old release."""
         texts = {POLICY: f"release={self.release.version}", PROFILE: "the migrated profile"}
-        sides = {POLICY: self.old(), PROFILE: self.new()}
+        engines = {POLICY: self.old(), PROFILE: self.new()}
         options = {} if following is None else {"following": following}
-        return compare(scenario, sides, mode=LOCKED, order=order, texts=texts, **options)
+        return compare(scenario, engines, mode=LOCKED, order=order, texts=texts, **options)
 
 
 def agrees(comparison: Comparison) -> bool:

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from .contestants import Side
+from .contestants import Contestant
 
 Rows = NDArray[np.intp]
 
@@ -15,8 +15,8 @@ Rows = NDArray[np.intp]
 class RowMap:
     """From the rows of *second* to those of *first*, worked out anew where nodes came or went."""
 
-    first: Side
-    second: Side
+    first: Contestant
+    second: Contestant
     _rows: tuple[tuple[int, int], Rows] | None = None
 
     def of_first(self, rows: Rows) -> Rows:

@@ -29,9 +29,9 @@ from ...core.preemption.layout import PodLayout
 from ...exceptions import KubeclassicError
 
 MAGIC = "kubeclassic checkpoint"
-FORMAT = 3
+FORMAT = 4
 """Moves with every change of what a checkpoint holds or means."""
-ANEW: Mapping[type, tuple[str, ...]] = {
+REBUILT: Mapping[type, tuple[str, ...]] = {
     Batch: ("table", "rows"),
     Template: tuple(field.name for field in attrs.fields(Template) if field.init and field.name != "notes"),
     AnswerCache: ("table", "limit"),
@@ -64,13 +64,13 @@ class Header:
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-def save(path: Path, header: Header, state: Any, anchors: Mapping[str, Any]) -> None:
+def save(path: Path, header: Header, state: Any, named: Mapping[str, Any]) -> None:
     """Write *state* to *path*, whole or not at all, even if the process or the machine stops meanwhile.
 
-    *anchors*: objects that are not written but named, as they are given again to :func:`load`.
+    *named*: objects that are not written but named, as they are given again to :func:`load`.
     """
     pickled = io.BytesIO()
-    _Pickler(pickled, anchors).dump(state)
+    _Pickler(pickled, named).dump(state)
     body = pickled.getvalue()
     sums = {"format": FORMAT, "size": len(body), "sha256": hashlib.sha256(body).hexdigest()}
     first = json.dumps({"what": MAGIC, **sums, **header.record()}).encode()
@@ -86,19 +86,19 @@ def save(path: Path, header: Header, state: Any, anchors: Mapping[str, Any]) -> 
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, stream: io.BytesIO, anchors: Mapping[str, Any]) -> None:
+    def __init__(self, stream: io.BytesIO, named: Mapping[str, Any]) -> None:
         super().__init__(stream, protocol=5)
-        self._anchors = {id(anchor): name for name, anchor in anchors.items()}
+        self._named = {id(part): name for name, part in named.items()}
 
     def persistent_id(self, obj: Any) -> str | None:
         """The name of an object that is not written."""
-        return self._anchors.get(id(obj))
+        return self._named.get(id(obj))
 
     def reducer_override(self, obj: Any) -> Any:
         """How to write what is made anew."""
-        kept = ANEW.get(type(obj))
+        kept = REBUILT.get(type(obj))
         if kept is not None:
-            return _made, (type(obj), {name.lstrip("_"): getattr(obj, name) for name in kept})
+            return _rebuilt, (type(obj), {name.lstrip("_"): getattr(obj, name) for name in kept})
         if isinstance(obj, Census):
             return _counted, (obj.labels, list(obj.present()))
         if isinstance(obj, MappingProxyType):
@@ -106,7 +106,7 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
-def _made(kind: Callable[..., Any], values: dict[str, Any]) -> Any:
+def _rebuilt(kind: Callable[..., Any], values: dict[str, Any]) -> Any:
     return kind(**values)
 
 
@@ -137,22 +137,22 @@ class Checkpoint:
         if self.header.inputs != wanted.inputs:
             raise CheckpointError(f"{self.path}: made with other inputs: their bytes differ")
 
-    def state(self, anchors: Mapping[str, Any]) -> Any:
-        """The state; *anchors* stand in for what was not written."""
+    def state(self, named: Mapping[str, Any]) -> Any:
+        """The state; *named* stand in for what was not written."""
         try:
-            return _Unpickler(io.BytesIO(self._body), anchors).load()
+            return _Unpickler(io.BytesIO(self._body), named).load()
         except (pickle.UnpicklingError, AttributeError, ImportError, IndexError, KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{self.path}: made by another version of kubeclassic: {type(error).__name__}: {error}") from None
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, stream: io.BytesIO, anchors: Mapping[str, Any]) -> None:
+    def __init__(self, stream: io.BytesIO, named: Mapping[str, Any]) -> None:
         super().__init__(stream)
-        self._anchors = anchors
+        self._named = named
 
     def persistent_load(self, name: Any) -> Any:
         """The object of that name."""
-        return self._anchors[name]
+        return self._named[name]
 
 
 def load(path: Path) -> Checkpoint | None:

@@ -124,7 +124,7 @@ class Simulation:
         engine, resources = self.replay.engine, tuple(self.replay.inputs.resources)
         engine.snapshot.refresh()
         names = tuple(sorted(name for name, info in engine.cache.infos.items() if info.node is not None))
-        ledger = self.replay.world.ledger
+        ledger = self.replay.cluster.ledger
         rows = np.array([ledger.row_of(name) for name in names], np.intp)
         asked, feasible, scores = np.zeros(len(resources), np.int64), np.zeros(len(names), np.bool_), np.zeros(len(names), np.int64)
         if self.pod is not None:

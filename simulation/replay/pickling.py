@@ -14,7 +14,7 @@ GIVEN = ("args", "handle")
 States = Mapping[str, Mapping[str, Any]]
 
 
-def anchors_of(engine: Engine) -> dict[str, Any]:
+def named_parts(engine: Engine) -> dict[str, Any]:
     """The parts of *engine* that follow from the options, by name."""
     algorithm = engine.algorithm
     found: dict[str, Any] = {"algorithm": algorithm, "release": algorithm.release, "gates": algorithm.gates}
@@ -32,7 +32,7 @@ def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
 
 
 def plugin_states(engine: Engine) -> States:
-    """What users' plugins keep in their attributes, by the plugin's name among the anchors; upstream's keep nothing that counts."""
+    """What users' plugins keep in their attributes, by the plugin's name among the named; upstream's keep nothing that counts."""
     own = ((name, plugin) for name, plugin in _plugins(engine) if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin))
     return {name: {key: value for key, value in vars(plugin).items() if key not in GIVEN} for name, plugin in own}
 

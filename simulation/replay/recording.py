@@ -12,7 +12,7 @@ import attrs
 from .checkpoint import Checkpoint, Header, load, save
 from .journal import Record
 from .outputs import GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
-from .pickling import anchors_of, plugin_states, restore_plugins
+from .pickling import named_parts, plugin_states, restore_plugins
 from .replay import Replay
 from .series import Series, columns
 
@@ -50,7 +50,7 @@ class Recording:
         self._series = Series(self._add_row, self.places.series_every)
         if checkpoint is not None:
             checkpoint.check(self.header)
-            state = checkpoint.state(self._anchors())
+            state = checkpoint.state(self._named_parts())
             self.replay, self._series, self._rows = state["replay"], state["series"], state["rows"]
             restore_plugins(self.replay.engine, state["plugins"])
         marks = {} if checkpoint is None else checkpoint.header.files
@@ -70,7 +70,7 @@ class Recording:
         return self.places.series is not None and self.places.series.suffix == PARQUET
 
     def _connect(self) -> None:
-        self.replay.world.journal.sink = self._add_event
+        self.replay.cluster.journal.sink = self._add_event
         if self.places.series is not None:
             self.replay.at_instant = self._series.at_instant
 
@@ -104,7 +104,7 @@ class Recording:
             self.save()
         if self.replay.is_over:
             self.replay.settle()
-            self.replay.world.journal.note("Summary", **summary(self.replay))
+            self.replay.cluster.journal.note("Summary", **summary(self.replay))
         self.close()
         if self._is_parquet and self.places.series is not None:
             write_parquet(self.places.series, columns(self.replay.inputs.resources), self._rows)
@@ -127,11 +127,11 @@ class Recording:
         header = attrs.evolve(self.header, steps=self.replay.steps, time=self.replay.now, files=files)
         plugins = plugin_states(self.replay.engine)
         state = {"replay": self.replay, "series": self._series, "rows": self._rows, "plugins": plugins}
-        save(self.places.checkpoint, header, state, self._anchors())
+        save(self.places.checkpoint, header, state, self._named_parts())
 
-    def _anchors(self) -> Mapping[str, Any]:
+    def _named_parts(self) -> Mapping[str, Any]:
         """What a checkpoint names and does not hold: it follows from inputs and options, or belongs to this process."""
-        return {"recording": self, "inputs": self.replay.inputs, **anchors_of(self.replay.engine)}
+        return {"recording": self, "inputs": self.replay.inputs, **named_parts(self.replay.engine)}
 
 
 def found(places: Places) -> Checkpoint | None:
@@ -141,6 +141,6 @@ def found(places: Places) -> Checkpoint | None:
 
 def summary(replay: Replay) -> dict[str, Any]:
     """What a replay came to, as plain data."""
-    tally, use = replay.world.tally, replay.world.tally.mean_use()
+    tally, use = replay.cluster.tally, replay.cluster.tally.mean_use()
     shares = {} if use is None else {name: round(float(share), 6) for name, share in zip(replay.inputs.resources, use, strict=True)}
-    return {**tally.record(), "stillWaiting": replay.world.ledger.waiting_pods, "waits": tally.wait_record(), "meanUse": shares}
+    return {**tally.record(), "stillWaiting": replay.cluster.ledger.waiting_pods, "waits": tally.wait_record(), "meanUse": shares}

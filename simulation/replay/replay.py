@@ -12,14 +12,14 @@ from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
 from ...core.engine import Engine
 from ...exceptions import ManifestError
-from .cluster.churnprogram import Program
-from .cluster.life import Life
-from .cluster.nodefailures import NodeTrouble
-from .cluster.pods import Lives
+from .cluster.churnprogram import ChurnProgram
+from .cluster.nodefailures import NodeFailures
+from .cluster.podlifecycle import PodLifecycle
+from .cluster.pods import PodLifecycles
 from .cluster.volumecontroller import VolumeController
 from .inputs.inputs import Inputs
 from .inputs.traces import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
-from .simulated import Delays, World
+from .simulatedcluster import Delays, SimulatedCluster
 
 
 def _ignore(replay: Replay) -> None:
@@ -47,33 +47,33 @@ class Replay:
     position: int = 0
     """How many events of the inputs have happened."""
     steps: int = 0
-    world: World = attrs.field(init=False)
+    cluster: SimulatedCluster = attrs.field(init=False)
     volumes: VolumeController = attrs.field(init=False)
-    lives: Lives = attrs.field(init=False)
-    trouble: NodeTrouble = attrs.field(init=False)
-    program: Program = attrs.field(init=False)
+    pods: PodLifecycles = attrs.field(init=False)
+    failures: NodeFailures = attrs.field(init=False)
+    program: ChurnProgram = attrs.field(init=False)
     _free_at: float = 0.0
     """When the scheduler can begin its next cycle."""
     is_over: bool = False
 
     def __attrs_post_init__(self) -> None:
         inputs = self.inputs
-        self.world = World(self.engine, inputs.resources, self.delays, self.seed, inputs.origin, self.scheduler_name)
-        self.volumes = VolumeController(self.world)
-        self.lives = Lives(self.world, self.volumes, self.recreate)
-        self.trouble = NodeTrouble(self.world, self.lives)
-        self.program = Program(inputs.operations, self.world, self.lives, self.volumes, self.trouble)
+        self.cluster = SimulatedCluster(self.engine, inputs.resources, self.delays, self.seed, inputs.origin, self.scheduler_name)
+        self.volumes = VolumeController(self.cluster)
+        self.pods = PodLifecycles(self.cluster, self.volumes, self.recreate)
+        self.failures = NodeFailures(self.cluster, self.pods)
+        self.program = ChurnProgram(inputs.operations, self.cluster, self.pods, self.volumes, self.failures)
         self.program.start()
 
     @property
     def now(self) -> float:
         """Virtual time in seconds."""
-        return self.world.now
+        return self.cluster.now
 
     @property
-    def waiting(self) -> list[Life]:
+    def waiting(self) -> list[PodLifecycle]:
         """The pods without a node."""
-        return [life for life in self.lives.all.values() if life.waits]
+        return [life for life in self.pods.all.values() if life.waits]
 
     def run(self) -> Iterator[float]:
         """Play to the end; yields the time after each step."""
@@ -116,7 +116,7 @@ class Replay:
             self.position += 1
             self._apply(events[self.position - 1])
             return True
-        task = self.world.agenda.pop_due(self.now)
+        task = self.cluster.agenda.pop_due(self.now)
         if task is not None:
             task()
         return task is not None
@@ -132,10 +132,10 @@ class Replay:
 
     def _pass_time(self, time: float) -> None:
         self.at_instant(self)
-        self.world.tally.pass_time(time - self.now, self.world.ledger)
-        self.world.clock.now = time
+        self.cluster.tally.pass_time(time - self.now, self.cluster.ledger)
+        self.cluster.clock.now = time
         # What is due has its time also while the scheduler is busy.
-        self.world.queue.tick()
+        self.cluster.queue.tick()
 
     def settle(self) -> None:
         """Let the time pass that is left when nothing is left to do; :meth:`run` does so at its end."""
@@ -147,22 +147,22 @@ class Replay:
 
     def next_time(self) -> float | None:
         """When something next happens that can change anything; None: never."""
-        events, times = self.inputs.events, [self.world.agenda.next_time]
+        events, times = self.inputs.events, [self.cluster.agenda.next_time]
         if self.position < len(events):
             times.append(events[self.position].time)
-        if self.world.queue.pending.active:
+        if self.cluster.queue.pending.active:
             times.append(self._free_at)
         times.append(self.program.deadline)
         coming = [time for time in times if time is not None]
         if coming or self._has_hope():
-            due = self.world.queue.next_due()
+            due = self.cluster.queue.next_due()
             coming += [] if due is None else [max(due, self.now)]
         return min(coming, default=None)
 
     def _has_hope(self) -> bool:
         """Whether some waiting pod was not tried yet on the cluster as it is: if nothing else happens, its next try is the last."""
-        untried = (life for life in self.lives.all.values() if life.waits and life.tried_at != self.world.changes)
-        return any(not self.world.is_gated(life.key) for life in untried)
+        untried = (life for life in self.pods.all.values() if life.waits and life.tried_at != self.cluster.changes)
+        return any(not self.cluster.is_gated(life.key) for life in untried)
 
     # --- from outside -----------------------------------------------------------------------------------------------
 
@@ -178,43 +178,43 @@ class Replay:
             self.volumes.reconcile()
 
     def _apply_to_pod(self, event: Event, pod: Pod) -> None:
-        life = self.lives.all.get(pod.key)
+        life = self.pods.all.get(pod.key)
         if event.verb == DELETE:
             if life is not None:
-                self.lives.delete(life)
+                self.pods.delete(life)
         elif life is not None:
             self._update(life, pod)
-        elif not pod.is_terminal and (event.verb == ADD or pod.key not in self.lives.seen):
-            self.lives.arrive(pod, event.lifetime)
+        elif not pod.is_terminal and (event.verb == ADD or pod.key not in self.pods.seen):
+            self.pods.arrive(pod, event.lifetime)
 
-    def _update(self, life: Life, pod: Pod) -> None:
+    def _update(self, life: PodLifecycle, pod: Pod) -> None:
         """A pod changes; its node, its status and when it goes are the replay's own."""
-        current = self.world.pod(life.key)
+        current = self.cluster.pod(life.key)
         if current is None or current.is_terminating:
             return
         spec = attrs.evolve(pod.spec, node_name=current.spec.node_name)
         metadata = attrs.evolve(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
         changed = attrs.evolve(pod, metadata=metadata, spec=spec, status=current.status)
         if attrs.evolve(changed, metadata=attrs.evolve(metadata, resource_version=current.metadata.resource_version)) != current:
-            self.world.put(changed)
+            self.cluster.put(changed)
 
     def _apply_to_node(self, event: Event, node: Node) -> None:
-        current = self.world.node(node.name)
+        current = self.cluster.node(node.name)
         if event.verb in (ADD, UPDATE):
             if current is None and event.where:
-                self.world.journal.note("NodeAdded", node=node.name)
-            self.world.put(node)
+                self.cluster.journal.note("NodeAdded", node=node.name)
+            self.cluster.put(node)
         elif current is None:
             raise ManifestError(f"{event.where}: {event.verb}: got {node.name}, which is no node by then")
         else:
-            trouble = self.trouble
-            {DELETE: trouble.remove, DRAIN: trouble.drain, FAIL: trouble.fail, RECOVER: trouble.recover}[event.verb](current)
+            failures = self.failures
+            {DELETE: failures.remove, DRAIN: failures.drain, FAIL: failures.fail, RECOVER: failures.recover}[event.verb](current)
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 
     def _pop(self) -> Pod | None:
-        while (pod := self.world.queue.pop()) is not None:
-            life = self.lives.all.get(pod.key)
+        while (pod := self.cluster.queue.pop()) is not None:
+            life = self.pods.all.get(pod.key)
             # Upstream: a pod that is being deleted is skipped; so is here one that entered the queue anew while it is being bound.
             if life is not None and life.waits and not pod.is_terminating:
                 return pod
@@ -222,8 +222,8 @@ class Replay:
 
     def decide(self, pod: Pod) -> Decision:
         """The scheduler's own decision for *pod*. Where nothing changed since its last attempt that one is repeated, which is the same."""
-        life = self.lives.all[pod.key]
-        if life.is_hopeless and life.tried_at == self.world.changes and not self.engine.nominations:
+        life = self.pods.all[pod.key]
+        if life.is_hopeless and life.tried_at == self.cluster.changes and not self.engine.nominations:
             return self.engine.repeat(pod, life.message)
         decision = self.engine.schedule(pod, details=False)
         life.is_hopeless = self.engine.flow.can_repeat(decision)
@@ -231,20 +231,20 @@ class Replay:
 
     def conclude(self, decision: Decision) -> None:
         """What follows from a decision, be it the scheduler's or somebody else's."""
-        world, pod = self.world, decision.pod
-        self._free_at = self.now + world.delays.cycle
-        life, cycle = self.lives.all[pod.key], world.queue.cycle
+        cluster, pod = self.cluster, decision.pod
+        self._free_at = self.now + cluster.delays.cycle
+        life, cycle = self.pods.all[pod.key], cluster.queue.cycle
         life.attempts += 1
-        world.tally.attempts += 1
+        cluster.tally.attempts += 1
         reason = self.engine.flow.failure_reason(decision)
-        if decision.host is not None and (failure := self.lives.place(pod, decision.host)) is not None:
+        if decision.host is not None and (failure := self.pods.place(pod, decision.host)) is not None:
             decision.error, reason = failure.text, failure.reason
         if decision.error is not None:
-            world.tally.failed_attempts += 1
-            self.lives.fail(pod, cycle, decision.error, reason)
-            life.tried_at = world.changes
+            cluster.tally.failed_attempts += 1
+            self.pods.fail(pod, cycle, decision.error, reason)
+            life.tried_at = cluster.changes
             if decision.nominated == "":
-                self.lives.drop_nomination(pod)
+                self.pods.drop_nomination(pod)
             if decision.preemption is not None:
                 self._preempt(pod, decision.preemption)
 
@@ -252,18 +252,18 @@ class Replay:
         if plan.node is not None:
             self._make_room(pod, plan.node, plan)
         for other in plan.clear_nominations:
-            self.lives.nominate(other, "")
+            self.pods.nominate(other, "")
 
     def _make_room(self, pod: Pod, node_name: str, plan: Preemption) -> None:
-        world = self.world
+        cluster = self.cluster
         if self.engine.algorithm.release.preemption.nominates_before_api:
-            self.engine.nominations.add(world.pod(pod.key) or pod, node_name)
-        self.lives.nominate(pod, node_name)
+            self.engine.nominations.add(cluster.pod(pod.key) or pod, node_name)
+        self.pods.nominate(pod, node_name)
         details: dict[str, Any] = {"pod": pod.key, "node": node_name, "victims": [victim.key for victim in plan.victims]}
-        world.journal.note("Preempting", **details)
-        world.tally.preemptions += 1
+        cluster.journal.note("Preempting", **details)
+        cluster.tally.preemptions += 1
         for victim in plan.victims:
-            life = self.lives.all.get(victim.key)
+            life = self.pods.all.get(victim.key)
             if life is not None:
-                self.lives.mark_disrupted(life, pod)
-                self.lives.evict(life, "Preempted", by=pod.key)
+                self.pods.mark_disrupted(life, pod)
+                self.pods.evict(life, "Preempted", by=pod.key)

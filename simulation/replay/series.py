@@ -22,15 +22,15 @@ def columns(resources: Sequence[str]) -> list[str]:
 
 def row_of(replay: Replay) -> list[Any]:
     """How the cluster stands now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
-    world = replay.world
-    tally, ledger = world.tally, world.ledger
-    counts = [plain(world.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, tally.scheduled, tally.finished, tally.evicted]
+    cluster = replay.cluster
+    tally, ledger = cluster.tally, cluster.ledger
+    counts = [plain(cluster.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, tally.scheduled, tally.finished, tally.evicted]
     return [*counts, *_resources(replay)]
 
 
 def _resources(replay: Replay) -> Iterator[Any]:
-    ledger = replay.world.ledger
-    lost = replay.world.fragmentation.by_resource()
+    ledger = replay.cluster.ledger
+    lost = replay.cluster.fragmentation.by_resource()
     for index in range(len(ledger.resources)):
         used = int(ledger.in_use[index])
         yield from (int(ledger.capacity[index]), used + int(ledger.waiting[index]), used, round(float(lost[index]), 6))

@@ -13,7 +13,7 @@ from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document
 from ....api.reading.fields import shown
 from ....exceptions import ManifestError
-from ..cluster.life import EVER, Lifetime
+from ..cluster.podlifecycle import EVER, Lifetime
 from .times import DURATION, TIME, parse_duration, parse_time
 
 CREATION_TIME = "kubeclassic/creation-time"

@@ -47,7 +47,7 @@ class TestStepping:
     def test_steps_are_what_a_replay_does(self, release: str) -> None:
         """Stepping to the end gives the same events as playing, though the state was looked at each time."""
         made, found = three(release), []
-        made.world.journal.sink = found.append
+        made.cluster.journal.sink = found.append
         simulation = Simulation(made)
         while not simulation.is_over:
             assert simulation.state.pod is simulation.pod
@@ -108,7 +108,7 @@ class TestStepping:
             )
         )
         simulation.schedule_on("c")
-        bound = simulation.replay.world.pod("default/db")
+        bound = simulation.replay.cluster.pod("default/db")
         found = simulation.replay.engine.listings.claims.get("default/data")
         assert found is not None
         assert bound is not None

@@ -23,7 +23,7 @@ EVER = Lifetime()
 
 
 @attrs.define(eq=False)
-class Life:
+class PodLifecycle:
     """One pod. Its object is the API's; here is what a replay knows besides."""
 
     key: str
@@ -44,7 +44,7 @@ class Life:
     is_hopeless: bool = False
     """The last attempt found no place, and one on the same cluster would not either."""
     tried_at: int = -1
-    """The world's count of changes at the last failed attempt."""
+    """The cluster's ``changes`` at the last failed attempt."""
 
     @property
     def waits(self) -> bool:

@@ -43,7 +43,7 @@ class Delays:
 
 
 @attrs.define(eq=False)
-class World:
+class SimulatedCluster:
     """Everything that changes as virtual time passes. ``changes`` moves with whatever may let a pod fit that did not."""
 
     engine: Engine
