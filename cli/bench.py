@@ -46,11 +46,12 @@ PATH = click.Path(path_type=Path)
     "--profile", type=PATH, metavar="FILE",
     help=f"Short for --scheduler-profile where FILE ends in .yaml or .yml, or is JSON with a {KIND}; else for --flame-graph.",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Say which share of decisions was read off scoreboards, and why the others were not.")
 @memory_options
 def bench(
     case: Path | None, kind: str | None, nodes: int, existing: int | None, pods: int, templates: int, release: str | None,
     repeat: int, check: Path | None, output: str | None, scheduler_profile: Path | None, flame_graph: Path | None, profile: Path | None,
-    memory: int | None, no_memory: bool,
+    verbose: bool, memory: int | None, no_memory: bool,
 ) -> None:  # fmt: skip
     """Time the scheduling loop of CASE, a conformance case file or manifests, and print the best run as one line of JSON.
 
@@ -75,6 +76,8 @@ def bench(
     options = engine_options(memory, no_memory)
     best = max((timing.time_once(problem, options) for _ in range(repeat)), key=lambda run: run.rate)
     _print(problem, best, read_seconds, output)
+    for line in best.quick.lines() if verbose else ():
+        note(line)
     if flame_graph is not None:
         timing.profiled(problem, options, profiler)
         with writing(str(flame_graph)) as stream:
