@@ -1,4 +1,4 @@
-"""A replay with its results on disk: events, time series, checkpoints; it can be stopped at any time and gone on with."""
+"""A replay that writes its results to disk: events, time series, checkpoints. It can be stopped at any time and resumed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARQUET = ".parquet"
 
 @attrs.frozen(kw_only=True)
 class Places:
-    """Where results go: events to a file, else to standard output; the time series and checkpoints nowhere unless said."""
+    """Where results go. Without a path, events go to standard output; the time series and checkpoints are not written."""
 
     events: Path | None = None
     series: Path | None = None
@@ -33,20 +33,20 @@ class Places:
 
 @attrs.define(eq=False)
 class Recording:
-    """Runs *replay*, a new one; *header* says what checkpoints belong to."""
+    """Runs *replay*, which must be new; *header* says what its checkpoints belong to."""
 
     replay: Replay
     places: Places
     header: Header
     stopped: bool = False
-    """Set it to stop after the step that is under way."""
+    """Set it to stop after the current step."""
     _files: dict[str, GrowingFile] = attrs.field(factory=dict)
     _series: Series = attrs.field(init=False)
     _rows: list[list[Any]] = attrs.field(factory=list)
-    """The time series where it is written at the end."""
+    """The time series, if it is written at the end."""
 
     def begin(self, checkpoint: Checkpoint | None = None) -> None:
-        """Open the files, new or as they were when *checkpoint* was made, whose state is taken over then."""
+        """Open the files. With *checkpoint*, cut them back to where it was made, and take over its state."""
         self._series = Series(self._add_row, self.places.series_every)
         if checkpoint is not None:
             checkpoint.check(self.header)
@@ -98,7 +98,7 @@ class Recording:
             yield self.replay.steps
 
     def end(self) -> None:
-        """Write out everything; what was stopped, by hand or at its last second, can be gone on with if checkpoints are made."""
+        """Write out everything. A replay that was stopped, by hand or by ``until``, saves a last checkpoint if checkpoints are made."""
         done = self.replay.is_over and self.replay.until is None
         if self.places.checkpoint is not None and not done:
             self.save()
@@ -113,14 +113,14 @@ class Recording:
         sys.stdout.flush()
 
     def close(self) -> None:
-        """Close the files as they are; no more is written to them."""
+        """Close the files."""
         for file in self._files.values():
             file.close()
 
     # --- checkpoints ------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write a checkpoint of everything as it is after the last step."""
+        """Write a checkpoint of the state after the last step."""
         assert self.places.checkpoint is not None
         marks = {name: file.mark() for name, file in self._files.items()}
         files = {name: (mark.offset, mark.checksum) for name, mark in marks.items()}
@@ -130,17 +130,17 @@ class Recording:
         save(self.places.checkpoint, header, state, self._named_parts())
 
     def _named_parts(self) -> Mapping[str, Any]:
-        """What a checkpoint names and does not hold: it follows from inputs and options, or belongs to this process."""
+        """What a checkpoint holds by name only: it follows from inputs and options, or belongs to this process."""
         return {"recording": self, "inputs": self.replay.inputs, **named_parts(self.replay.engine)}
 
 
 def found(places: Places) -> Checkpoint | None:
-    """The checkpoint to go on from, None where there is none."""
+    """The checkpoint to resume from; None if there is none."""
     return None if places.checkpoint is None else load(places.checkpoint)
 
 
 def summary(replay: Replay) -> dict[str, Any]:
-    """What a replay came to, as plain data."""
+    """The results of a replay as plain data."""
     tally, use = replay.cluster.tally, replay.cluster.tally.mean_use()
     shares = {} if use is None else {name: round(float(share), 6) for name, share in zip(replay.inputs.resources, use, strict=True)}
     return {**tally.record(), "stillWaiting": replay.cluster.ledger.waiting_pods, "waits": tally.wait_record(), "meanUse": shares}

@@ -1,4 +1,4 @@
-"""What would have happened: pods and nodes come and go over virtual time, and the scheduler of a release does its work meanwhile."""
+"""A replay: pods and nodes come and go over virtual time, and the scheduler of a release places the pods."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .simulatedcluster import Delays, SimulatedCluster
 
 
 def _ignore(replay: Replay) -> None:
-    """What a replay does at the end of an instant where nobody looks."""
+    """The default: nothing happens at the end of an instant."""
 
 
 @attrs.define(eq=False)
 class Replay:
-    """Plays *inputs* to *engine*, which must be new. All that happens follows from the inputs, the options and the seed.
+    """Plays *inputs* to *engine*, which must be new. What happens depends on the inputs, the options and the seed alone.
 
-    :meth:`step` does one thing: an event, a scheduling cycle, or a leap in time. Between steps the whole state is in this object.
+    :meth:`step` does one thing: an event, a scheduling cycle, or a jump in time. Between steps the whole state is in this object.
     """
 
     inputs: Inputs
@@ -38,12 +38,12 @@ class Replay:
     delays: Delays = attrs.field(factory=Delays)
     seed: int = 0
     scheduler_name: str = "default-scheduler"
-    """Whose pods are scheduled; profiles say it themselves."""
+    """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
     recreate: bool = True
     until: float | None = None
     """When to stop, in virtual seconds; None: when nothing happens any more."""
     at_instant: Callable[[Replay], None] = _ignore
-    """Called when all that happens at one time has happened, before time passes."""
+    """Called after everything that happens at one time, before time passes."""
     position: int = 0
     """How many events of the inputs have happened."""
     steps: int = 0
@@ -84,21 +84,21 @@ class Replay:
     # --- steps ------------------------------------------------------------------------------------------------------
 
     def step(self) -> bool:
-        """Do one thing; False when nothing is left to do."""
+        """Do one thing; False if nothing is left to do."""
         pod = self.advance()
         if isinstance(pod, Pod):
             self.conclude(self.decide(pod))
         return pod is not False
 
     def next_pod(self) -> Pod | None:
-        """Go on until a scheduling cycle begins: the pod whose turn it is, to be followed by :meth:`conclude`; None at the end."""
+        """Go on until a scheduling cycle begins, and answer its pod; None at the end. Call :meth:`conclude` after it."""
         while (found := self.advance()) is not False:
             if isinstance(found, Pod):
                 return found
         return None
 
     def advance(self) -> Pod | bool:
-        """One event, or one leap in time (True), or a pod whose cycle begins; False where nothing is left."""
+        """One event or one jump in time (True), or a pod whose cycle begins; False if nothing is left."""
         if self.is_over:
             return False
         self.steps += 1
@@ -107,10 +107,10 @@ class Replay:
             return True
         if self._free_at <= self.now and (pod := self._pop()) is not None:
             return pod
-        return self._leap()
+        return self._jump()
 
     def _happen(self) -> bool:
-        """Let the next thing happen whose time has come, from outside before from inside."""
+        """Do the next thing that is due, events from outside first."""
         events = self.inputs.events
         if self.position < len(events) and events[self.position].time <= self.now:
             self.position += 1
@@ -121,7 +121,7 @@ class Replay:
             task()
         return task is not None
 
-    def _leap(self) -> bool:
+    def _jump(self) -> bool:
         """Let time pass until something can happen."""
         next_time = self.next_time()
         if next_time is None or (self.until is not None and next_time > self.until):
@@ -134,19 +134,19 @@ class Replay:
         self.at_instant(self)
         self.cluster.tally.pass_time(time - self.now, self.cluster.ledger)
         self.cluster.clock.now = time
-        # What is due has its time also while the scheduler is busy.
+        # Back-offs end on time even while the scheduler is busy.
         self.cluster.queue.tick()
 
     def settle(self) -> None:
-        """Let the time pass that is left when nothing is left to do; :meth:`run` does so at its end."""
+        """Let time pass up to ``until`` when nothing is left to do; :meth:`run` does so at its end."""
         self._pass_time(self.now if self.until is None else max(self.until, self.now))
 
     def go_on(self, until: float | None) -> None:
-        """Take up again what ended with its last second; not after :meth:`settle`."""
+        """Go on after the old ``until``; not allowed after :meth:`settle`."""
         self.until, self.is_over = until, False
 
     def next_time(self) -> float | None:
-        """When something next happens that can change anything; None: never."""
+        """When the next thing happens that can change anything; None: never."""
         events, times = self.inputs.events, [self.cluster.agenda.next_time]
         if self.position < len(events):
             times.append(events[self.position].time)
@@ -154,13 +154,13 @@ class Replay:
             times.append(self._free_at)
         times.append(self.program.deadline)
         coming = [time for time in times if time is not None]
-        if coming or self._has_hope():
+        if coming or self._has_untried_pod():
             due = self.cluster.queue.next_due()
             coming += [] if due is None else [max(due, self.now)]
         return min(coming, default=None)
 
-    def _has_hope(self) -> bool:
-        """Whether some waiting pod was not tried yet on the cluster as it is: if nothing else happens, its next try is the last."""
+    def _has_untried_pod(self) -> bool:
+        """Whether some waiting pod was not yet tried on the cluster as it is now."""
         untried = (life for life in self.pods.all.values() if life.waits and life.tried_at != self.cluster.changes)
         return any(not self.cluster.is_gated(life.key) for life in untried)
 
@@ -188,7 +188,7 @@ class Replay:
             self.pods.arrive(pod, event.lifetime)
 
     def _update(self, life: PodLifecycle, pod: Pod) -> None:
-        """A pod changes; its node, its status and when it goes are the replay's own."""
+        """A pod changes; its node, its status and its deletion stay as the replay has them."""
         current = self.cluster.pod(life.key)
         if current is None or current.is_terminating:
             return
@@ -205,7 +205,7 @@ class Replay:
                 self.cluster.journal.note("NodeAdded", node=node.name)
             self.cluster.put(node)
         elif current is None:
-            raise ManifestError(f"{event.where}: {event.verb}: got {node.name}, which is no node by then")
+            raise ManifestError(f"{event.where}: {event.verb}: got {node.name}, wanted a node that exists at that time")
         else:
             failures = self.failures
             {DELETE: failures.remove, DRAIN: failures.drain, FAIL: failures.fail, RECOVER: failures.recover}[event.verb](current)
@@ -215,13 +215,13 @@ class Replay:
     def _pop(self) -> Pod | None:
         while (pod := self.cluster.queue.pop()) is not None:
             life = self.pods.all.get(pod.key)
-            # Upstream: a pod that is being deleted is skipped; so is here one that entered the queue anew while it is being bound.
+            # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while it is being bound.
             if life is not None and life.waits and not pod.is_terminating:
                 return pod
         return None
 
     def decide(self, pod: Pod) -> Decision:
-        """The scheduler's own decision for *pod*. Where nothing changed since its last attempt that one is repeated, which is the same."""
+        """The scheduler's decision for *pod*. If nothing changed since its last attempt, that one's decision is repeated."""
         life = self.pods.all[pod.key]
         if life.is_hopeless and life.tried_at == self.cluster.changes and not self.engine.nominations:
             return self.engine.repeat(pod, life.message)
@@ -230,7 +230,7 @@ class Replay:
         return decision
 
     def conclude(self, decision: Decision) -> None:
-        """What follows from a decision, be it the scheduler's or somebody else's."""
+        """Carry out a decision, the scheduler's or anybody else's."""
         cluster, pod = self.cluster, decision.pod
         self._free_at = self.now + cluster.delays.cycle
         life, cycle = self.pods.all[pod.key], cluster.queue.cycle

@@ -195,7 +195,7 @@ BAD = [
     ("nothere.yaml", "nothere.yaml: no such file or directory"),
     ("empty.yaml", "cluster: got no Node, wanted one at least"),
     ("bad.jsonl", 'bad.jsonl, document 1: event: got "Create", wanted Add, Update, Delete, Drain, Fail or Recover'),
-    ("good.yaml fails.jsonl", "fails.jsonl, document 1: Fail: got b, which is no node by then"),
+    ("good.yaml fails.jsonl", "fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time"),
     ("bad.yaml", 'bad.yaml, document 1: opcode: got "createNode", wanted one of createNodes'),
     ("pods.csv", "pods.csv: got no list of nodes beside it, wanted both CSV files of the trace"),
     ("good.csv", "good.csv, line 1: got columns a,b, wanted those of nodes (sn, ...) or of pods (name, ...)"),
@@ -204,7 +204,7 @@ BAD = [
     ("good.yaml --resume", "--resume: wanted --checkpoint FILE"),
     ("good.yaml --checkpoint s", "--checkpoint: wanted --output FILE too"),
     ("good.yaml --output nothere/e", "nothere/e: cannot be written: no such file or directory"),
-    ("good.yaml --output e --checkpoint good.yaml --resume", "good.yaml: no checkpoint of kubeclassic"),
+    ("good.yaml --output e --checkpoint good.yaml --resume", "good.yaml: not a checkpoint of kubeclassic"),
     ("good.yaml --output e --checkpoint state --resume --seed 9", "state: made with --seed 0, got 9"),
     ("good.yaml bad2.yaml --output e --checkpoint state --resume", "state: made with other inputs: their bytes differ"),
 ]

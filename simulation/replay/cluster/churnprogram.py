@@ -20,7 +20,7 @@ RECREATE = "recreate"
 
 @attrs.define(eq=False)
 class ChurnProgram:
-    """The state of a scenario that is under way; *operations* themselves do not change."""
+    """The state of a running scenario; *operations* themselves do not change."""
 
     operations: tuple[Operation, ...]
     cluster: SimulatedCluster
@@ -28,14 +28,14 @@ class ChurnProgram:
     volumes: VolumeController
     failures: NodeFailures
     position: int = 0
-    """The operation that is next, or being waited for."""
+    """The number of the next operation, or of the one that waits."""
     deadline: float | None = None
-    """When the barrier that is up will be given up; None where there is none."""
+    """When the current barrier times out; None if there is none."""
     created: dict[str, dict[str, None]] = attrs.field(factory=dict)
     """Namespace -> pods of createPods that had no node when last looked at."""
     _numbers: dict[str, int] = attrs.field(factory=dict)
     _slots: dict[tuple[int, int, int], KubeObject] = attrs.field(factory=dict)
-    """What churn that recreates has made: operation, template, slot -> object."""
+    """Objects of churn in mode ``recreate``: operation, template, slot -> object."""
 
     def start(self) -> None:
         """Begin with the first operation now."""
@@ -72,8 +72,8 @@ class ChurnProgram:
         steps: Mapping[str, Callable[[Operation], float | None]] = {
             "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
             "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
-            "drainNodes": partial(self._trouble, self.failures.drain), "failNodes": partial(self._trouble, self.failures.fail),
-            "deleteNodes": partial(self._trouble, self.failures.remove), "recoverNodes": self._recover,
+            "drainNodes": partial(self._change_nodes, self.failures.drain), "failNodes": partial(self._change_nodes, self.failures.fail),
+            "deleteNodes": partial(self._change_nodes, self.failures.remove), "recoverNodes": self._recover,
         }  # fmt: skip
         return steps[operation.opcode](operation) or 0.0
 
@@ -94,7 +94,7 @@ class ChurnProgram:
             self.make(node)
 
     def make(self, item: KubeObject, run_time: float | None = None) -> None:
-        """An object comes to be."""
+        """Create an object."""
         if isinstance(item, Pod):
             self.pods.arrive(item, Lifetime(runs_for=run_time))
             return
@@ -110,7 +110,7 @@ class ChurnProgram:
                 self.make(template if one else self._named(template, operation.namespace))
 
     def _create_pods(self, operation: Operation) -> float:
-        """The pods come at once, or one by one; those that follow wait for all of them unless told not to."""
+        """The pods come at once or one by one; the next operation waits for all of them unless *skip_wait*."""
         seconds = 0.0
         for number in range(operation.count):
             if number and operation.per_second:
@@ -134,7 +134,7 @@ class ChurnProgram:
         self.deadline = self.cluster.after(operation.timeout)
 
     def look(self) -> None:
-        """Go on if what is waited for has come about, or its time is up."""
+        """Go on if all pods of the barrier are scheduled, or if its time is up."""
         if self.deadline is None:
             return
         if all(map(self._is_settled, self._awaited())):
@@ -149,7 +149,7 @@ class ChurnProgram:
         return [self.created.get(space, {}) for space in spaces]
 
     def _is_settled(self, pods: dict[str, None]) -> bool:
-        """Whether all of *pods* have had a node or are gone; those that have are dropped, up to the first that has not."""
+        """Whether all of *pods* have had a node or are gone; those are dropped, up to the first that waits."""
         while pods:
             key = next(iter(pods))
             life = self.pods.all.get(key)
@@ -190,7 +190,7 @@ class ChurnProgram:
         else:
             self.volumes.delete(item)
 
-    # --- taking away ------------------------------------------------------------------------------------------------
+    # --- removing ---------------------------------------------------------------------------------------------------
 
     def _delete_pods(self, operation: Operation) -> None:
         for life in list(self.pods.all.values()):
@@ -198,13 +198,13 @@ class ChurnProgram:
                 self.pods.delete(life)
 
     def _chosen(self, operation: Operation) -> list[str]:
-        """The nodes that are named, or as many as are wanted, drawn."""
+        """The named nodes, or *count* random ones."""
         if operation.names:
             return list(operation.names)
         names = sorted(name for name, info in self.cluster.engine.cache.infos.items() if info.node is not None)
         return self.cluster.draw.sample(names, min(operation.count, len(names)))
 
-    def _trouble(self, what: Callable[[Node], None], operation: Operation) -> None:
+    def _change_nodes(self, what: Callable[[Node], None], operation: Operation) -> None:
         for name in self._chosen(operation):
             node = self.cluster.node(name)
             if node is not None:

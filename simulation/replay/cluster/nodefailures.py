@@ -1,4 +1,4 @@
-"""Nodes that are drained, fail and recover, and what becomes of their pods.
+"""Nodes that are drained, fail and recover, and what happens to their pods.
 
 Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go and scheduler/taint_manager.go there; ``kubectl drain``.
 """
@@ -25,7 +25,7 @@ OURS = {CORDONED, *UNREACHABLE}
 
 @attrs.define(eq=False)
 class NodeFailures:
-    """Drains, failures and recoveries. A drain does not ask disruption budgets."""
+    """Drains, failures and recoveries. A drain ignores disruption budgets."""
 
     cluster: SimulatedCluster
     pods: PodLifecycles
@@ -34,7 +34,7 @@ class NodeFailures:
     _count: int = 0
 
     def drain(self, node: Node) -> None:
-        """Close the node for new pods and have all leave that no DaemonSet owns."""
+        """Cordon the node and evict all pods that no DaemonSet owns."""
         self.cluster.journal.note("NodeDrained", node=node.name)
         spec = attrs.evolve(node.spec, unschedulable=True, taints=_with(node.spec.taints, CORDONED))
         self._update(attrs.evolve(node, spec=spec))
@@ -44,7 +44,7 @@ class NodeFailures:
                 self.pods.evict(life, "Evicted", reason="node drained")
 
     def fail(self, node: Node) -> None:
-        """The node is no longer heard of: it is tainted, and after a while its pods are given up."""
+        """The node stops answering: it is tainted, and its pods are evicted after a while."""
         self.cluster.journal.note("NodeFailed", node=node.name)
         self._count += 1
         self._failures[node.name] = self._count
@@ -52,9 +52,9 @@ class NodeFailures:
         self._update(attrs.evolve(node, spec=spec, status=attrs.evolve(node.status, conditions=_ready(node, "Unknown"))))
         for life in self._pods_on(node.name):
             pod = self.cluster.pod(life.key)
-            delay = None if pod is None else self._patience(pod)
+            delay = None if pod is None else self._seconds_to_eviction(pod)
             if delay is not None:
-                self.cluster.agenda.put(self.cluster.after(delay), partial(self._give_up, life, self._count))
+                self.cluster.agenda.put(self.cluster.after(delay), partial(self._evict_if_failed, life, self._count))
 
     def recover(self, node: Node) -> None:
         """The node takes pods again, whether it had failed or was drained."""
@@ -64,13 +64,13 @@ class NodeFailures:
         self._update(attrs.evolve(node, spec=spec, status=attrs.evolve(node.status, conditions=_ready(node, "True"))))
 
     def remove(self, node: Node) -> None:
-        """The node is gone, and after a while its pods are."""
+        """The node is deleted, and its pods are evicted after a while."""
         self.cluster.journal.note("NodeDeleted", node=node.name)
         self._failures.pop(node.name, None)
         pods = self._pods_on(node.name)
         self.cluster.delete(node)
         for life in pods:
-            self.cluster.agenda.put(self.cluster.after(self.cluster.delays.failure), partial(self._orphaned, life))
+            self.cluster.agenda.put(self.cluster.after(self.cluster.delays.failure), partial(self._evict_if_deleted, life))
 
     def _update(self, node: Node) -> None:
         self.cluster.put(self.cluster.written(node))
@@ -78,19 +78,19 @@ class NodeFailures:
     def _pods_on(self, name: str) -> list[PodLifecycle]:
         return [life for life in self.pods.all.values() if life.node == name]
 
-    def _patience(self, pod: Pod) -> float | None:
-        """Seconds until a pod on a failed node is given up; None: never."""
+    def _seconds_to_eviction(self, pod: Pod) -> float | None:
+        """Seconds until a pod on a failed node is evicted; None: never."""
         matching = [toleration for toleration in pod.spec.tolerations if toleration_tolerates(toleration, UNREACHABLE[1])]
         if not matching:
             return self.cluster.delays.failure
         seconds = [toleration.toleration_seconds for toleration in matching if toleration.toleration_seconds is not None]
         return float(max(min(seconds), 0)) if seconds else None
 
-    def _give_up(self, life: PodLifecycle, failure: int) -> None:
+    def _evict_if_failed(self, life: PodLifecycle, failure: int) -> None:
         if self._failures.get(life.node) == failure:
             self.pods.evict(life, "Evicted", reason="node failed")
 
-    def _orphaned(self, life: PodLifecycle) -> None:
+    def _evict_if_deleted(self, life: PodLifecycle) -> None:
         if self.cluster.node(life.node) is None:
             self.pods.evict(life, "Evicted", reason="node deleted")
 

@@ -1,4 +1,4 @@
-"""The lives of pods in a replay: they come, wait, get a node, are bound, run and finish, or have to leave before."""
+"""The life cycles of pods in a replay: they arrive, wait, get a node, are bound, run and finish, or are evicted or deleted."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from .podlifecycle import Lifetime, PodLifecycle
 from .volumecontroller import VolumeController
 
 BIND_TIMEOUT = 600.0
-"""Seconds after which a pod whose volumes do not come is given up by the scheduler."""
+"""Seconds that the scheduler waits for a pod's volumes."""
 
 
 @attrs.define(eq=False)
 class PodLifecycles:
-    """All pods that are there, by ``namespace/name``."""
+    """All pods of the cluster, and what happens to them."""
 
     cluster: SimulatedCluster
     volumes: VolumeController
     recreate: bool = True
-    """Evicted pods that a controller owns come again under another name."""
+    """Whether evicted pods of a controller are replaced, under another name."""
     all: dict[str, PodLifecycle] = attrs.field(factory=dict)
+    """By ``namespace/name``."""
     seen: dict[str, int] = attrs.field(factory=dict)
-    """Every pod that ever was -> how many were made after it."""
+    """Every pod that ever existed -> how many replacements it had."""
 
     # --- coming -----------------------------------------------------------------------------------------------------
 
     def arrive(self, pod: Pod, lifetime: Lifetime, root: Pod | None = None) -> None:
-        """A new pod: it waits for a node, or has one and runs; *root* is the pod whose place it takes."""
+        """A new pod: it waits for a node, or has one and runs; *root* is the first pod that it replaces."""
         cluster, template = self.cluster, self.cluster.engine.templates.of(pod)
         if pod.spec.node_name:
             pod = self._as_started(pod)
@@ -71,7 +72,7 @@ class PodLifecycles:
     # --- after a decision -------------------------------------------------------------------------------------------
 
     def place(self, pod: Pod, host: str) -> Failure | None:
-        """The scheduler takes *pod* as bound to *host*; answers what it fails with, if it does."""
+        """The scheduler assumes *pod* on *host*, and its binding begins; answers the failure, if there is one."""
         failure = self.cluster.binding.reserve(pod, host)
         if failure is not None:
             return failure
@@ -88,14 +89,13 @@ class PodLifecycles:
     def fail(self, pod: Pod, cycle: int, error: str, reason: str) -> None:
         """An attempt failed: the pod goes back to the queue, with a condition that says why.
 
-        The scheduler reads the pod anew before it queues it; whether it sees the condition by then is a race upstream, which here the
-        condition wins.
+        Upstream reads the pod again before it queues it, and may or may not see the new condition yet; here it always does.
         """
         life, cluster = self.all[pod.key], self.cluster
         condition = Condition(type="PodScheduled", status="False", reason=reason, message=error)
         current = cluster.pod(pod.key) or pod
         marked = current if condition in current.status.conditions else cluster.written(_with_condition(current, condition))
-        with suppress(CacheError):  # upstream: one that entered the queue meanwhile is only told of in the log
+        with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged
             cluster.queue.add_unschedulable(marked, cycle)
         if marked is not current:
             cluster.router.put(marked)
@@ -104,14 +104,14 @@ class PodLifecycles:
             cluster.journal.note("FailedScheduling", pod=pod.key, attempts=life.attempts, message=error)
 
     def nominate(self, pod: Pod, node_name: str) -> None:
-        """Note in the pod's status that room is made for it, or with an empty name that it is not (any more)."""
+        """Write the nominated node to the pod's status; an empty name removes it."""
         current = self.cluster.pod(pod.key)
         if current is not None and current.status.nominated_node_name != node_name:
             changed = attrs.evolve(current, status=attrs.evolve(current.status, nominated_node_name=node_name))
             self.cluster.put(self.cluster.written(changed))
 
     def drop_nomination(self, pod: Pod) -> None:
-        """No room is made for a pod any more."""
+        """A pod is not nominated any more."""
         self.cluster.engine.nominations.remove(pod)
         self.nominate(pod, "")
 
@@ -165,19 +165,19 @@ class PodLifecycles:
         cluster.agenda.put(cluster.after(cluster.delays.startup), partial(self._run, life))
 
     def _give_up(self, life: PodLifecycle, pod: Pod, error: str) -> None:
-        """The volumes of a pod do not come."""
+        """A pod's volumes are not bound in time."""
         self.cluster.binding.give_back(pod, life.node)
         self._unbind(life, pod, self.cluster.binding.failure(error))
 
     def _unbind(self, life: PodLifecycle, pod: Pod, failure: Failure) -> None:
-        """A binding failed, and what the scheduler did for it is undone: the pod waits again."""
+        """A binding failed and is undone: the pod waits again."""
         cluster = self.cluster
         life.node = ""
         cluster.changes += 1
         cluster.ledger.wait(life.key, life.asked)
         life.attempts += 1
         fails_again = failure.text == life.message
-        # Upstream: a pod that is turned down is parked; one for which something went wrong is moved with all others, and so backs off.
+        # Upstream: a rejected pod is parked; after an error the pod is moved with all others, and so backs off.
         if not failure.is_rejection:
             cluster.router.pod_given_up(pod, but_itself=False)
         self.fail(pod, cluster.queue.cycle, failure.text, failure.reason)
@@ -186,7 +186,7 @@ class PodLifecycles:
         if failure.is_rejection:
             cluster.router.pod_given_up(pod, but_itself=True)
         if fails_again:
-            # Nothing else would end the replay if that went on for ever.
+            # Otherwise a binding that fails every time would keep the replay going for ever.
             life.tried_at = cluster.changes
 
     # --- running ----------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ class PodLifecycles:
     # --- leaving ----------------------------------------------------------------------------------------------------
 
     def evict(self, life: PodLifecycle, why: str, **details: Any) -> None:
-        """Tell a pod to leave its node; if a controller owns it, another one takes its place."""
+        """Evict a pod; if a controller owns it, another pod replaces it."""
         if not self._is_there(life) or life.leaving:
             return
         self.cluster.tally.evicted += 1
@@ -225,10 +225,10 @@ class PodLifecycles:
         self._leave(life, why)
         owner = life.original.metadata.controller
         if self.recreate and owner is not None and owner.kind != "DaemonSet":
-            self._come_again(life)
+            self._replace(life)
 
     def mark_disrupted(self, life: PodLifecycle, preemptor: Pod) -> None:
-        """Say in the status of a victim, with gate PodDisruptionConditions, for whom it has to leave."""
+        """With gate PodDisruptionConditions, give a victim the condition DisruptionTarget."""
         pod = self.cluster.pod(life.key)
         if life.leaving or pod is None or not pod.spec.node_name or not self.cluster.engine.algorithm.enabled("PodDisruptionConditions"):
             return
@@ -273,7 +273,7 @@ class PodLifecycles:
         if is_reserved:
             self.cluster.router.pod_given_up(pod, but_itself=False)
 
-    def _come_again(self, life: PodLifecycle) -> None:
+    def _replace(self, life: PodLifecycle) -> None:
         root = life.original
         self.seen[root.key] += 1
         again = f"-again{self.seen[root.key]}"

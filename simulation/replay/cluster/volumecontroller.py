@@ -38,7 +38,7 @@ DELAYED = "WaitForFirstConsumer"
 
 @attrs.define(eq=False)
 class VolumeController:
-    """Binds and provisions; tell it of claims and volumes by :meth:`follow`, and let it act by :meth:`reconcile`."""
+    """Binds and provisions volumes: :meth:`put` and :meth:`delete` tell it what changes, :meth:`reconcile` lets it act."""
 
     cluster: SimulatedCluster
     _open: dict[str, None] = attrs.field(factory=dict)
@@ -46,12 +46,12 @@ class VolumeController:
     _making: dict[str, None] = attrs.field(factory=dict)
     """Claims whose volume is being made."""
     _for_pods: dict[str, None] = attrs.field(factory=dict)
-    """Claims that were made for pods."""
+    """Claims that were created for pods."""
     _made: dict[str, str] = attrs.field(factory=dict)
     """Volumes that were made -> the claim that each was made for."""
 
     def put(self, item: KubeObject) -> None:
-        """The API has *item*; what follows for claims is done by :meth:`reconcile`."""
+        """*item* is created or changed in the API; claims are bound by :meth:`reconcile`."""
         self.cluster.put(item)
         if isinstance(item, PersistentVolumeClaim):
             if is_fully_bound(item):
@@ -60,7 +60,7 @@ class VolumeController:
                 self._open[item.key] = None
 
     def delete(self, item: KubeObject) -> None:
-        """The API lost *item*; a volume that was made for a claim goes with it, another one is released."""
+        """*item* is deleted. The volume of a deleted claim is deleted too if it was provisioned for it, else released."""
         known = self.cluster.engine.listings.of(item)
         old = None if known is None else known.get(item.key)
         self.cluster.delete(item)
@@ -75,7 +75,7 @@ class VolumeController:
                 self.put(self.cluster.written(attrs.evolve(volume, phase="Released")))
 
     def make_claims(self, pod: Pod) -> None:
-        """Make the claims of *pod*'s generic ephemeral volumes, where the release knows such; one that is there already stays.
+        """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing claims stay.
 
         Upstream: pkg/controller/volume/ephemeral/controller.go.
         """
@@ -88,7 +88,7 @@ class VolumeController:
             self.reconcile()
 
     def drop_claims(self, pod: Pod) -> None:
-        """A pod is gone, and with it the claims that were made for it."""
+        """A pod is gone: delete the claims that were created for it."""
         for claim in self._own_claims(pod):
             known = self.cluster.engine.listings.claims.get(claim.key)
             if known is not None and not_owned(pod, known) is None:
@@ -117,7 +117,7 @@ class VolumeController:
     # --- claims -----------------------------------------------------------------------------------------------------
 
     def reconcile(self) -> None:
-        """Do for every open claim what can be done."""
+        """Bind each open claim if a volume fits, or have one provisioned."""
         for key in sorted(self._open):
             claim = self.cluster.engine.listings.claims.get(key)
             if claim is not None and claim.metadata.deletion_timestamp is None and key not in self._making:
@@ -140,7 +140,7 @@ class VolumeController:
         return kind is not None and kind.volume_binding_mode == DELAYED and SELECTED_NODE not in claim.annotations
 
     def _own_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
-        """The volume that claim and volume agree on: named by the one, and by the other or free."""
+        """The volume that the claim names, if it is free or bound to the claim; else one that is bound to the claim."""
         volumes = self.cluster.engine.listings.volumes
         if claim.spec.volume_name:
             named = volumes.get(claim.spec.volume_name)

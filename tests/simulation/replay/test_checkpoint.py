@@ -220,13 +220,13 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            (b"", "no checkpoint of kubeclassic"),
-            (b'{"what": "something else"}\n', "no checkpoint of kubeclassic"),
-            (b"[1]\nx", "no checkpoint of kubeclassic"),
-            (b"\x80\x05\x95", "no checkpoint of kubeclassic"),
+            (b"", "not a checkpoint of kubeclassic"),
+            (b'{"what": "something else"}\n', "not a checkpoint of kubeclassic"),
+            (b"[1]\nx", "not a checkpoint of kubeclassic"),
+            (b"\x80\x05\x95", "not a checkpoint of kubeclassic"),
             (
                 b'{"what": "kubeclassic checkpoint", "format": 0}\n',
-                "a checkpoint of format 0, wanted 3: made by another version of kubeclassic",
+                "a checkpoint of format 0, wanted 4: made by another version of kubeclassic",
             ),
         ],
     )
