@@ -1,4 +1,4 @@
-"""``kubeclassic policy``: what a Policy comes to, and what becomes of it."""
+"""``kubeclassic policy``: what a Policy means, and how it migrates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .output import note, one_line, warn
 from .report.text import format_table
 
 
-@click.group(short_help="What a Policy comes to.")
+@click.group(short_help="What a Policy means, and what replaces it.")
 def policy() -> None:
     """Work with Policy files: JSON or YAML, by themselves or in a ConfigMap."""
 

@@ -103,7 +103,7 @@ def _columns(counts: Sequence[tuple[int, list[int]]]) -> str:
 
 
 def correlations(at: int, against: Record) -> Iterator[str]:
-    """How the scores of each rule go together, and which rules never tell nodes apart."""
+    """How well the scores of each rule correlate, and which rules never score nodes differently."""
     rows: list[Sequence[object]] = []
     silent: list[str] = []
     for place, found in enumerate(against["correlation"]):
@@ -111,18 +111,18 @@ def correlations(at: int, against: Record) -> Iterator[str]:
             silent.append(found["rule"])
             continue
         rows.append(_correlation(f"against.{at}.correlation.{place}", found, against))
-    headers = ["score of", "-1 to 1", "correlation", *(f"sway in {against[side]}" for side in ("first", "second"))]
+    headers = ["score of", "-1 to 1", "correlation", *(f"spread in {against[side]}" for side in ("first", "second"))]
     yield table(headers, rows)
     if silent:
-        yield f'<p class="soft">These told no nodes apart on either side: {escape(", ".join(silent))}.</p>'
+        yield f'<p class="soft">These rules gave all nodes the same score in both: {escape(", ".join(silent))}.</p>'
 
 
 def _correlation(path: str, found: Record, against: Record) -> list[object]:
     value = found["correlation"]
     bar = "" if value is None else _from_the_middle(value)
-    text = "one side sees all nodes alike" if value is None else f"{value:.3f}"
-    sways = [Markup(told(f"{path}.deviations.{side}", share(found["deviations"][side]))) for side in (0, 1)]
-    return [_named(found, against), Markup(bar), Markup(told(f"{path}.correlation", text)), *sways]
+    text = "one gives all nodes the same score" if value is None else f"{value:.3f}"
+    spreads = [Markup(told(f"{path}.deviations.{side}", share(found["deviations"][side]))) for side in (0, 1)]
+    return [_named(found, against), Markup(bar), Markup(told(f"{path}.correlation", text)), *spreads]
 
 
 def _named(found: Record, against: Record) -> Markup:

@@ -1,4 +1,4 @@
-"""An explanation for people: the nodes that fit by score, and what speaks against the others."""
+"""An explanation for people: the nodes that fit by score, and the reasons against the others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _cell(score: Score) -> str:
 def _reason_row(node: NodeReport, by_plugins: bool) -> list[object]:
     reasons = "; ".join(node.reasons)
     if node.fits:
-        reasons = "fits" if node.visited else "fits, but the search had enough nodes before it came here"
+        reasons = "fits" if node.visited else "fits, but the search found enough nodes before it reached this one"
     elif not node.visited:
         reasons += " (not reached by the search)"
     by = [", ".join(node.rules), *([node.code] if by_plugins else [])]

@@ -1,4 +1,4 @@
-"""A replay for people: what became of the pods, how long they waited, how full the cluster was."""
+"""A replay for people: the outcomes of the pods, how long they waited, how full the cluster was."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def replay_text(replay: Replay) -> str:
         f"{told['attempts']} attempts, {told['failedAttempts']} failed, {told['preemptions']} made room",
     ]
     if told["stillWaiting"] or told["neverScheduled"]:
-        lines.append(f"{told['stillWaiting']} pods still wait, {told['neverScheduled']} left without ever having had a node")
+        lines.append(f"{told['stillWaiting']} pods still wait, {told['neverScheduled']} left without having had a node")
     lines += passed_over_text(replay.inputs.passed_over)
     if told["waits"]:
         lines.append(format_table(["wait", "seconds"], [[name, seconds] for name, seconds in told["waits"].items()]))

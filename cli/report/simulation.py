@@ -20,7 +20,7 @@ def outcome_table(simulation: Simulation) -> str:
 
 
 def wide_table(simulation: Simulation, decisions: Mapping[str, Decision]) -> str:
-    """As :func:`outcome_table`, with what was asked for and how the node came out; *decisions* are each pod's last."""
+    """As :func:`outcome_table`, with the requests of the pod and the score of its node; *decisions* are each pod's last."""
     headers = ["pod", "node", "priority", "cpu", "memory", "fitting", "score", "message"]
     return format_table(headers, [_wide_row(simulation, outcome, decisions[key]) for key, outcome in simulation.outcomes.items()])
 
@@ -45,7 +45,7 @@ def summary_text(summary: Summary) -> str:
 
 
 def passed_over_text(passed_over: Mapping[str, int]) -> list[str]:
-    """A line on what took no part, if anything did."""
+    """A line on what was ignored, if anything was."""
     told = ", ".join(f"{count} {why}" for why, count in passed_over.items())
     return [f"passed over: {told}"] if told else []
 

@@ -1,6 +1,6 @@
 """Time the scheduler: how many pods a second of processor time, from the first decision to the last.
 
-Only the loop is timed. Reading, decoding and feeding the cluster before it, and writing the placements after it, are measured apart.
+Only the loop is timed. Reading, decoding and feeding the cluster before it, and writing the placements after it, are measured separately.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Json = dict[str, Any]
 def read_case(path: Path, release: str) -> Json:
     """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node wait.
 
-    *release* is taken where the case names none. Of manifests all nodes are scored, and nobody is preempted.
+    *release* is used if the case names none. With manifests all nodes are scored and preemption is off.
     """
     documents = [document.data for document in read_documents(path)]
     if len(documents) == 1 and "pending" in documents[0]:
@@ -184,11 +184,11 @@ def profiled(case: Json, engine_options: Mapping[str, Any], profiler: Any) -> No
     profiler.stop()
 
 
-# --- what came of it ------------------------------------------------------------------------------------------------
+# --- results --------------------------------------------------------------------------------------------------------
 
 
 def differing(timing: Timing, pods: Iterable[str], hosts: Iterable[str | None]) -> Iterator[str]:
-    """Where *timing* has another host than given, a line each. A pod may be given by its name alone."""
+    """Where *timing* has another host than given, a line each. A pod may be given by its name without namespace."""
     by_name = {f"/{key.partition('/')[2]}": host for key, host in timing.hosts.items()}
     for pod, wanted in zip(pods, hosts, strict=True):
         known = by_name if pod.startswith("/") else timing.hosts
@@ -199,7 +199,7 @@ def differing(timing: Timing, pods: Iterable[str], hosts: Iterable[str | None]) 
 
 
 def seconds_to_write(timing: Timing, path: str | None) -> float:
-    """Write the placements to *path* (None: nowhere), as ``--check`` reads them; answers the seconds that this took."""
+    """Write the placements to *path* (None: nowhere) in the form of ``--check``; answers the seconds that this took."""
     started = time.process_time()
     with open(path or os.devnull, "w", encoding="utf-8") as stream:
         json.dump({"pods": list(timing.hosts), "hosts": list(timing.hosts.values())}, stream)
@@ -207,7 +207,7 @@ def seconds_to_write(timing: Timing, path: str | None) -> float:
 
 
 def peak_rss_mb() -> float | None:
-    """The most memory that this process ever had, in MiB; None where the system does not tell."""
+    """The most memory that this process ever had, in MiB; None if the system does not tell."""
     if sys.platform == "win32":
         return None
     import resource
@@ -217,7 +217,7 @@ def peak_rss_mb() -> float | None:
 
 
 def calibration() -> float:
-    """Seconds of processor time for a fixed loop, half of it Python and half of it numpy, best of three: machines compare by it."""
+    """Seconds of processor time for a fixed loop of Python and numpy, best of three: a measure of the machine."""
     return round(min(_fixed_loop() for _ in range(3)), 4)
 
 

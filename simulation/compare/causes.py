@@ -16,7 +16,7 @@ PREEMPTION, ERROR = "preemption", "error"
 KINDS: Mapping[str, str] = {
     PREDICATE: "one turns a node down that the other takes",
     SCORE: "both nodes fit in both, but another one scores best",
-    TIE: "both nodes score alike in both, and another one is drawn",
+    TIE: "both nodes have the same score in both, and the tie-break chose another one",
     SAMPLING: "one did not look at the node that the other takes",
     PREEMPTION: "neither finds a node, and they make room differently",
     ERROR: "one could not answer",
@@ -25,7 +25,7 @@ KINDS: Mapping[str, str] = {
 
 @attrs.frozen
 class Cause:
-    """Why the two differ. ``rule``: the predicate or plugin on *side* that turns *node* down, or what tipped the scores."""
+    """Why the two differ. ``rule``: the predicate or plugin on *side* that turns *node* down, or the rule whose scores decided."""
 
     kind: str
     rule: str | None = None
@@ -40,7 +40,7 @@ class Cause:
 
 @attrs.frozen
 class Judged:
-    """A side's decision on a pod, and its view of each node in question."""
+    """A contestant's decision on a pod, and its view of each node in question."""
 
     contestant: Contestant
     decision: Decision
@@ -55,7 +55,7 @@ class Judged:
         return self.views[one].total != self.views[other].total
 
     def leanings(self, one: str, other: str, beside: Judged) -> dict[str, int]:
-        """Subject -> by how many points, times weight, its rules prefer node *other* to node *one*; both must be scored."""
+        """Subject -> how many points, times weight, its rules give node *other* more than node *one*; both must be scored."""
         before, after = self.views[one].scores, self.views[other].scores
         found: dict[str, int] = {}
         rules = (rule for rule, _ in self.contestant.algorithm(self.decision.pod).priorities if rule.name in before and rule.name in after)
@@ -75,14 +75,14 @@ def find_cause(first: Judged, second: Judged) -> Cause:
             return Cause(PREDICATE, next(iter(view.rules), None), one.contestant.name, other.host, "; ".join(view.reasons))
     for one, other in ((second, first), (first, second)):
         if other.host is not None and one.views[other.host].state == NOT_VISITED:
-            return Cause(SAMPLING, None, one.contestant.name, other.host, "the search had enough nodes before it came there")
+            return Cause(SAMPLING, None, one.contestant.name, other.host, "the search found enough nodes before it reached this one")
     if first.host is None or second.host is None:
         return Cause(PREEMPTION)
     return _tipped(first, second)
 
 
 def _tipped(first: Judged, second: Judged) -> Cause:
-    """Both nodes fit in both: the rule that speaks most for the second one's node, as the second weighs it against the first."""
+    """Both nodes fit in both: the rule that favours the second one's node most, if its scores in the second and the first are compared."""
     one, other = first.host or "", second.host or ""
     if one == other or not any(judged.prefers(one, other) for judged in (first, second)):
         return Cause(PREEMPTION if one == other else TIE, node=other)
@@ -98,7 +98,7 @@ def _tipped(first: Judged, second: Judged) -> Cause:
 
 
 def _stands(points: int, scale: int, beside: str) -> str:
-    """How a node stands beside another by a rule's points, of *scale* times weight."""
+    """How far a node is ahead of another by a rule's points, of *scale* times weight."""
     if not points:
         return f"level with {beside}"
     return f"{abs(points)} of {scale} {'ahead of' if points > 0 else 'behind'} {beside}"

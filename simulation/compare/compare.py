@@ -24,12 +24,12 @@ from .correlation import Correlation
 
 FREE, LOCKED = "free", "locked"
 MODES = (FREE, LOCKED)
-"""``free``: each goes its own way; ``locked``: all decide on the same state each time, where the first one's decisions lead."""
+"""``free``: each goes its own way; ``locked``: all decide on the same state each time, and only the first one's decisions take effect."""
 
 
 @attrs.frozen
 class Difference:
-    """A cycle in which not all decide alike; *judged* by name, those only that had such a cycle."""
+    """A cycle in which not all decide the same; *judged* by name has those that had this cycle."""
 
     pod: str
     cycle: int
@@ -61,7 +61,7 @@ class Difference:
 
 @attrs.define(eq=False)
 class Comparison:
-    """What came of it; the first side is what the others are held against."""
+    """The result of a comparison; the others are compared with the first contestant."""
 
     mode: str
     contestants: list[Contestant]
@@ -103,7 +103,7 @@ class Comparison:
         return {**found, **ends, "hosts": hosts, "evicted": dict(contestant.simulation.evicted)}
 
     def _against(self, contestant: Contestant) -> dict[str, Any]:
-        """The first side and another one, pod by pod as both end."""
+        """The first contestant and another one: where each pod is at the end."""
         first, second = self.contestants[0].simulation.outcomes, contestant.simulation.outcomes
         pairs = {key: (first[key].host, second[key].host) for key in first if key in second}
         unlike = {key: hosts for key, hosts in pairs.items() if hosts[0] != hosts[1]}
@@ -186,13 +186,13 @@ def _step(comparison: Comparison, pod: Pod, contestants: list[Contestant], *, re
     for contestant in contestants[1:]:
         follows = comparison.mode == LOCKED
         decisions[contestant.name] = contestant.follow(pod, first) if follows else contestant.cycle(pod, retry=retry)
-    if contestants[0] is comparison.contestants[0]:  # else the first one does not try this pod again, which an earlier cycle has told
-        _hold_against(comparison, contestants, decisions, retry)
+    if contestants[0] is comparison.contestants[0]:  # otherwise the first one does not retry this pod, and an earlier cycle has reported it
+        _compare_with_first(comparison, contestants, decisions, retry)
     comparison.cycles += 1
 
 
-def _hold_against(comparison: Comparison, contestants: list[Contestant], decisions: Mapping[str, Decision], retry: bool) -> None:
-    """Take down how the decisions go with the first one's, while all that they looked at is still there."""
+def _compare_with_first(comparison: Comparison, contestants: list[Contestant], decisions: Mapping[str, Decision], retry: bool) -> None:
+    """Record how the decisions agree with the first one's, while their details still exist."""
     first, verdicts = decisions[contestants[0].name], {}
     for contestant in contestants[1:]:
         comparison.correlations[contestant.name].add(first, decisions[contestant.name])

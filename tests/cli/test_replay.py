@@ -177,7 +177,7 @@ class TestStoppingAndGoingOn:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130, err
-        assert "interrupted: --resume goes on from here" in err
+        assert "interrupted: --resume continues from here" in err
         assert (folder / "stopped.jsonl").read_bytes().endswith(b"\n")
         assert finish(folder, busy, "stopped", "--resume") == wanted
 

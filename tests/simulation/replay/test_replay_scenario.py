@@ -113,7 +113,7 @@ BAD = [
     ("- {opcode: createNode}", 'did you mean "createNodes"'),
     ("- {opcode: createNodes}", "document 1 (createNodes): count: got nothing, wanted a value"),
     ("- {opcode: createNodes, count: -1}", "document 1 (createNodes): count: got -1, wanted 0 or more"),
-    ("- {opcode: createNodes, count: 1, lables: x}", "lables: got a field that it has not"),
+    ("- {opcode: createNodes, count: 1, lables: x}", "lables: got an unknown field"),
     ("- {opcode: createPods, count: 1}", "template: got nothing, wanted one"),
     ("- {opcode: createPods, count: 1, nodeTemplate: {metadata: {name: n}}}", "template: got a Node, wanted a Pod"),
     ("- {opcode: createPods, count: 1, podTemplatePath: nothere.yaml}", "nothere.yaml: no such file or directory"),
