@@ -7,18 +7,17 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import Node, Pod
+from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
 from ...core.engine import Engine
-from ...exceptions import ManifestError
 from .cluster.churnprogram import ChurnProgram
 from .cluster.nodefailures import NodeFailures
 from .cluster.podlifecycle import PodLifecycle
 from .cluster.pods import PodLifecycles
 from .cluster.volumecontroller import VolumeController
 from .inputs.inputs import Inputs
-from .inputs.traces import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
+from .outsideevents import OutsideEvents
 from .simulatedcluster import Delays, SimulatedCluster
 
 
@@ -51,6 +50,7 @@ class Replay:
     volumes: VolumeController = attrs.field(init=False)
     pods: PodLifecycles = attrs.field(init=False)
     failures: NodeFailures = attrs.field(init=False)
+    outside: OutsideEvents = attrs.field(init=False)
     program: ChurnProgram = attrs.field(init=False)
     _free_at: float = 0.0
     """When the scheduler can begin its next cycle."""
@@ -62,6 +62,7 @@ class Replay:
         self.volumes = VolumeController(self.cluster)
         self.pods = PodLifecycles(self.cluster, self.volumes, self.recreate)
         self.failures = NodeFailures(self.cluster, self.pods)
+        self.outside = OutsideEvents(self.cluster, self.pods, self.volumes, self.failures)
         self.program = ChurnProgram(inputs.operations, self.cluster, self.pods, self.volumes, self.failures)
         self.program.start()
 
@@ -114,7 +115,7 @@ class Replay:
         events = self.inputs.events
         if self.position < len(events) and events[self.position].time <= self.now:
             self.position += 1
-            self._apply(events[self.position - 1])
+            self.outside.apply(events[self.position - 1])
             return True
         task = self.cluster.agenda.pop_due(self.now)
         if task is not None:
@@ -163,52 +164,6 @@ class Replay:
         """Whether some waiting pod was not yet tried on the cluster as it is now."""
         untried = (life for life in self.pods.all.values() if life.waits and life.tried_at != self.cluster.changes)
         return any(not self.cluster.is_gated(life.key) for life in untried)
-
-    # --- from outside -----------------------------------------------------------------------------------------------
-
-    def _apply(self, event: Event) -> None:
-        if isinstance(event.item, Pod):
-            self._apply_to_pod(event, event.item)
-        elif isinstance(event.item, Node):
-            self._apply_to_node(event, event.item)
-        elif event.verb == DELETE:
-            self.volumes.delete(event.item)
-        elif not self.volumes.made_claim(event.item):
-            self.volumes.put(event.item)
-            self.volumes.reconcile()
-
-    def _apply_to_pod(self, event: Event, pod: Pod) -> None:
-        life = self.pods.all.get(pod.key)
-        if event.verb == DELETE:
-            if life is not None:
-                self.pods.delete(life)
-        elif life is not None:
-            self._update(life, pod)
-        elif not pod.is_terminal and (event.verb == ADD or pod.key not in self.pods.seen):
-            self.pods.arrive(pod, event.lifetime)
-
-    def _update(self, life: PodLifecycle, pod: Pod) -> None:
-        """A pod changes; its node, its status and its deletion stay as the replay has them."""
-        current = self.cluster.pod(life.key)
-        if current is None or current.is_terminating:
-            return
-        spec = attrs.evolve(pod.spec, node_name=current.spec.node_name)
-        metadata = attrs.evolve(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
-        changed = attrs.evolve(pod, metadata=metadata, spec=spec, status=current.status)
-        if attrs.evolve(changed, metadata=attrs.evolve(metadata, resource_version=current.metadata.resource_version)) != current:
-            self.cluster.put(changed)
-
-    def _apply_to_node(self, event: Event, node: Node) -> None:
-        current = self.cluster.node(node.name)
-        if event.verb in (ADD, UPDATE):
-            if current is None and event.where:
-                self.cluster.journal.note("NodeAdded", node=node.name)
-            self.cluster.put(node)
-        elif current is None:
-            raise ManifestError(f"{event.where}: {event.verb}: got {node.name}, wanted a node that exists at that time")
-        else:
-            failures = self.failures
-            {DELETE: failures.remove, DRAIN: failures.drain, FAIL: failures.fail, RECOVER: failures.recover}[event.verb](current)
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 
