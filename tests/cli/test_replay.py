@@ -97,7 +97,8 @@ class TestResults:
         """The help says what goes in, what comes out, and gives examples."""
         assert run(["replay", "--help"]) == 0
         told = capsys.readouterr().out
-        assert all(word in told for word in ("PATHS, in any mixture", "Exit status 0", "--checkpoint", "kubeclassic replay scenario.yaml"))
+        words = ("PATHS, in any combination", "Exit status 0", "--checkpoint", "kubeclassic replay scenario.yaml")
+        assert all(word in told for word in words)
 
 
 def arguments(name: str, *options: str) -> list[str]:

@@ -78,7 +78,7 @@ class TestStepping:
         simulation = Simulation(three())
         with pytest.raises(StepError, match="pod default/one does not fit on node c"):
             simulation.schedule_on("c")
-        with pytest.raises(UnknownNameError, match='node: got "d", wanted a node that is there'):
+        with pytest.raises(UnknownNameError, match='node: got "d", wanted a node of the cluster'):
             simulation.schedule_on("d")
         assert simulation.schedule_on("c", force=True).host == "c"
 

@@ -188,7 +188,7 @@ class TestNodes:
 
     def test_an_unknown_node(self) -> None:
         """A failure of a node that is not there is bad input."""
-        with pytest.raises(ManifestError, match="test: Fail: got b, which is no node by then"):
+        with pytest.raises(ManifestError, match="test: Fail: got b, wanted a node that exists at that time"):
             played(replay(*there(small()), at(1, small("b"), FAIL)))
 
 
