@@ -59,7 +59,7 @@ def compare(
     pods wait and in which order they are tried.
 
     With --mode free each places the pods in its own copy of the cluster. With --mode locked all decide on the same state each time, and
-    only the decisions of --a take effect: then every difference comes from the rules.
+    only the decisions of --a take effect, so that no difference is the result of an earlier one.
 
     A decision is the same; or among the best, if it is another node that --a scores as high as its own; or different. A decision among
     the best counts as one that differs. Real schedulers choose among equal nodes at random or in turn; the key tie-break sets it here.

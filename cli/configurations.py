@@ -80,7 +80,7 @@ class Wanted:
         if "profile" in self.values and "config" in self.values:
             raise UnknownNameError(f"--{self.name}: got profile and config, wanted one of them")
 
-    # --- what it comes to -------------------------------------------------------------------------------------------
+    # --- from words to a scheduler ------------------------------------------------------------------------------------
 
     def scheduler_name(self) -> str:
         """Whose pods it schedules; of several profiles, the first one's."""

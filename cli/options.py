@@ -52,7 +52,7 @@ SCHEDULER = (
     click.option("--equivalence-cache", is_flag=True, help="1.12 and 1.13: use the equivalence cache, with the original's gaps."),
     click.option(
         "--tie-break", type=click.Choice(list(TIE_BREAKS)), default="release", show_default=True,
-        help=f"How to choose among several best nodes. 1.16 and {DEFAULT_FRAMEWORK} choose at random; `release` takes the first for them.",
+        help=f"How to choose among best nodes. The originals of 1.16 and {DEFAULT_FRAMEWORK} do it at random; `release` takes the first.",
     ),
     click.option("--seed", type=int, default=0, show_default=True, help="For --tie-break random, and for random events of a scenario."),
     click.option(

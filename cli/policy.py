@@ -30,7 +30,7 @@ policy.add_command(migrate_policy)
 @click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults.")
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def check_policy(file: Path, release: str, gates: str | None, form: str) -> None:
-    """Show what the Policy in FILE (- is standard input) comes to, with warnings of what is accepted but never runs.
+    """Show what runs under the Policy in FILE (- is standard input), with warnings of what is accepted but never runs.
 
     Exit status 0: accepted, 1: the release refuses it, 2: bad input.
 

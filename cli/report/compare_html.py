@@ -20,7 +20,7 @@ MODES = {
         "Each configuration has its own copy of the cluster. A pod that gets another node changes the cluster for the pods after it,"
         " so that scores may differ because of earlier placements, too."
     ),
-    "locked": "All decide on the same state each time, and only the decisions of {first} take effect: every difference is in the rules.",
+    "locked": "All decide on the same state each time, and only the decisions of {first} take effect: no difference results from another.",
 }
 
 
