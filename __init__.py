@@ -1,7 +1,7 @@
-"""The classic Kubernetes scheduler, releases 1.12 to 1.16 and 1.27: the public names, each loaded when it is first asked for.
+"""The classic Kubernetes scheduler, releases 1.12 to 1.16 and 1.27: the public names, each loaded at first use.
 
-``Cluster`` and ``Scheduler`` decide; ``predicate``, ``priority`` and ``CATALOGUE`` are for rules of one's own, together with what those
-see (``Template``, ``Batch``, ``Cycle``) and answer with (``Failures``, ``Reason``, ``Reads``). ``Plugin`` is the base of plugins for
+``Cluster`` and ``Scheduler`` decide; ``predicate``, ``priority`` and ``CATALOGUE`` are for your own rules, together with what rules
+get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, ``Reads``). ``Plugin`` is the base of plugins for
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``.
 """
 

@@ -7,11 +7,11 @@ from difflib import get_close_matches
 
 
 class KubeclassicError(Exception):
-    """The base of every error that is the input's fault and not the program's."""
+    """The base of every error that the input causes, not the program."""
 
 
 class ManifestError(KubeclassicError):
-    """A manifest cannot be read: says where (file, document, field), what was got and what was wanted."""
+    """A manifest cannot be read; the text says where (file, document, field), what was got and what was wanted."""
 
 
 class QuantityError(KubeclassicError, ValueError):

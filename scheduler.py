@@ -48,12 +48,12 @@ class ClassicOptions(TypedDict, total=False):
     """What releases with predicates and priorities take beside the rest."""
 
     policy: GivenPolicy | None
-    """Goes before *provider*."""
+    """Takes precedence over *provider*."""
     provider: str | None
     catalogue: Catalogue
     """A user's own rules beside upstream's."""
     hard_pod_affinity_weight: int | None
-    """1 where none is given."""
+    """By default 1."""
     equivalence_cache: bool
     scheduler_name: str | None
     """Whose pods wait for this scheduler."""
@@ -62,22 +62,22 @@ class ClassicOptions(TypedDict, total=False):
 class Scheduler:
     """Decides where the pods of *cluster* go, as kube-scheduler of *release* would.
 
-    The scheduler keeps its own table of the cluster, follows its changes, and takes pods that it placed as bound; the cluster itself, and
-    with it every other scheduler, hears of that only where someone tells it (``cluster.update(decision.pod.bound_to(decision.host))``).
+    The scheduler keeps its own table of the cluster, follows its changes, and assumes that the pods that it placed are bound. The cluster
+    itself does not change: to tell it and all other schedulers, call ``cluster.update(decision.pod.bound_to(decision.host))``.
 
-    *gates* are those that differ from the release's defaults, or ``A=true,B=false``. ``percentage_of_nodes_to_score=0`` is what the
-    release does by default, or what profiles say. *tie_break* says which of several best nodes: ``release``, ``round-robin``, ``first``,
-    ``random`` (by *seed*), or a function (how many there are, how often it was asked before) -> (which, whether that counts as asked).
-    *extenders* are called in order; those that a Policy or configuration names are not. *memory_bytes* is how much of earlier answers is
-    kept, 0: nothing.
+    *gates* are those that differ from the release's defaults, or ``A=true,B=false``. ``percentage_of_nodes_to_score=0`` is the default of
+    the release, or what profiles say. *tie_break* says how to choose among several best nodes: ``release``, ``round-robin``, ``first``,
+    ``random`` (by *seed*), or a function (how many there are, how often it was called before) -> (which, whether that counts as a call).
+    *extenders* are called in order; those that a Policy or configuration names are not called. *memory_bytes* is the size of the cache of
+    answers, 0: none.
 
     Releases with predicates and priorities take the options of :class:`ClassicOptions` too.
     Those with the framework take *profile*, a KubeSchedulerConfiguration, whose profiles say which pods wait, and *plugins*, a user's own
     beside upstream's; without a profile these run at all of their extension points. Without *release* it is the newest of the former,
     or with *profile* that of the latter.
 
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, gate or provider, or for what the release does not
-    take, and :class:`~kubeclassic.exceptions.PolicyError` for what it refuses, in its words.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, gate or provider, or for an option that the
+    release does not have, and :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses, in upstream's words.
     """
 
     def __init__(
@@ -145,20 +145,20 @@ class Scheduler:
     # --- decisions --------------------------------------------------------------------------------------------------
 
     def schedule(self, pod: GivenPod, *, details: bool = True) -> Decision:
-        """One scheduling cycle for *pod*, which need not be of the cluster; where it finds a host it is taken as bound.
+        """One scheduling cycle for *pod*, which need not be in the cluster. If it finds a host, the pod is assumed to be bound there.
 
-        Where others have to leave for it they leave at once, and *pod* waits for their node: schedule it again. *details* keeps what was
-        looked at on the way (feasible nodes, reasons, scores); without them it is much faster. Raises
-        :class:`~kubeclassic.exceptions.KubeclassicError` for a pod that is not known, cannot be read, or has a node.
+        If it preempts other pods, they leave at once, and *pod* is nominated to their node: schedule it again. With *details* the decision
+        keeps feasible nodes, reasons and scores; without them it is much faster. Raises
+        :class:`~kubeclassic.exceptions.KubeclassicError` for a pod that is unknown, cannot be read, or has a node.
         """
         decision = self._cycle(self._unplaced(pod), details)
         self._run.take_retries()
         return decision
 
     def run(self, pods: Iterable[GivenPod] | None = None, *, details: bool = False) -> list[Decision]:
-        """A cycle for each of *pods*, else for all that wait, in order; who made others leave is tried once more at the end.
+        """A cycle for each of *pods*, or for all that wait, in order; pods that preempted others are tried once more at the end.
 
-        Raises as :meth:`schedule` does, for the first pod that gives reason to; what was decided before stands.
+        Raises as :meth:`schedule` does, for the first such pod; earlier decisions stay.
         """
         chosen = (self._unplaced(pod) for pod in pods) if pods is not None else iter(self.waiting)
         decisions = [self._cycle(pod, details) for pod in chosen]
@@ -166,7 +166,7 @@ class Scheduler:
         return decisions
 
     def explain(self, pod: GivenPod) -> Decision:
-        """What :meth:`schedule` would decide for *pod*, with all details; nothing moves, and nothing follows from it."""
+        """What :meth:`schedule` would decide for *pod*, with all details; nothing changes."""
         return self._run.ask(self._unplaced(pod))
 
     def _cycle(self, pod: Pod, details: bool, *, retry: bool = False) -> Decision:
@@ -174,7 +174,7 @@ class Scheduler:
         return self._run.cycle(pod, retry=retry)
 
     def _unplaced(self, pod: GivenPod) -> Pod:
-        """The pod that is meant, which must be without a node; what it looks like is news to the scheduler."""
+        """The given pod, which must have no node; the scheduler gets its latest form."""
         found = self.cluster.waiting_pod(pod)
         host = found.spec.node_name or self._host_of(found)
         if host:
@@ -188,13 +188,13 @@ class Scheduler:
 
 
 def _check_taken(version: str, classic: ClassicOptions, newer: Mapping[str, object]) -> None:
-    """Refuse what the other kind of releases takes."""
+    """Refuse the options of the other kind of releases."""
     runs_profiles = version in FRAMEWORK_RELEASES
     wanted = f"profile or plugins of release {DEFAULT_FRAMEWORK}" if runs_profiles else f'release "{DEFAULT_FRAMEWORK}"'
     unset = {"catalogue": CATALOGUE, "equivalence_cache": False}
     for name, value in (classic if runs_profiles else newer).items():
         if value is not None and value is not unset.get(name):
-            raise UnknownNameError(f"{name}: got one, which release {version} has not, wanted {wanted}")
+            raise UnknownNameError(f"{name}: got one, which release {version} does not have, wanted {wanted}")
 
 
 def _algorithm(release: Release, classic: ClassicOptions, gates: Mapping[str, bool] | str | None, **options: Any) -> Algorithm:

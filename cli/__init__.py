@@ -36,7 +36,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and leave.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")
 def cli() -> None:
     """The classic Kubernetes scheduler, releases 1.12 to 1.16, and the framework of 1.27: where pods would go, and why.
 
@@ -52,7 +52,7 @@ for command in (simulate, explain, compare, replay, conform, bench, importing, r
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and leave the process: 0 and 1 are a command's answers, 2 is bad input, told in one line."""
+    """Run the command line and end the process: 0 and 1 are a command's answers, 2 is bad input, told in one line."""
     sys.exit(run(arguments))
 
 
@@ -69,7 +69,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
-        # Who reads standard output has had enough; nothing more may be written to it, at the interpreter's end either.
+        # The reader has closed standard output: nothing more may be written to it, not even when the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except OSError as error:

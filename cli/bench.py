@@ -23,7 +23,7 @@ from .output import note, writing
 
 
 class MissingExtra(KubeclassicError):
-    """Something is asked for that needs a package which is not installed."""
+    """An option needs a package that is not installed."""
 
 
 PATH = click.Path(path_type=Path)
@@ -35,28 +35,30 @@ PATH = click.Path(path_type=Path)
 @click.option("--nodes", type=click.IntRange(1), default=1000, show_default=True, help="With --kind: nodes.")
 @click.option("--existing", type=click.IntRange(0), help="With --kind: bound pods.  [default: 1000; preemption: 30 a node]")
 @click.option("--pods", type=click.IntRange(1), default=1000, show_default=True, help="With --kind: pods to schedule.")
-@click.option("--templates", type=click.IntRange(1), default=1, show_default=True, help="With --kind: sizes of pods, all different.")
+@click.option("--templates", type=click.IntRange(1), default=1, show_default=True, help="With --kind: number of different pod sizes.")
 @click.option("--release", metavar="RELEASE", help=f"The release that schedules.  [default: the case's, or {DEFAULT_RELEASE}]")
-@click.option("--repeat", type=click.IntRange(1), default=5, show_default=True, help="Runs, of which the best counts.")
+@click.option("--repeat", type=click.IntRange(1), default=5, show_default=True, help="Number of runs; the best one counts.")
 @click.option("--check", type=PATH, metavar="HOSTS", help="A file of the hosts that the pods must get.")
 @click.option("--output", metavar="FILE", help="Write the placements there, as --check reads them.")
 @click.option("--scheduler-profile", type=PATH, metavar="FILE", help=f"{DEFAULT_FRAMEWORK}: a {KIND} with profiles.")
-@click.option("--flame-graph", type=PATH, metavar="FILE", help="Write one of a further run: .html, or .json for speedscope (pyinstrument).")
+@click.option("--flame-graph", type=PATH, metavar="FILE", help="Write a flame graph of one more run: .html, or .json for speedscope.")
 @click.option(
     "--profile", type=PATH, metavar="FILE",
     help=f"Short for --scheduler-profile where FILE ends in .yaml or .yml, or is JSON with a {KIND}; else for --flame-graph.",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Say which share of decisions was read off scoreboards, and why the others were not.")
 @memory_options
 def bench(
     case: Path | None, kind: str | None, nodes: int, existing: int | None, pods: int, templates: int, release: str | None,
     repeat: int, check: Path | None, output: str | None, scheduler_profile: Path | None, flame_graph: Path | None, profile: Path | None,
-    memory: int | None, no_memory: bool,
+    verbose: bool, memory: int | None, no_memory: bool,
 ) -> None:  # fmt: skip
     """Time the scheduling loop of CASE, a conformance case file or manifests, and print the best run as one line of JSON.
 
-    The loop alone is timed, on one core, decisions without per-node details; pods_per_s is pods a second of processor time.
-    load_seconds is reading, decoding and feeding the cluster, write_seconds writing the placements, p50_ms and p99_ms the wall time of a
-    decision, calibration the processor time of a fixed loop, by which machines compare. The best run is that of the least processor time.
+    Only the loop is timed, on one core, with decisions that keep no per-node details; pods_per_s is pods a second of processor time.
+    load_seconds is the time to read, decode and feed the cluster, write_seconds the time to write the placements. p50_ms and p99_ms are
+    the wall time of a decision. calibration is the processor time of a fixed loop, a measure of the machine. quick is the share of
+    decisions that were read off scoreboards, with the reasons of the others. The best run is the one with the least processor time.
 
     Exit status 0: timed, 1: --check found another host, 2: bad input.
 
@@ -65,7 +67,7 @@ def bench(
     kubeclassic bench --kind spread --nodes 5000 --existing 20000 --pods 2000
     kubeclassic bench basic-5000.jsonl.gz --profile profile.yaml
     """
-    scheduler_profile, flame_graph = _meant(profile, scheduler_profile, flame_graph)
+    scheduler_profile, flame_graph = _split_profile(profile, scheduler_profile, flame_graph)
     profiler = _profiler() if flame_graph else None
     started = time.process_time()
     shape = Shape(kind=kind or "basic", nodes=nodes, existing=existing, pods=pods, templates=templates)
@@ -75,6 +77,8 @@ def bench(
     options = engine_options(memory, no_memory)
     best = max((timing.time_once(problem, options) for _ in range(repeat)), key=lambda run: run.rate)
     _print(problem, best, read_seconds, output)
+    for line in best.quick.lines() if verbose else ():
+        note(line)
     if flame_graph is not None:
         timing.profiled(problem, options, profiler)
         with writing(str(flame_graph)) as stream:
@@ -86,8 +90,8 @@ def bench(
 # --- what is timed --------------------------------------------------------------------------------------------------
 
 
-def _meant(profile: Path | None, scheduler_profile: Path | None, flame_graph: Path | None) -> tuple[Path | None, Path | None]:
-    """The scheduler's profile, and where a flame graph goes, once it is clear which of them --profile means."""
+def _split_profile(profile: Path | None, scheduler_profile: Path | None, flame_graph: Path | None) -> tuple[Path | None, Path | None]:
+    """The scheduler's profile and the file for a flame graph; --profile means one of them."""
     is_scheduler_s = profile is not None and _is_configuration(profile)
     other, name = (scheduler_profile, "--scheduler-profile") if is_scheduler_s else (flame_graph, "--flame-graph")
     if profile is not None and other is not None:
@@ -107,12 +111,12 @@ def _is_configuration(path: Path) -> bool:
 
 
 def _version(release: str | None, profile: Path | None) -> str | None:
-    """The release that is asked for, if one is: that of profiles where only a profile is given."""
+    """The wanted release, if any; with a profile alone, the one that has profiles."""
     if release is None:
         return None if profile is None else DEFAULT_FRAMEWORK
     version = find_any_release(release).version
     if profile is not None and version not in FRAMEWORK_RELEASES:
-        raise UnknownNameError(f"--profile: got {profile}, which release {version} has not, wanted --release {DEFAULT_FRAMEWORK}")
+        raise UnknownNameError(f"--profile: got {profile}, which release {version} does not have, wanted --release {DEFAULT_FRAMEWORK}")
     return version
 
 
@@ -121,7 +125,7 @@ def _problem(case: Path | None, shape: Shape, kind: str | None, release: str | N
         raise click.UsageError("wanted either a CASE or --kind")
     found = shape.case(release or DEFAULT_RELEASE) if case is None else timing.read_case(case, release or DEFAULT_RELEASE)
     if release is not None:
-        found = _moved(found, release)
+        found = _with_release(found, release)
     if profile is not None:
         load_configuration(profile)
         (document,) = read_documents(profile)
@@ -129,8 +133,8 @@ def _problem(case: Path | None, shape: Shape, kind: str | None, release: str | N
     return found
 
 
-def _moved(case: dict[str, Any], release: str) -> dict[str, Any]:
-    """A case, of whatever release, for *release*, without the gates that this one does not know."""
+def _with_release(case: dict[str, Any], release: str) -> dict[str, Any]:
+    """A case of any release, changed to *release*, without the gates that this one does not know."""
     config, gates = case.get("config") or {}, find_any_release(release).gates
     kept = {name: value for name, value in (config.get("featureGates") or {}).items() if name in gates}
     left_out = [name for name in config.get("featureGates") or {} if name not in kept]
@@ -150,9 +154,9 @@ def _print(problem: dict[str, Any], best: timing.Timing, read_seconds: float, ou
 def _verify(best: timing.Timing, pods: list[str], hosts: list[str | None]) -> None:
     found = list(timing.differing(best, pods, hosts))
     if found:
-        note(f"{len(found)} of {len(pods)} pods have another host; {found[0]}")
+        note(f"{len(found)} of {len(pods)} pods have another host, the first: {found[0]}")
         sys.exit(1)
-    note(f"all {len(pods)} hosts are as given")
+    note(f"all {len(pods)} hosts are as expected")
 
 
 # --- flame graphs ---------------------------------------------------------------------------------------------------

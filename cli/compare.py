@@ -40,29 +40,31 @@ def _configurations(command: F) -> F:
 @click.command(short_help="What does another configuration change?")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 @_configurations
-@click.option("--mode", type=click.Choice(MODES), default=FREE, show_default=True, help="Each its own way, or all on the state of --a.")
+@click.option(
+    "--mode", type=click.Choice(MODES), default=FREE, show_default=True, help="free: each on its own state; locked: all on that of --a."
+)
 @click.option("--newer-labels", is_flag=True, help="Give nodes the labels of newer releases beside the old ones, as after an upgrade.")
 @cluster_options
 @click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True)
-@click.option("--show", type=click.IntRange(min=0), default=50, show_default=True, help="List so many decisions that differ.")
+@click.option("--show", type=click.IntRange(min=0), default=50, show_default=True, help="List at most this many differing decisions.")
 @click.option("--output", metavar="FILE", help="Write the comparison there, whole or not at all, instead of to standard output.")
 def compare(
     paths: tuple[Path, ...], mode: str, newer_labels: bool, cluster: ClusterChoice, form: str, show: int, output: str | None,
     **texts: str | None,
 ) -> None:  # fmt: skip
-    """Schedule the pods that wait in PATHS under --a, --b and further configurations, and say which land elsewhere, and why.
+    """Schedule the pods that wait in PATHS under --a, --b and further configurations, and say which get another node, and why.
 
     A configuration is a list of KEY=VALUE, quoted as in a shell, with the keys release, policy, profile, config, provider,
-    feature-gates, percentage and tie-break. Up to eight may be given, --a to --h; the others are held against --a, which also says whose
+    feature-gates, percentage and tie-break. Up to eight may be given, --a to --h. The others are compared with --a, which also says whose
     pods wait and in which order they are tried.
 
-    With --mode free each goes its own way. With --mode locked all decide on the same state each time, where the decisions of --a lead, so
-    that every difference is one of judgement.
+    With --mode free each places the pods in its own copy of the cluster. With --mode locked all decide on the same state each time, and
+    only the decisions of --a take effect, so that no difference is the result of an earlier one.
 
-    A decision is the same; among the best, if it is another node, which --a scores as high as its own; or different. Decisions among the
-    best differ all the same: real schedulers draw lots or take turns among equals, and --tie-break says how it is done here.
+    A decision is the same; or among the best, if it is another node that --a scores as high as its own; or different. A decision among
+    the best counts as one that differs. Real schedulers choose among equal nodes at random or in turn; the key tie-break sets it here.
 
-    -o html writes a page that stands by itself, with pictures and with both tables of each decision that differs.
+    -o html writes a single page that needs no other files, with pictures and with both tables of each decision that differs.
 
     Exit status 0: all decisions are the same, 1: some are not, 2: bad input.
 

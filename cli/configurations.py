@@ -19,7 +19,7 @@ OLDER_ALONE = ("policy", "provider")
 
 @attrs.frozen
 class Wanted:
-    """One configuration as it was asked for under *name*: a value by key."""
+    """One configuration as it was given under *name*: a value by key."""
 
     name: str
     text: str
@@ -27,7 +27,7 @@ class Wanted:
 
     @classmethod
     def parse(cls, name: str, text: str) -> Wanted:
-        """Read *text*; raises :class:`~kubeclassic.exceptions.UnknownNameError` for what is not ``key=value`` with a known key."""
+        """Read *text*; raises :class:`~kubeclassic.exceptions.UnknownNameError` unless it is ``key=value`` with known keys."""
         try:
             words = shlex.split(text)
         except ValueError as error:
@@ -46,7 +46,7 @@ class Wanted:
 
     @property
     def setup(self) -> Setup:
-        """The same as the options of the other commands would say it."""
+        """The same in the form of the options of other commands."""
         policy, profile, config = (Path(self.values[key]) if key in self.values else None for key in ("policy", "profile", "config"))
         return Setup(
             release=self.values.get("release"), provider=self.values.get("provider"), policy=policy, profile=profile, config=config,
@@ -65,7 +65,7 @@ class Wanted:
 
     @property
     def percentage(self) -> int | None:
-        """The share of nodes to look for, where it is said."""
+        """The share of nodes to look for, if given."""
         return int(self.values["percentage"]) if "percentage" in self.values else None
 
     def _check(self) -> None:
@@ -76,11 +76,11 @@ class Wanted:
         setup = self.setup
         strange = [key for key in (OLDER_ALONE if self.runs_profiles else ("profile",)) if key in self.values]
         if strange:
-            raise UnknownNameError(f"--{self.name}: got {strange[0]}, which release {setup.version} has not")
+            raise UnknownNameError(f"--{self.name}: got {strange[0]}, which release {setup.version} does not have")
         if "profile" in self.values and "config" in self.values:
             raise UnknownNameError(f"--{self.name}: got profile and config, wanted one of them")
 
-    # --- what it comes to -------------------------------------------------------------------------------------------
+    # --- from words to a scheduler ------------------------------------------------------------------------------------
 
     def scheduler_name(self) -> str:
         """Whose pods it schedules; of several profiles, the first one's."""

@@ -47,7 +47,7 @@ def conform(
 ) -> None:  # fmt: skip
     """Run the conformance cases in PATHS and compare each answer with the original's.
 
-    A case is a scheduling problem; beside a file X.cases.jsonl[.gz] lies X.answers.jsonl[.gz] with what the original Go scheduler
+    A case is a scheduling problem. Next to a file X.cases.jsonl[.gz] is X.answers.jsonl[.gz] with what the original Go scheduler
     decided: feasible nodes, every failure reason, every score, the host, the victims. Exit status 0: all identical, 1: any difference,
     2: bad input.
 

@@ -23,14 +23,14 @@ from .simulate import tell
 @click.argument("pod")
 @scheduler_options
 @cluster_options
-@click.option("--alone", is_flag=True, help="On the cluster as it stands, without scheduling the pods that come before.")
+@click.option("--alone", is_flag=True, help="Explain on the cluster as it is, without scheduling the pods before it.")
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.option("--output", metavar="FILE", help="Write the record there, whole or not at all, instead of to standard output.")
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
 def explain(
     paths: tuple[Path, ...], pod: str, setup: Setup, cluster: ClusterChoice, alone: bool, form: str, output: str | None, verbose: bool
 ) -> None:
-    """Show what every node in PATHS has against POD, or how it scores; and what is short, by how much.
+    """Show for every node in PATHS why it rejects POD, or how it scores; and which resources are short, by how much.
 
     POD is namespace/name, or a name that only one waiting pod has. The pods that `kubeclassic simulate` tries before it are scheduled
     first, so that both say the same.

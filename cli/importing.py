@@ -1,4 +1,4 @@
-"""``kubeclassic import``: traces of other tools as manifests."""
+"""``kubeclassic import``: traces as manifests."""
 
 from __future__ import annotations
 

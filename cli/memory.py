@@ -1,4 +1,4 @@
-"""The options that say how much of earlier answers the scheduler may keep; what it decides never depends on them."""
+"""The options for the size of the cache of answers; no decision depends on them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def _bytes(context: click.Context, parameter: click.Parameter, value: str | None
 
 def memory_options(command: F) -> F:
     """Give *command* ``--memory`` and ``--no-memory``; it gets them as *memory* (bytes or None) and *no_memory*."""
-    size = click.option("--memory", callback=_bytes, metavar="BYTES", help="Keep earlier answers up to this, such as 64Mi.  [default: 1Gi]")
-    off = click.option("--no-memory", is_flag=True, help="Keep no answers: work everything out in every cycle.")
+    size = click.option("--memory", callback=_bytes, metavar="BYTES", help="Cache answers up to this size, such as 64Mi.  [default: 1Gi]")
+    off = click.option("--no-memory", is_flag=True, help="Cache no answers: compute everything in every cycle.")
     return size(off(command))
 
 

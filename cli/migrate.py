@@ -40,7 +40,7 @@ REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {
 
 @attrs.frozen(kw_only=True)
 class _Options:
-    """Everything that is asked for besides FILE and the release."""
+    """All options besides FILE and the release."""
 
     gates: str | None
     output: str | None
@@ -71,22 +71,22 @@ class _Options:
 @click.option("-o", "--output", metavar="FILE", help="Write the profile there, whole or not at all, instead of to standard output.")
 @click.option(
     "--without", multiple=True, metavar="NAME",
-    help=f"Do as upstream's own translation of 1.19 to 1.22 did in this point, or in all: {', '.join(DEVIATIONS)}.",
+    help=f"Translate this point, or all, as upstream's own translation of 1.19 to 1.22 did: {', '.join(DEVIATIONS)}.",
 )  # fmt: skip
-@click.option("--selector-spread", is_flag=True, help="Spread pods by plugin SelectorSpread, which has the old formula.")
+@click.option("--selector-spread", is_flag=True, help="Spread pods with plugin SelectorSpread, which has the old formula.")
 @click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Try both on this cluster; more paths may follow.")
 @click.option("--newer-labels", is_flag=True, help="Check with the node labels of newer releases beside the old ones, as after an upgrade.")
 @click.option("--report", metavar="FILE", help="Write the whole check there: .html, .json or .txt.")
-@click.option("--show", type=click.IntRange(min=0), default=20, show_default=True, help="Tell so many of those that differ.")
+@click.option("--show", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most this many different decisions.")
 @click.argument("more", type=FILE, nargs=-1)
 def migrate_policy(file: Path, release: str, **options: Any) -> None:
-    """Write what does the work of the Policy in FILE with scheduling plugins, and list on standard error all that has no exact equal.
+    """Translate the Policy in FILE to a profile of plugins, and list on standard error what has no exact equivalent.
 
     FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that points to a Policy; - is standard input.
 
-    With --check every waiting pod is judged twice on the same state, which follows the old release: by it and by the profile, as `compare
-    --mode locked` does. All nodes are looked at. A decision is the same; among the best, if the profile takes another node that the old
-    release scores as high as its own, so that only the lot would have decided; or different.
+    With --check the old release and the profile both decide on every waiting pod, on the same state, as `compare --mode locked` does; only
+    the decisions of the old release take effect. All nodes are looked at. A decision is the same; or among the best, if the profile takes
+    another node that the old release scores as high as its own; or different.
 
     Exit status 0: migrated, and under --check no decision is different; 1: some are; 2: bad input.
 

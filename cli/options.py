@@ -1,4 +1,4 @@
-"""The options that say which scheduler and which cluster: one declaration for every command that schedules."""
+"""The options for the scheduler and the cluster, declared once for all commands that schedule."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SCHEDULER = (
     click.option("--policy-configmap-namespace", metavar="NAME", default="kube-system", show_default=True, help="Where that ConfigMap is."),
     click.option(
         "--config", type=FILE,
-        help=f"A KubeSchedulerConfiguration; options that are given as well count before it. {DEFAULT_FRAMEWORK}: the same as --profile.",
+        help=f"A KubeSchedulerConfiguration; other options override it. {DEFAULT_FRAMEWORK}: the same as --profile.",
     ),
     click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults."),
     click.option(
@@ -45,16 +45,16 @@ SCHEDULER = (
     ),
     click.option(
         "--hard-pod-affinity-symmetric-weight", "hard_pod_affinity_weight", type=int, metavar="N",
-        help="What required pod affinity of others counts in scoring, 1 to 100.  [default: 1]",
+        help="The weight of the required affinity of other pods in scoring, 1 to 100.  [default: 1]",
     ),
     click.option("--scheduler-name", metavar="NAME", help="Schedule the pods that ask for this one.  [default: default-scheduler]"),
     click.option("--disable-preemption", is_flag=True, help="Never make room by evicting pods of lower priority."),
-    click.option("--equivalence-cache", is_flag=True, help="1.12 and 1.13: with the equivalence cache, gaps included."),
+    click.option("--equivalence-cache", is_flag=True, help="1.12 and 1.13: use the equivalence cache, with the original's gaps."),
     click.option(
         "--tie-break", type=click.Choice(list(TIE_BREAKS)), default="release", show_default=True,
-        help=f"Which of several best nodes; 1.16 and {DEFAULT_FRAMEWORK}, which draw lots, take the first under `release`.",
+        help=f"How to choose among best nodes. The originals of 1.16 and {DEFAULT_FRAMEWORK} do it at random; `release` takes the first.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="For --tie-break random, and what a scenario leaves to chance."),
+    click.option("--seed", type=int, default=0, show_default=True, help="For --tie-break random, and for random events of a scenario."),
     click.option(
         "--rules", multiple=True, metavar="MODULE:NAME",
         help=f"Your own rules: a Python module and the Catalogue in it; {DEFAULT_FRAMEWORK}: the class of a plugin, or a list of such.",
@@ -67,7 +67,7 @@ CLUSTER = (
         "--order", type=click.Choice(ORDERS), default="input", show_default=True,
         help="In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
     ),
-    click.option("--no-defaults", is_flag=True, help="Take objects as they stand, without what the API server fills in."),
+    click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults."),
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ class ClusterChoice:
     no_defaults: bool = False
 
     def read(self, paths: tuple[Path, ...], scheduler_name: str | Collection[str]) -> Scenario:
-        """The scenario that *paths* and ``--pods`` tell of; pods wait that ask for *scheduler_name*, one or several."""
+        """The scenario in *paths* and ``--pods``; pods that ask for *scheduler_name*, one or several, wait."""
         return read_scenario(paths, self.pods, scheduler_name=scheduler_name, defaults=not self.no_defaults)
 
 

@@ -1,4 +1,4 @@
-"""``kubeclassic policy``: what a Policy comes to, and what becomes of it."""
+"""``kubeclassic policy``: what a Policy means, and how it migrates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .output import note, one_line, warn
 from .report.text import format_table
 
 
-@click.group(short_help="What a Policy comes to.")
+@click.group(short_help="What a Policy means, and what replaces it.")
 def policy() -> None:
     """Work with Policy files: JSON or YAML, by themselves or in a ConfigMap."""
 
@@ -30,7 +30,7 @@ policy.add_command(migrate_policy)
 @click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults.")
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def check_policy(file: Path, release: str, gates: str | None, form: str) -> None:
-    """Show what the Policy in FILE (- is standard input) comes to, with warnings of what is accepted but never runs.
+    """Show what runs under the Policy in FILE (- is standard input), with warnings of what is accepted but never runs.
 
     Exit status 0: accepted, 1: the release refuses it, 2: bad input.
 

@@ -26,7 +26,7 @@ def following(items: Iterable[T], total: int) -> Iterator[T]:
 
 @contextmanager
 def counting(total: int, what: str) -> Iterator[Callable[[int, str], None]]:
-    """A bar for work that says itself how far it is: call what this gives with the number done and a word on it."""
+    """A bar for work that reports its own progress: call the yielded function with the number done and a short text."""
     if total < WORTH_A_BAR or not sys.stderr.isatty():
         yield lambda done, word: None
         return

@@ -1,4 +1,4 @@
-"""``kubeclassic releases``: the releases, one of them, or what two differ in."""
+"""``kubeclassic releases``: the releases, one release, or the differences of two."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..algorithmprovider.releases import RELEASES
 from .report.text import format_table
 
 
-@click.command(short_help="What the releases are, and what two of them differ in.")
+@click.command(short_help="What the releases are, and how two of them differ.")
 @click.argument("release", required=False)
 @click.option("--diff", "pair", nargs=2, metavar="A B", help="What release B does differently from release A.")
 @click.option("--all-gates", is_flag=True, help="Show gates that no decision depends on, too.")

@@ -21,7 +21,7 @@ from ..simulation.replay.inputs.times import DURATION, parse_duration
 from ..simulation.replay.inputs.traces import Reading
 from ..simulation.replay.recording import Places, Recording, found
 from ..simulation.replay.replay import Replay
-from ..simulation.replay.simulated import Delays
+from ..simulation.replay.simulatedcluster import Delays
 from .options import scheduler_options
 from .output import note, warn
 from .progress import counting
@@ -52,8 +52,8 @@ DELAYS = (
     _delay("--binding-delay", "binding", "From the decision until the pod is bound."),
     _delay("--provisioning-delay", "provisioning", "Until a volume is made for a claim."),
     _delay("--startup-delay", "startup", "From the binding until the pod runs."),
-    _delay("--termination-delay", "termination", "Between the order to leave and the end of a pod, as for victims of preemption."),
-    _delay("--failure-delay", "failure", "From a node's failure or deletion until its pods are given up."),
+    _delay("--termination-delay", "termination", "From the deletion or eviction of a pod until it is gone."),
+    _delay("--failure-delay", "failure", "From a node's failure or deletion until its pods are evicted."),
 )
 PATH = click.Path(path_type=Path)
 
@@ -70,34 +70,34 @@ def _delays(command: Any) -> Any:
 @click.option(
     "--compress-time", type=click.FloatRange(min=0, min_open=True), default=1.0, metavar="F", help="Let all times pass F times as fast."
 )
-@click.option("--ignore-times", is_flag=True, help="Take manifests and traces without times: all pods come at once, and stay.")
-@click.option("--as-recorded", is_flag=True, help="Pods leave when they did, not after having run for as long as they did.")
-@click.option("--run-time", type=seconds, help="How long pods run that say nothing of it.  [default: for ever]")
+@click.option("--ignore-times", is_flag=True, help="Ignore the times in manifests and traces: all pods come at once, and stay.")
+@click.option("--as-recorded", is_flag=True, help="Pods leave at their recorded time, not after their recorded run time.")
+@click.option("--run-time", type=seconds, help="The run time of pods that have none of their own.  [default: for ever]")
 @_delays
-@click.option("--recreate/--no-recreate", default=True, show_default=True, help="Evicted pods of a controller come again by another name.")
+@click.option("--recreate/--no-recreate", default=True, show_default=True, help="Replace evicted pods of a controller, under another name.")
 @click.option("--until", type=seconds, help="Stop at this virtual time.  [default: when nothing happens any more]")
-@click.option("--no-defaults", is_flag=True, help="Take objects as they stand, without what the API server fills in.")
+@click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults.")
 @click.option("--output", type=PATH, metavar="FILE", help="Write the events there as they happen, instead of to standard output.")
 @click.option("--series", type=PATH, metavar="FILE", help="Write time series there: CSV, or Parquet if the name ends in .parquet.")
 @click.option("--series-every", type=seconds, default=0.0, show_default="every instant", help="Virtual time between two rows.")
-@click.option("--checkpoint", type=PATH, metavar="FILE", help="Keep the state there, to go on from with --resume; needs --output.")
-@click.option("--checkpoint-every", type=click.IntRange(min=1), default=10_000, show_default=True, metavar="N", help="Steps between two.")
-@click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one; the results are as if nothing had stopped.")
+@click.option("--checkpoint", type=PATH, metavar="FILE", help="Save the state there, for --resume; needs --output.")
+@click.option("--checkpoint-every", type=click.IntRange(min=1), default=10_000, show_default=True, metavar="N", help="In steps.")
+@click.option("--resume", is_flag=True, help="Resume from the checkpoint, if there is one; the results are the same as without a stop.")
 def replay(
     paths: tuple[Path, ...], setup: Setup, no_defaults: bool, output: Path | None, series: Path | None, series_every: float, **more: Any
 ) -> None:
-    """Let pods and nodes come and go over virtual time, and have them scheduled meanwhile, with queue, back-off and preemption.
+    """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
 
     \b
-    PATHS, in any mixture:
-      manifests    what is there at first; pods may have annotations kubeclassic/creation-time, deletion-time and run-time
+    PATHS, in any combination:
+      manifests    the cluster at the start; pods may have annotations kubeclassic/creation-time, deletion-time and run-time
       recordings   JSON Lines of {"time": ..., "event": "Add|Update|Delete", "object": {...}}, nodes also "Drain|Fail|Recover";
                    files of kube-scheduler-simulator's recorder, which say "resource" for "object"
       two CSVs     the nodes and pods of Alibaba's openb trace, with its times
       a scenario   YAML operations as of scheduler_perf: createNodes, createPods, churn, sleep, barrier, failNodes, ...
     Times are seconds or dates. Events go to standard output as JSON Lines, the summary to standard error.
 
-    Exit status 0: every pod got a node, 1: some did not, 2: bad input, 130: interrupted, with what there is by then written.
+    Exit status 0: every pod got a node, 1: some did not, 2: bad input, 130: interrupted, with the results so far written.
 
     \b
     kubeclassic replay openb_node_list_all_node.csv openb_pod_list_default.csv --series use.csv > events.jsonl
@@ -106,7 +106,7 @@ def replay(
     kubeclassic replay scenario.yaml --output events.jsonl --checkpoint state --resume
     """
     if (more["checkpoint"] or more["resume"]) and not (output and more["checkpoint"]):
-        wanted = "--output FILE too: what is on standard output cannot be gone on with" if more["checkpoint"] else "--checkpoint FILE"
+        wanted = "--output FILE too: events on standard output cannot be resumed" if more["checkpoint"] else "--checkpoint FILE"
         raise click.UsageError(f"--{'checkpoint' if more['checkpoint'] else 'resume'}: wanted {wanted}")
     places = Places(
         events=output, series=series, series_every=series_every, checkpoint=more["checkpoint"], checkpoint_every=more["checkpoint_every"]
@@ -121,9 +121,9 @@ def replay(
     _run(recording)
     note(replay_text(recording.replay))
     if not recording.replay.is_over:
-        note("interrupted" + (": --resume goes on from here" if places.checkpoint else ""))
+        note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
         sys.exit(INTERRUPTED)
-    ledger, tally = recording.replay.world.ledger, recording.replay.world.tally
+    ledger, tally = recording.replay.cluster.ledger, recording.replay.cluster.tally
     sys.exit(1 if ledger.waiting_pods or tally.never_scheduled else 0)
 
 
@@ -152,7 +152,7 @@ def _options() -> dict[str, str]:
 
 
 def _told(value: Any) -> str:
-    """An option's value; for a file, what is in it too."""
+    """An option's value; for a file, a hash of its content too."""
     if not isinstance(value, Path) or not value.is_file():
         return str(value)
     return f"{value} (sha256 {hashlib.sha256(value.read_bytes()).hexdigest()[:16]})"
@@ -170,7 +170,7 @@ def _run(recording: Recording) -> None:
 
 @contextmanager
 def _stopped_by_interrupt(recording: Recording) -> Iterator[None]:
-    """The first Ctrl-C stops after the step that is under way; a second one at once."""
+    """The first Ctrl-C stops after the current step, a second one at once."""
 
     def stop(number: int, frame: object) -> None:
         if recording.stopped:

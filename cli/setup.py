@@ -38,12 +38,12 @@ OLDER_ALONE = {
     "hard_pod_affinity_weight": ("--hard-pod-affinity-symmetric-weight", "hardPodAffinityWeight of InterPodAffinity in a profile"),
     "scheduler_name": ("--scheduler-name", "schedulerName of a profile"),
 }
-"""Options that only releases with predicates and priorities have: field -> flag, and what there is instead."""
+"""Options that only releases with predicates and priorities have: field -> flag, and its replacement."""
 
 
 @attrs.frozen(kw_only=True)
 class Setup:
-    """Which scheduler, as the command line says it; an absent option leaves the word to ``--config``, then to the release.
+    """The scheduler that the command line asks for. What no option says comes from ``--config``, then from the release.
 
     Without *release* it is the default one, or with *profile* the one that runs profiles.
     """
@@ -67,7 +67,7 @@ class Setup:
 
     @property
     def version(self) -> str:
-        """The release without a patch level; raises :class:`~kubeclassic.exceptions.UnknownNameError` for one that there is not."""
+        """The release without a patch level; raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release."""
         default = DEFAULT_RELEASE if self.profile is None else DEFAULT_FRAMEWORK
         return find_any_release(self.release or default).version
 
@@ -77,21 +77,21 @@ class Setup:
         return self.version in FRAMEWORK_RELEASES
 
     def configuration(self) -> Configuration:
-        """The component configuration that the options come to, of the kind that the release has.
+        """The component configuration that the options describe, of the kind that the release reads.
 
-        Raises :class:`~kubeclassic.exceptions.KubeclassicError` for options that the release has not.
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` for options that the release does not have.
         """
         self._check()
         return self._profiles() if self.runs_profiles else self._classic()
 
     def scheduler_names(self, configuration: Configuration) -> frozenset[str]:
-        """Whose pods are scheduled, as they name it."""
+        """The schedulerNames whose pods are scheduled."""
         if isinstance(configuration, framework.KubeSchedulerConfiguration):
             return frozenset(profile.scheduler_name or "" for profile in configuration.profiles)
         return frozenset([configuration.scheduler_name or "default-scheduler"])
 
     def engine(self, configuration: Configuration, config_maps: ConfigMaps | None = None) -> Engine:
-        """A new scheduler of *configuration*; *config_maps* are where ``--policy-configmap`` is looked for."""
+        """A new scheduler of *configuration*; *config_maps* are those that ``--policy-configmap`` may name."""
         wanted = self._algorithm(configuration, config_maps) if isinstance(configuration, KubeSchedulerConfiguration) else configuration
         options: dict[str, Any] = {"preempts": not self.disable_preemption, "tie_break": self.tie_break, "seed": self.seed}
         try:
@@ -147,10 +147,10 @@ class Setup:
         if not self.runs_profiles:
             if self.profile is not None:
                 wanted = f"wanted --release {DEFAULT_FRAMEWORK}"
-                raise UnknownNameError(f"--profile: got {self.profile}, which release {version} has not, {wanted}")
+                raise UnknownNameError(f"--profile: got {self.profile}, which release {version} does not have, {wanted}")
             return
         for field, (flag, instead) in OLDER_ALONE.items():
             if getattr(self, field) is not None:
-                raise UnknownNameError(f"{flag}: got {getattr(self, field)}, which release {version} has not, wanted {instead}")
+                raise UnknownNameError(f"{flag}: got {getattr(self, field)}, which release {version} does not have, wanted {instead}")
         if self.profile is not None and self.config is not None:
             raise UnknownNameError(f"--config: got {self.config} beside --profile {self.profile}, wanted one of them")

@@ -36,11 +36,11 @@ from .setup import Setup
 def simulate(
     paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, form: str, details: bool, output: str | None, verbose: bool
 ) -> None:
-    """Schedule the pods without a node in PATHS, as kube-scheduler would have.
+    """Schedule the pods without a node in PATHS, as kube-scheduler would.
 
     PATHS are manifests or dumps of a cluster: YAML, JSON, JSON Lines, gzipped or not, directories of them, - for standard input. Nodes
-    and pods with a node are there; pods without one wait, and so do those that Deployments, StatefulSets, DaemonSets, Jobs and the like
-    still lack. Records go to standard output; summary and warnings to standard error.
+    and pods with a node are the cluster. Pods without a node wait, and so do the pods that Deployments, StatefulSets, DaemonSets, Jobs and
+    other workloads still lack. Records go to standard output; summary and warnings to standard error.
 
     Exit status 0: all placed, 1: some unschedulable, 2: bad input.
 

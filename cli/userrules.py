@@ -47,7 +47,7 @@ def _is_plugin(found: Any) -> bool:
 
 
 def _found(place: str, kind: type[Any], called: str) -> Any:
-    """What is called NAME in MODULE, if it is of *kind*."""
+    """The object called NAME in MODULE, which must be of *kind*."""
     module_name, colon, name = place.partition(":")
     if not (module_name and colon and name):
         raise UnknownNameError(f'--rules: got "{place}", wanted MODULE:{called.upper()}')
@@ -69,5 +69,5 @@ def _imported(module_name: str, place: str) -> ModuleType:
         return importlib.import_module(module_name)
     except PolicyError:
         raise
-    except Exception as error:  # whatever a user's module raises is told in one line
+    except Exception as error:  # any error of a user's module is reported in one line
         raise UnknownNameError(f'--rules: got "{place}": {type(error).__name__}: {error}') from None

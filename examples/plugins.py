@@ -1,4 +1,4 @@
-"""Plugins of one's own: ``kubeclassic simulate examples/cluster --release 1.27 --rules examples.plugins:PLUGINS``."""
+"""Plugins of your own: ``kubeclassic simulate examples/cluster --release 1.27 --rules examples.plugins:PLUGINS``."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -11,7 +11,7 @@ ZONE_AT_WORK = Reason("node(s) were in a zone that is worked on", resolvable=Fal
 
 
 class ZoneAtWork(Plugin):
-    """Turn down nodes in a zone that is worked on: the question is asked once a zone and answered for all nodes at once."""
+    """Turn down nodes in a zone that is worked on: looks once at each zone, and answers for all nodes at once."""
 
     name = "ZoneAtWork"
     filter_reads = Reads.NODE
@@ -26,7 +26,7 @@ class ZoneAtWork(Plugin):
 
 
 class FewerPods(Plugin):
-    """Prefer nodes with fewer pods: asked node by node, which is slow and easy."""
+    """Prefer nodes with fewer pods: called node by node, which is easy but slow."""
 
     name = "FewerPods"
 

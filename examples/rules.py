@@ -1,4 +1,4 @@
-"""Rules of one's own: ``kubeclassic simulate examples/cluster --rules examples.rules:CATALOGUE``."""
+"""Rules of your own: ``kubeclassic simulate examples/cluster --rules examples.rules:CATALOGUE``."""
 
 from kubeclassic import CATALOGUE as UPSTREAM
 from kubeclassic import Batch, Cycle, Failures, Reads, Reason, Template, predicate, priority
@@ -10,13 +10,13 @@ ZONE_AT_WORK = Reason("node(s) were in a zone that is worked on", resolvable=Fal
 
 @predicate("ZoneAtWork", reads=Reads.NODE, key=lambda pod: None)
 def zone_at_work(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes in a zone that is worked on: the question is asked once a zone and answered for all nodes at once."""
+    """Turn down nodes in a zone that is worked on: looks once at each zone, and answers for all nodes at once."""
     return Failures.where(ZONE_AT_WORK, nodes.label(ZONE).where(lambda zone: zone in AT_WORK))
 
 
 @priority.each_node("FewerPods", reads=Reads.REQUESTS)
 def fewer_pods(pod: Template, nodes: Batch, i: int, cycle: Cycle) -> int:
-    """Prefer nodes with fewer pods: asked node by node, which is slow and easy."""
+    """Prefer nodes with fewer pods: called node by node, which is easy but slow."""
     return max(0, 10 - int(nodes.pod_count[i]))
 
 

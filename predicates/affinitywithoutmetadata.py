@@ -103,7 +103,7 @@ def _unreadable_texts(nodes: Batch, i: int) -> Iterator[str]:
 
 # --- the pod's own terms --------------------------------------------------------------------------------------------
 
-NOWHERE = sys.maxsize
+NO_PLACE = sys.maxsize
 """The place of a pod that does not exist: after all places in the list."""
 Domains = tuple[int, ...]
 """Codes of the labels of a role's keys."""
@@ -195,16 +195,16 @@ class _OwnTerms:
         row, gone = self.nodes.row(i), self._gone(i)
         wanted, error = _first(self.affinity.sharing(row), gone), _first_error(self.affinity, gone)
         if self.affinity.has_empty_key and wanted < error[0]:
-            wanted, error = NOWHERE, (wanted, EMPTY_KEY)
+            wanted, error = NO_PLACE, (wanted, EMPTY_KEY)
         # Upstream: an error in the anti-affinity counts as a violation.
         refused = min(_first(self.anti.sharing(row), gone), _first_error(self.anti, gone)[0])
         if error[0] < min(wanted, refused + 1):
             texts, key = self.cycle.algorithm.release.affinity_texts, self.cycle.pod.key
             return texts["affinity"].format(pod=key, node=self.nodes.name(i), error=error[1])
-        if refused < NOWHERE:
+        if refused < NO_PLACE:
             return ANTI_AFFINITY_VIOLATED
-        is_first = self.itself and _first(self.affinity.anywhere, gone) == NOWHERE
-        return None if not self.affinity.keys or wanted < NOWHERE or is_first else AFFINITY_UNMET
+        is_first = self.itself and _first(self.affinity.anywhere, gone) == NO_PLACE
+        return None if not self.affinity.keys or wanted < NO_PLACE or is_first else AFFINITY_UNMET
 
     def _gone(self, i: int) -> set[int]:
         """The places of pods that left node *i* in a trial."""
@@ -216,8 +216,8 @@ class _OwnTerms:
 
 
 def _first(places: list[int], gone: set[int]) -> int:
-    return next((place for place in places if place not in gone), NOWHERE)
+    return next((place for place in places if place not in gone), NO_PLACE)
 
 
 def _first_error(role: _Role, gone: set[int]) -> tuple[int, str]:
-    return next((error for error in role.errors if error[0] not in gone), (NOWHERE, ""))
+    return next((error for error in role.errors if error[0] not in gone), (NO_PLACE, ""))

@@ -32,7 +32,7 @@ _BEGINNINGS = re.compile(r"^(fatal: |couldn't create scheduler from policy: |cou
 
 @attrs.frozen
 class Family:
-    """A file of cases and, where there is one, the file of answers beside it."""
+    """A file of cases and, if there is one, the file of answers next to it."""
 
     release: str
     name: str
@@ -41,7 +41,7 @@ class Family:
 
 
 def find_families(paths: Iterable[Path]) -> list[Family]:
-    """The families in *paths*: files ``*.cases.jsonl[.gz]`` or directories of them, looked through to any depth."""
+    """The families in *paths*: files ``*.cases.jsonl[.gz]`` or directories of them, searched at any depth."""
     found: list[Family] = []
     for path in paths:
         if not path.exists():
@@ -95,7 +95,7 @@ class Manner:
 
     engine: Mapping[str, Any] = attrs.field(factory=dict)
     details: bool = True
-    """Everything is answered and compared; else, without what is worked out for details alone, only what was decided."""
+    """True: every field is computed and compared. False: only what was decided."""
 
 
 USUAL = Manner()
@@ -113,7 +113,7 @@ def answer_case(case: Json, manner: Manner = USUAL) -> Json:
 
 
 def build(case: Json, engine_options: Mapping[str, Any]) -> Engine:
-    """A scheduler for *case* that was told of its objects; *engine_options*: fields of the Engine."""
+    """A scheduler for *case* that has its objects; *engine_options*: fields of the Engine."""
     try:
         engine = engine_for(case["version"], case.get("config") or {}, **engine_options)
     except UnknownNameError as error:
@@ -148,7 +148,7 @@ def read_items(case: Json) -> Items:
 
 
 def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[Decision]:
-    """The decisions on *items* in order, then those on the retries; *nominated*: pod -> the node that it waits for beforehand."""
+    """The decisions on *items* in order, then those on the retries; *nominated*: pod -> the node that it is nominated to at the start."""
     pods = {item.key: item for verb, item in items if verb == "schedule" and isinstance(item, Pod)}
     for key, name in nominated.items():
         run.nominate(pods[key], name)
@@ -203,7 +203,7 @@ def _deeper(where: str, got: Any, wanted: Any) -> list[str]:
 
 @attrs.define
 class FamilyReport:
-    """What came of one family."""
+    """The results of one family."""
 
     release: str
     family: str

@@ -17,7 +17,7 @@ from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES
 
 ALL_RELEASES = tuple(BY_VERSION)
-"""Every release that there is a scheduler of, oldest first."""
+"""Every supported release, oldest first."""
 
 
 def engine_for(version: str, config: Mapping[str, Any], options: Mapping[str, Any] | None = None, **engine: Any) -> Engine:

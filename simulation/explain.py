@@ -1,4 +1,4 @@
-"""Why a pod goes where it goes: every node with what speaks against it or how it scores, and what was short by how much."""
+"""Why a pod goes where it goes: for each node the reasons against it or its scores, and what was short by how much."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .simulate import Simulation
 
 INSUFFICIENT = "Insufficient "
 TOO_MANY = "Too many pods"
-"""How the framework says that pods are insufficient."""
+"""The framework's text for too few free places for pods."""
 
 
 @attrs.frozen
 class Shortage:
-    """A resource of which a node has less left than the pod asks for, in millicores, bytes or pieces."""
+    """A resource of which a node has less left than the pod requests, in millicores, bytes or pieces."""
 
     resource: str
     asked: int
@@ -37,7 +37,7 @@ class Shortage:
 
 @attrs.frozen
 class Score:
-    """What a priority or plugin gives a node: ``raw`` as counted, ``reduced`` to 0 to 10 or 100, and the weight that it counts with."""
+    """A node's score by a priority or plugin: ``raw`` as computed, ``reduced`` to 0 to 10 or 0 to 100, and the weight."""
 
     raw: int
     reduced: int
@@ -56,19 +56,19 @@ class NodeReport:
     name: str
     fits: bool
     visited: bool
-    """False where the search had enough nodes before it came here."""
+    """False if the search found enough nodes before it reached this one."""
     rules: tuple[str, ...] = ()
     """The predicates, or the plugin, that turned the node down."""
     reasons: tuple[str, ...] = ()
     shortages: tuple[Shortage, ...] = ()
     scores: dict[str, Score] = attrs.field(factory=dict)
-    """By priority or plugin; empty where the node was not scored."""
+    """By priority or plugin; empty if the node was not scored."""
     total: int | None = None
     code: str | None = None
-    """That of the plugin's status, in upstream's words; None where it fits, and for a release without plugins."""
+    """The code of the plugin's status; None if the node fits, and for a release without plugins."""
 
     def record(self, *, by_plugins: bool = False) -> dict[str, Any]:
-        """As plain data; *by_plugins*: rules are plugins, and what they answer has a code."""
+        """As plain data; *by_plugins*: the rules are plugins, whose answers have a code."""
         return {
             "node": self.name,
             "fits": self.fits,
@@ -89,7 +89,7 @@ class Explanation:
     decision: Decision
     nodes: tuple[NodeReport, ...]
     was_scored: bool
-    """False where a single node fitted and was taken without scoring; its scores are shown all the same."""
+    """False if only one node fitted, which was taken without scoring; its scores are shown anyway."""
 
     @property
     def by_plugins(self) -> bool:
@@ -103,7 +103,7 @@ class Explanation:
 
 
 def explain_in(simulation: Simulation, pod: Pod) -> Explanation:
-    """Schedule the pods that come before *pod* in *simulation*, then explain *pod* as it finds the cluster."""
+    """Schedule the pods that come before *pod* in *simulation*, then explain *pod* on the cluster as it is then."""
     run = simulation.begin()
     for other in simulation.pods():
         if other.key == pod.key:
@@ -190,7 +190,7 @@ class _Explaining:
                 yield Shortage(name, template.requests.get(name, 0), int(nodes.allocatable(name)[at] - nodes.requested(name)[at]))
 
     def _judged(self, row: int) -> tuple[Judgement, int]:
-        """The pass that turned the row down: with the pods nominated there, or as it is."""
+        """The pass that turned the row down: with the pods nominated there, or without them."""
         verdict = self.verdict
         place, trial = verdict.place.get(row), verdict.with_nominated
         if trial is not None and place is not None and not trial.fits[place]:

@@ -1,4 +1,4 @@
-"""How much of what is free is of no use to the pods of a scenario."""
+"""How much of the free room is of no use to the pods of a scenario."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Shares = NDArray[np.float64]
 
 
 def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
-    """Resource -> of what is free, the share on nodes where a pod drawn from *pods* would not fit, on average; 0 where nothing is free.
+    """Resource -> the share of its free amount on nodes where a random one of *pods* would not fit, on average; 0 if nothing is free.
 
-    A pod does not fit where less is left of something than it requests, or no room for one more pod.
+    A pod does not fit if a node has less left of a resource than it requests, or no room for one more pod.
     """
     engine.snapshot.refresh()
     table = engine.table

@@ -1,4 +1,4 @@
-"""Keeps the garbage collector from looking again and again at a large cluster that stays as it is."""
+"""Keeps the garbage collector from scanning a large cluster again and again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def settled() -> Iterator[None]:
-    """What there is by now is left alone by the garbage collector meanwhile."""
+    """Inside, the garbage collector does not scan the objects that exist at the beginning."""
     gc.collect()
     gc.freeze()
     try:

@@ -1,4 +1,4 @@
-"""How many nodes are how full: what an average and its deviation do not show."""
+"""How many nodes are how full, in tenths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 
 
 def nodes_by_use(engine: Engine) -> dict[str, list[int]]:
-    """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes that have none are left out."""
+    """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes without it are left out."""
     engine.snapshot.refresh()
     table = engine.table
     there = np.flatnonzero(table.has_node)

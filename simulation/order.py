@@ -12,7 +12,7 @@ ORDERS = ("input", "priority", "queue")
 """``input``: as they came; ``priority``: the higher one first, equal ones as they came; ``queue``: as the scheduler pops them."""
 
 MOMENT = 1e-6
-"""Seconds between one pod's coming and the next one's: enough to tell them apart, too few for anything to fall due."""
+"""Seconds between the arrivals of two pods: enough to tell them apart, too few for a back-off to end."""
 
 
 def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:

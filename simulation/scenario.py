@@ -1,4 +1,4 @@
-"""What files say of a cluster, sorted for a simulation: what is there, and which pods wait for a node."""
+"""A cluster as read from files, for a simulation: the objects that exist, and the pods that wait for a node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Scenario:
     """Nodes, pods with a node, and everything else that the scheduler reads."""
     pending: tuple[Pod, ...]
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
-    """Why something takes no part -> how many times."""
+    """Why an object is ignored -> how many."""
     warnings: tuple[str, ...] = ()
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     """Manifests of ConfigMaps, by namespace and name."""
@@ -37,7 +37,7 @@ class Scenario:
     def find_pod(self, name: str) -> Pod:
         """The waiting pod called ``namespace/name``, or ``name`` where only one namespace has it.
 
-        Raises :class:`~kubeclassic.exceptions.UnknownNameError` where there is none, or more than one.
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is none, or more than one.
         """
         return find_waiting(name, (*self.pending, *(item for item in self.objects if isinstance(item, Pod))))
 
@@ -50,7 +50,7 @@ def read_scenario(
     defaults: bool = True,
     stdin: IO[Any] | None = None,
 ) -> Scenario:
-    """Read *paths* and, for more waiting pods, *pods*; workloads stand for the pods that their controllers would still make.
+    """Read *paths* and, for more waiting pods, *pods*; workloads count as the pods that their controllers would still create.
 
     With *defaults* objects are completed and admitted as the API server would. Pods that have finished, are being deleted or ask for
     a scheduler of another name than *scheduler_name*, one or several, do not wait. Raises
@@ -61,7 +61,7 @@ def read_scenario(
 
 
 def _sorted(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
-    """Tell what is there from what waits."""
+    """Separate what exists from what waits."""
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
         raise ManifestError("cluster: got no Node, wanted one at least")

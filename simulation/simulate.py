@@ -22,7 +22,7 @@ class Outcome:
     host: str | None = None
     error: str | None = None
     is_gated: bool = False
-    """It was not tried at all, as something holds it back."""
+    """It was not tried, as a PreEnqueue plugin holds it back."""
 
 
 @attrs.define(eq=False)
@@ -42,7 +42,7 @@ class Simulation:
     engine: Engine
     order: str = "input"
     details: bool = False
-    """Whether decisions keep what was looked at on the way."""
+    """Whether decisions keep feasible nodes, reasons and scores."""
     outcomes: dict[str, Outcome] = attrs.field(factory=dict)
     """By pod, of those tried so far."""
     evicted: dict[str, str] = attrs.field(factory=dict)
@@ -50,7 +50,7 @@ class Simulation:
     cycles: int = 0
 
     def decisions(self) -> Iterator[Decision]:
-        """Each cycle's decision, in order; a pod that others made way for is tried once more after all the rest."""
+        """Each cycle's decision, in order; a pod that preempted others is tried once more at the end."""
         run = self.begin()
         for pod in self.pods():
             yield self.note(run.cycle(pod))
@@ -69,7 +69,7 @@ class Simulation:
         return in_order(self.scenario.pending, self.order, self.engine)
 
     def note(self, decision: Decision) -> Decision:
-        """Take *decision* down among the outcomes, and who had to leave for it."""
+        """Record the outcome of *decision*, and its victims."""
         self.cycles += not decision.is_gated
         pod, plan = decision.pod, decision.preemption
         self.outcomes[pod.key] = Outcome(pod, decision.host, decision.error, decision.is_gated)

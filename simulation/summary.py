@@ -14,7 +14,7 @@ from .simulate import Simulation
 
 Ints = NDArray[np.int64]
 UNITS = {"cpu": "millicores", "memory": "bytes", "ephemeral-storage": "bytes"}
-"""Of other resources pieces are counted."""
+"""Other resources are counted in pieces."""
 
 
 @attrs.frozen
@@ -28,7 +28,7 @@ class Usage:
     use: float
     standard_deviation: float
     spread: float
-    """The fullest node's use less the emptiest one's."""
+    """The use of the fullest node minus that of the emptiest one."""
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
@@ -39,14 +39,14 @@ class Usage:
 
 @attrs.frozen
 class Summary:
-    """What a simulation came to."""
+    """The results of a simulation."""
 
     nodes: int
     pods: int
     placed: int
     unschedulable: int
     gated: int
-    """Pods that were not tried, as something holds them back."""
+    """Pods that were not tried, as a PreEnqueue plugin holds them back."""
     evicted: int
     cycles: int
     passed_over: Mapping[str, int]
@@ -59,7 +59,7 @@ class Summary:
 
 
 def summarise(simulation: Simulation) -> Summary:
-    """The summary of a simulation whose decisions were all taken."""
+    """The summary of a finished simulation."""
     engine, outcomes = simulation.engine, simulation.outcomes
     engine.snapshot.refresh()
     placed = sum(outcome.host is not None for outcome in outcomes.values())

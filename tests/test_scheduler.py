@@ -421,14 +421,20 @@ class TestConfiguration:
     @pytest.mark.parametrize(
         ("options", "kind", "message"),
         [
-            ({"policy": {}}, UnknownNameError, f"policy: got one, which release {NEW} has not, wanted profile or plugins of release {NEW}"),
+            (
+                {"policy": {}}, UnknownNameError,
+                f"policy: got one, which release {NEW} does not have, wanted profile or plugins of release {NEW}",
+            ),
             ({"provider": "DefaultProvider"}, UnknownNameError, "provider: got one, which"),
             ({"hard_pod_affinity_weight": 5}, UnknownNameError, "hard_pod_affinity_weight: got one, which"),
             ({"equivalence_cache": True}, UnknownNameError, "equivalence_cache: got one, which"),
             ({"scheduler_name": "mine"}, UnknownNameError, "scheduler_name: got one, which"),
             ({"catalogue": CATALOGUE.with_(last_name)}, UnknownNameError, "catalogue: got one, which"),
-            ({"release": "1.16", "profile": {}}, UnknownNameError, f'profile: got one, which release 1.16 has not, wanted release "{NEW}"'),
-            ({"release": "1.16", "plugins": [Plugin]}, UnknownNameError, "plugins: got one, which release 1.16 has not"),
+            (
+                {"release": "1.16", "profile": {}}, UnknownNameError,
+                f'profile: got one, which release 1.16 does not have, wanted release "{NEW}"',
+            ),
+            ({"release": "1.16", "plugins": [Plugin]}, UnknownNameError, "plugins: got one, which release 1.16 does not have"),
             ({"gates": {"EvenPodsSpread": True}}, PolicyError, "unrecognized feature gate: EvenPodsSpread"),
             ({"profile": {}}, PolicyError, "Object 'Kind' is missing"),
             ({"profile": "nope.yaml"}, PolicyError, "nope.yaml: no such file or directory"),

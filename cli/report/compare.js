@@ -75,7 +75,7 @@
       cell.append(make("div", `Cycle ${count(cycle)}${retry ? ", tried again after making room" : ""}: ${why.map(text).join("; ")}`));
       cell.append(make("div", judged.map(decided), "pair"));
     }
-    if (!pod.cycles.length) cell.append("It was decided alike, and left its node later.");
+    if (!pod.cycles.length) cell.append("All decided the same; it left its node later.");
     return make("tr", cell, "more");
   }
 

@@ -8,9 +8,8 @@ from typing import Any
 from ...simulation.compare.causes import KINDS
 from ...simulation.compare.compare import LOCKED
 from .simulation import percent
-from .text import format_table
+from .text import NO_HOST, format_table
 
-NOWHERE = "<none>"
 Record = dict[str, Any]
 Table = tuple[list[str], list[list[object]]]
 
@@ -33,7 +32,7 @@ def _parts(record: Record, most: int | None) -> Iterator[str]:
         yield format_table(*difference_table(record, most))
     count = len(record["differences"])
     if most is not None and count > most:
-        yield f"{count - most} more decisions differ; --show {count} lists them, and -o html and -o json tell of all, with both tables"
+        yield f"{count - most} more decisions differ; --show {count} lists them, and -o html and -o json show all, with both tables"
 
 
 def headline(record: Record) -> str:
@@ -56,25 +55,25 @@ def agreement_lines(against: Record) -> Iterator[str]:
     yield f"{cycles} decisions of both: {found['same']} the same"
     if found["amongBest"]:
         yield f"  {found['amongBest']} among the best: another node, which {first} scores as high as its own" + (
-            f"; {second}, too, scores both alike in {also}" if also else ""
+            f"; {second}, too, gives both the same score in {also}" if also else ""
         )
     if found["different"]:
-        yield f"  {found['different']} different" + (f"; {second} scores both nodes alike in {alone}" if alone else "")
+        yield f"  {found['different']} different" + (f"; {second} gives both nodes the same score in {alone}" if alone else "")
     yield (
         f"  the same nodes fit in {found['sameFeasible']}, the same ones are best in {found['sameBest']};"
-        f" however lots fall, {second} takes one of {first}'s best in {found['bestWithin']}"
+        f" whatever the tie-break, {second} takes one of {first}'s best in {found['bestWithin']}"
     )
 
 
 def count_table(record: Record) -> Table:
-    """What became of the pods: a column for each configuration."""
+    """The outcomes of the pods: a column for each configuration."""
     configurations = record["configurations"]
     names = ("placed", "unschedulable", "evicted")
     return ["pods", *(c["name"] for c in configurations)], [[name, *(str(c["summary"][name]) for c in configurations)] for name in names]
 
 
 def ending_configurations(record: Record) -> list[Record]:
-    """Those whose clusters end in a way of their own: all, or the first alone where it leads the others."""
+    """The configurations with a cluster of their own at the end: all, or only the first in mode locked."""
     found: list[Record] = record["configurations"]
     return found[:1] if record["mode"] == LOCKED else found
 
@@ -100,13 +99,13 @@ def resources(record: Record) -> list[str]:
 
 
 def cause_table(against: Record) -> Table:
-    """How often each cause came."""
+    """How often each cause occurred."""
     rows = [[c["cycles"], c["verdict"], c["kind"], c["rule"], c["side"], KINDS[c["kind"]]] for c in against["causes"]]
     return ["decisions", "outcome", "cause", "rule", "of", "meaning"], rows
 
 
 def correlation_table(against: Record) -> Table:
-    """How the scores of each rule go together."""
+    """How well the scores of each rule correlate."""
     rows: list[list[object]] = []
     for found in against["correlation"]:
         told = None if found["correlation"] is None else f"{found['correlation']:.3f}"
@@ -127,18 +126,18 @@ def difference_table(record: Record, most: int | None = None) -> Table:
 
 
 def decision_text(decision: Record | None) -> str:
-    """A host, or where room is made, or nothing."""
+    """The host, or the node where room is made, or nothing."""
     if decision is None:
         return ""
     room = f" (makes room on {decision['roomOn']})" if decision["roomOn"] else ""
-    return str(decision["host"] or NOWHERE + room)
+    return str(decision["host"] or NO_HOST + room)
 
 
 def cause_text(cause: Record) -> str:
     """The cause in a few words."""
     rule, side, node = cause["rule"] or cause["kind"], cause["side"], cause["node"]
     if cause["kind"] == "score":
-        return f"{rule} {cause['text']}" if cause["text"] else f"{rule} tips {side} to {node}"
+        return f"{rule} {cause['text']}" if cause["text"] else f"{rule} decides for {node} in {side}"
     if cause["kind"] in ("predicate", "sampling"):
         return f"{rule} in {side} against {node}: {cause['text']}"
     return f"{cause['kind']}{' in ' + side if side else ''}: {cause['text'] or KINDS[cause['kind']]}"

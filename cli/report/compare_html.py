@@ -1,4 +1,4 @@
-"""A comparison as one page that stands by itself: numbers, pictures, and a list of pods to look through; nothing is fetched."""
+"""A comparison as one page that needs no other files: numbers, pictures, and a list of pods."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Record = dict[str, Any]
 SAME, NEAR, FAR = "var(--same)", "var(--near)", "var(--far)"
 MODES = {
     "free": (
-        "Each configuration goes its own way: one pod that lands elsewhere changes the cluster for those after it, so that scores differ"
-        " for what was placed before, too."
+        "Each configuration has its own copy of the cluster. A pod that gets another node changes the cluster for the pods after it,"
+        " so that scores may differ because of earlier placements, too."
     ),
-    "locked": "All decide on the same state each time, where the decisions of {first} lead: every difference is one of judgement.",
+    "locked": "All decide on the same state each time, and only the decisions of {first} take effect: no difference results from another.",
 }
 
 
@@ -91,8 +91,8 @@ def _against(record: Record, at: int, against: Record, pods: PodList) -> Iterato
     yield f'<p class="soft">{_sets(at, against)}</p></div>'
     if against["causes"]:
         yield '<div class="card"><h3>Why decisions differ</h3>' + _causes(at, against, pods) + "</div>"
-    yield '<div class="card"><h3>Do the scores go together?</h3>'
-    yield '<p class="soft">Over the nodes that both score in a cycle. Sway: how far a score, times its weight, moves around its mean.</p>'
+    yield '<div class="card"><h3>Do the scores correlate?</h3>'
+    yield '<p class="soft">Over the nodes that both score in a cycle. Spread: the standard deviation of a score, times its weight.</p>'
     yield from correlations(at, against)
     yield f"<details><summary>All rules</summary>{table(*correlation_table(against))}</details></div>"
 
@@ -117,15 +117,15 @@ def _decision_parts(at: int, against: Record) -> list[Part]:
 
 
 def _sets(at: int, against: Record) -> str:
-    """What does not hang on the lot."""
+    """What does not depend on the tie-break."""
     path, found = f"against.{at}.agreement", against["agreement"]
     first, second = escape(against["first"]), escape(against["second"])
     counts = {key: told(f"{path}.{key}", number(count)) for key, count in found.items()}
     return (
         f"Of {counts['cycles']} decisions of both, the same nodes fit in {counts['sameFeasible']} and the same ones are best in"
-        f" {counts['sameBest']}; however lots fall, {second} takes one of {first}'s best in {counts['bestWithin']}."
-        f" {second}, too, scores both nodes alike in {counts['equalForBoth']} of the second kind,"
-        f" and alone does so in {counts['equalForSecondAlone']} of the third."
+        f" {counts['sameBest']}; whatever the tie-break, {second} takes one of {first}'s best in {counts['bestWithin']}."
+        f" {second}, too, gives both nodes the same score in {counts['equalForBoth']} of the second kind,"
+        f" and it alone does so in {counts['equalForSecondAlone']} of the third."
     )
 
 
@@ -149,7 +149,7 @@ def _causes(at: int, against: Record, pods: PodList) -> str:
 def _endings(record: Record) -> Iterator[str]:
     yield "<h2>Use, imbalance and fragmentation in the end</h2>"
     if record["mode"] == LOCKED:
-        yield f'<p class="soft">All stand on one state, that of {escape(record["configurations"][0]["name"])}.</p>'
+        yield f'<p class="soft">All have the same state, that of {escape(record["configurations"][0]["name"])}.</p>'
     yield from endings(record)
     yield f"<details><summary>All resources</summary>{table(*use_table(record))}</details>"
 
@@ -157,7 +157,7 @@ def _endings(record: Record) -> Iterator[str]:
 def _list(record: Record, pods: PodList, data: Record) -> Iterator[str]:
     yield '<h2 id="list">Which pods, and why</h2>'
     if not data["pods"]:
-        yield '<p class="soft">Every pod is decided alike.</p>'
+        yield '<p class="soft">Every decision is the same.</p>'
     outcomes = [(str(found["place"]), found["name"]) for found in pods.outcomes.values()]
     causes = [(str(at), text) for at, text in enumerate(_cause_names(record))]
     yield '<div class="card"><div class="filter">'
@@ -168,7 +168,7 @@ def _list(record: Record, pods: PodList, data: Record) -> Iterator[str]:
     yield f'<div class="scroll"><table>{head}<tbody id="rows"></tbody></table></div>'
     buttons = "".join(f'<button type="button" id="{name}">{name}</button>' for name in ("first", "before", "next", "last"))
     yield f'<div class="pager"><span id="told"></span>{buttons}</div>'
-    yield '<p class="soft">A click on a pod shows what each side made of the nodes in question.</p>'
+    yield '<p class="soft">Click on a pod to see how each configuration judged the nodes in question.</p>'
     if len(record["differences"]) > MOST:
         yield f'<p class="soft">Both tables are here for the first {number(MOST)} decisions that differ; -o json has them all.</p>'
     yield "<noscript><p>The list needs JavaScript; -o json and -o table have the same.</p></noscript></div>"

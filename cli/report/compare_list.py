@@ -1,4 +1,4 @@
-"""The pods of a comparison that are decided or end otherwise, as the data behind the list of a page."""
+"""The pods of a comparison whose decisions or ends differ, as data for the list of a page."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import attrs
 
 from ...simulation.compare.agreement import AMONG_BEST, DIFFERENT
 from ...simulation.compare.compare import LOCKED
-from .compare import NOWHERE, cause_text, decision_text
+from .compare import cause_text, decision_text
+from .text import NO_HOST
 
 Record = dict[str, Any]
 MOST = 20_000
-"""Of so many cycles the page holds both tables; of the rest it holds what was decided, and why."""
+"""The page has both tables for this many cycles; for the others it has the decisions and the reasons."""
 COLOURS = {AMONG_BEST: "var(--near)", DIFFERENT: "var(--far)", "elsewhere": "var(--near)", "alike in the end": "var(--same)"}
 KEYS = ("verdict", "kind", "rule", "side")
 
@@ -26,7 +27,7 @@ def colour_of(at: int) -> str:
 
 @attrs.define
 class Strings:
-    """Each text once, known by its place."""
+    """Each text once, by number."""
 
     places: dict[str, int] = attrs.field(factory=dict)
 
@@ -90,7 +91,7 @@ class PodList:
         return [self.strings.place(pod), shown, told, sorted(set(causes)), why, cycles]
 
     def _outcome(self, at: int, pod: str, ends: list[str | None], found: list[Record]) -> int | None:
-        """The place of what tells the configuration in place *at* from the first; None where nothing does."""
+        """The place of the outcome by which configuration *at* differs from the first; None if none does."""
         first, second = self.names[0], self.names[at]
         verdicts = [one["causes"][second]["verdict"] for one in found if second in one["causes"]]
         if self.record["mode"] == LOCKED:
@@ -113,7 +114,7 @@ class PodList:
         return self._cause_places[name, *map(str, (cause["verdict"], cause["kind"], cause["rule"], side))]
 
     def _why(self, pod: str, found: list[Record]) -> Iterator[str]:
-        """Why it is decided otherwise in the first cycle that is, or who took its place."""
+        """Why the first differing decision differs, or which pod replaced this one."""
         yield from (cause_text(cause) for one in found[:1] for cause in one["causes"].values())
         for configuration in self.record["configurations"] if not found else ():
             if pod in configuration["evicted"]:
@@ -121,7 +122,7 @@ class PodList:
 
     def _nowhere(self, name: str, found: list[Record]) -> str:
         told = [decision_text(one["decisions"][name]) for one in found if name in one["decisions"]]
-        return told[-1] if told and told[-1].startswith(NOWHERE) else NOWHERE
+        return told[-1] if told and told[-1].startswith(NO_HOST) else NO_HOST
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 

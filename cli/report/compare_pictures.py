@@ -1,4 +1,4 @@
-"""The pictures of a comparison: bars of what is alike, meters and columns of how the clusters end, scores that go together."""
+"""The pictures of a comparison: bars of decisions, meters and columns of use at the end, correlations of scores."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .html import Markup, dot, number, share, table, told, track
 
 Record = dict[str, Any]
 Part = tuple[str, int, str, str]
-"""Name, count, colour, and where the count stands in ``-o json``."""
+"""Name, count, colour, and the path of the count in ``-o json``."""
 MEASURES = ("use", "standardDeviation", "fragmentation")
 MEANINGS = {
-    "use": "use: of what there is",
+    "use": "use: the share of all nodes' capacity",
     "standardDeviation": "imbalance: the standard deviation of the nodes' use",
-    "fragmentation": "fragmentation: of what is free, on nodes where a waiting pod does not fit",
+    "fragmentation": "fragmentation: the share of the free room on nodes where a waiting pod does not fit",
 }
 
 
 def stack(label: str, parts: Sequence[Part]) -> str:
-    """Counts side by side as one bar, and what each stands for."""
+    """Counts side by side as one bar, with a legend."""
     total = max(sum(count for _, count, _, _ in parts), 1)
     pieces = "".join(f'<i style="flex:{count};--k:{colour}" title="{escape(name)}"></i>' for name, count, colour, _ in parts if count)
     lines = "".join(
@@ -37,13 +37,13 @@ def stack(label: str, parts: Sequence[Part]) -> str:
 
 
 def endings(record: Record) -> Iterator[str]:
-    """A card for each resource that anybody uses."""
+    """A card for each resource in use."""
     configurations = ending_configurations(record)
     idle = [name for name in resources(record) if not any(usage["requested"] for _, usage in _usages(configurations, name))]
     cards = [_card(record, configurations, name) for name in resources(record) if name not in idle]
     yield f'<div class="grid">{"".join(cards)}</div>'
     if idle:
-        yield f'<p class="soft">Nothing of it is asked for: {escape(", ".join(idle))}.</p>'
+        yield f'<p class="soft">Not requested by any pod: {escape(", ".join(idle))}.</p>'
 
 
 def _usages(configurations: Sequence[Record], resource: str) -> list[tuple[int, Record]]:
@@ -96,14 +96,14 @@ def _columns(counts: Sequence[tuple[int, list[int]]]) -> str:
     marks = "".join(f'<text x="{6 + 36 * tenth}" y="114">{10 * tenth} %</text>' for tenth in (0, 5)) + '<text x="340" y="114">100 %</text>'
     axis = f'<line x1="4" y1="100.5" x2="368" y2="100.5"/>{marks}<text x="6" y="11">{number(most)} nodes</text>'
     picture = f'<svg viewBox="0 0 374 118" role="img" aria-label="nodes by use">{axis}{"".join(pieces)}</svg>'
-    return f"<figure>{picture}<figcaption>nodes by how much of theirs is in use</figcaption></figure>"
+    return f"<figure>{picture}<figcaption>nodes by the share of their capacity in use</figcaption></figure>"
 
 
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
 def correlations(at: int, against: Record) -> Iterator[str]:
-    """How the scores of each rule go together, and which rules never tell nodes apart."""
+    """How well the scores of each rule correlate, and which rules never score nodes differently."""
     rows: list[Sequence[object]] = []
     silent: list[str] = []
     for place, found in enumerate(against["correlation"]):
@@ -111,18 +111,18 @@ def correlations(at: int, against: Record) -> Iterator[str]:
             silent.append(found["rule"])
             continue
         rows.append(_correlation(f"against.{at}.correlation.{place}", found, against))
-    headers = ["score of", "-1 to 1", "correlation", *(f"sway in {against[side]}" for side in ("first", "second"))]
+    headers = ["score of", "-1 to 1", "correlation", *(f"spread in {against[side]}" for side in ("first", "second"))]
     yield table(headers, rows)
     if silent:
-        yield f'<p class="soft">These told no nodes apart on either side: {escape(", ".join(silent))}.</p>'
+        yield f'<p class="soft">These rules gave all nodes the same score in both: {escape(", ".join(silent))}.</p>'
 
 
 def _correlation(path: str, found: Record, against: Record) -> list[object]:
     value = found["correlation"]
     bar = "" if value is None else _from_the_middle(value)
-    text = "one side sees all nodes alike" if value is None else f"{value:.3f}"
-    sways = [Markup(told(f"{path}.deviations.{side}", share(found["deviations"][side]))) for side in (0, 1)]
-    return [_named(found, against), Markup(bar), Markup(told(f"{path}.correlation", text)), *sways]
+    text = "one gives all nodes the same score" if value is None else f"{value:.3f}"
+    spreads = [Markup(told(f"{path}.deviations.{side}", share(found["deviations"][side]))) for side in (0, 1)]
+    return [_named(found, against), Markup(bar), Markup(told(f"{path}.correlation", text)), *spreads]
 
 
 def _named(found: Record, against: Record) -> Markup:

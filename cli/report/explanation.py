@@ -1,18 +1,18 @@
-"""An explanation for people: the nodes that fit by score, and what speaks against the others."""
+"""An explanation for people: the nodes that fit by score, and the reasons against the others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ...simulation.explain import Explanation, NodeReport, Score, Shortage
-from .simulation import NOWHERE, amount
-from .text import format_table
+from .simulation import amount
+from .text import NO_HOST, format_table
 
 
 def explanation_text(explanation: Explanation) -> str:
     """The decision in a line, then a table of the nodes that fit and one of those that do not."""
     decision = explanation.decision
-    told = f"{decision.pod.key}: {decision.host or NOWHERE}" + (f"\n{decision.error}" if decision.error else "")
+    told = f"{decision.pod.key}: {decision.host or NO_HOST}" + (f"\n{decision.error}" if decision.error else "")
     return "\n\n".join([told, *_tables(explanation)])
 
 
@@ -44,7 +44,7 @@ def _cell(score: Score) -> str:
 def _reason_row(node: NodeReport, by_plugins: bool) -> list[object]:
     reasons = "; ".join(node.reasons)
     if node.fits:
-        reasons = "fits" if node.visited else "fits, but the search had enough nodes before it came here"
+        reasons = "fits" if node.visited else "fits, but the search found enough nodes before it reached this one"
     elif not node.visited:
         reasons += " (not reached by the search)"
     by = [", ".join(node.rules), *([node.code] if by_plugins else [])]

@@ -1,4 +1,4 @@
-"""Pieces of a page that stands by itself: nothing is fetched, and whatever a user named is escaped."""
+"""Pieces of a page that needs no other files; all names from the input are escaped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from .text import shown
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-"""The browser itself holds the page to it."""
+"""The browser enforces it."""
 
 
 def page(title: str, body: Iterable[str], style: str, script: str) -> str:
@@ -34,7 +34,7 @@ def _beside(name: str) -> str:
 
 
 def data_script(name: str, data: Any) -> str:
-    """*data* as JSON in the page, under the id *name*; no text in it can end it."""
+    """*data* as JSON in the page, under the id *name*; no text in it can end the script."""
     written = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{written}</script>'
 
@@ -58,7 +58,7 @@ def share(value: float) -> str:
 
 
 def told(path: str, text: str) -> str:
-    """*text*, which says what stands at *path* of ``-o json``: names and places, with dots between."""
+    """*text*, marked with the *path* of its value in ``-o json``: names and indexes, with dots between."""
     return f'<span data-json="{escape(path)}">{escape(text)}</span>'
 
 

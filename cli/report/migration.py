@@ -14,7 +14,7 @@ Record = dict[str, Any]
 
 
 def check_text(record: Record, most: int) -> str:
-    """The decisions of ``Comparison.record()`` that are different, *most* at most; why any fell elsewhere; and the counts."""
+    """The decisions of ``Comparison.record()`` that are different, *most* at most; why they are; and the counts."""
     (against,) = record["against"]
     causes = format_table(*cause_table(against)) if against["causes"] else ""
     parts = ["\n".join(_different(record, most)), causes, "\n".join(agreement_lines(against))]
@@ -27,4 +27,4 @@ def _different(record: Record, most: int) -> Iterator[str]:
         before, after = (decision_text(difference["decisions"][name]) for name in (POLICY, PROFILE))
         yield f"{DIFFERENT}: {difference['pod']}: {before} before, {after} with the profile: {cause_text(difference['causes'][PROFILE])}"
     if len(found) > most:
-        yield f"{len(found) - most} more are different; --report FILE tells of all, with both tables"
+        yield f"{len(found) - most} more are different; --report FILE has all, with both tables"

@@ -1,4 +1,4 @@
-"""A replay for people: what became of the pods, how long they waited, how full the cluster was."""
+"""A replay for people: the outcomes of the pods, how long they waited, how full the cluster was."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def replay_text(replay: Replay) -> str:
     """The counts in sentences, the waits and the use of resources as tables."""
     told = summary(replay)
     lines = [
-        f"{duration(replay.now)} of virtual time, {replay.world.ledger.nodes} nodes at the end",
+        f"{duration(replay.now)} of virtual time, {replay.cluster.ledger.nodes} nodes at the end",
         f"{told['arrived']} pods arrived, {told['scheduled']} scheduled, {told['finished']} finished, {told['evicted']} evicted",
         f"{told['attempts']} attempts, {told['failedAttempts']} failed, {told['preemptions']} made room",
     ]
     if told["stillWaiting"] or told["neverScheduled"]:
-        lines.append(f"{told['stillWaiting']} pods still wait, {told['neverScheduled']} left without ever having had a node")
+        lines.append(f"{told['stillWaiting']} pods still wait, {told['neverScheduled']} left without having had a node")
     lines += passed_over_text(replay.inputs.passed_over)
     if told["waits"]:
         lines.append(format_table(["wait", "seconds"], [[name, seconds] for name, seconds in told["waits"].items()]))

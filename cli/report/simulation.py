@@ -8,21 +8,19 @@ from ...api.objects.quantity import Quantity
 from ...core.decision.decision import Decision
 from ...simulation.simulate import Outcome, Simulation
 from ...simulation.summary import Summary, Usage
-from .text import format_table
-
-NOWHERE = "<none>"
+from .text import NO_HOST, format_table
 
 
 def outcome_table(simulation: Simulation) -> str:
     """One line a pod: its node, or upstream's message."""
-    rows = [[key, outcome.host or NOWHERE, outcome.error] for key, outcome in simulation.outcomes.items()]
+    rows = [[key, outcome.host or NO_HOST, outcome.error] for key, outcome in simulation.outcomes.items()]
     if simulation.all_placed:
         return format_table(["pod", "node"], [row[:2] for row in rows])
     return format_table(["pod", "node", "message"], rows)
 
 
 def wide_table(simulation: Simulation, decisions: Mapping[str, Decision]) -> str:
-    """As :func:`outcome_table`, with what was asked for and how the node came out; *decisions* are each pod's last."""
+    """As :func:`outcome_table`, with the requests of the pod and the score of its node; *decisions* are each pod's last."""
     headers = ["pod", "node", "priority", "cpu", "memory", "fitting", "score", "message"]
     return format_table(headers, [_wide_row(simulation, outcome, decisions[key]) for key, outcome in simulation.outcomes.items()])
 
@@ -32,7 +30,7 @@ def _wide_row(simulation: Simulation, outcome: Outcome, decision: Decision) -> l
     asked = [amount(name, requests.get(name, 0)) for name in ("cpu", "memory")]
     score = decision.scores.get(outcome.host) if outcome.host else None
     name = outcome.pod.key
-    return [name, outcome.host or NOWHERE, outcome.pod.priority, *asked, len(set(decision.feasible)), score, outcome.error]
+    return [name, outcome.host or NO_HOST, outcome.pod.priority, *asked, len(set(decision.feasible)), score, outcome.error]
 
 
 def summary_text(summary: Summary) -> str:
@@ -47,7 +45,7 @@ def summary_text(summary: Summary) -> str:
 
 
 def passed_over_text(passed_over: Mapping[str, int]) -> list[str]:
-    """A line on what took no part, if anything did."""
+    """A line on what was ignored, if anything was."""
     told = ", ".join(f"{count} {why}" for why, count in passed_over.items())
     return [f"passed over: {told}"] if told else []
 

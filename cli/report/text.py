@@ -1,4 +1,4 @@
-"""Tables as aligned text, in the manner of ``kubectl``: made to be read, and to be cut up by other programs."""
+"""Tables as aligned text, in the manner of ``kubectl``: for people, and for other programs to split into columns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import IO
 
 GAP = "   "
+NO_HOST = "<none>"
+"""In place of a host that a pod does not have."""
 
 Cell = object
 

@@ -22,7 +22,7 @@ GCE_PD = "kubernetes.io/gce-pd"
 AZURE_DISK = "kubernetes.io/azure-disk"
 CINDER = "kubernetes.io/cinder"
 AZURE_FILE = "kubernetes.io/azure-file"
-NOWHERE = "UNSPECIFIED"
+UNSPECIFIED = "UNSPECIFIED"
 """The project or zone in the handle of a GCE disk where it is not known."""
 
 Labels = Sequence[str]
@@ -61,19 +61,19 @@ def _ebs_id(written: str) -> str:
 
 def _gce_inline(source: VolumeSource) -> str | None:
     disk = source.gce_persistent_disk
-    return None if disk is None else _gce_handle_in(NOWHERE, disk.pd_name)
+    return None if disk is None else _gce_handle_in(UNSPECIFIED, disk.pd_name)
 
 
 def _gce_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
     disk = volume.spec.source.gce_persistent_disk
     zones = next(filter(None, (volume.labels.get(label, "") for label in zone_labels)), "").split("__")
     # Upstream: the handle of a regional disk has the region in place of the zone.
-    place = (zones[0] or NOWHERE) if len(zones) == 1 else _region(zones)
+    place = (zones[0] or UNSPECIFIED) if len(zones) == 1 else _region(zones)
     return _gce_handle_in(place, disk.pd_name if disk else "")
 
 
 def _gce_handle_in(place: str, name: str) -> str:
-    return f"projects/{NOWHERE}/zones/{place}/disks/{name}"
+    return f"projects/{UNSPECIFIED}/zones/{place}/disks/{name}"
 
 
 def _region(zones: list[str]) -> str:

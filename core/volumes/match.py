@@ -23,7 +23,7 @@ from .assumecache import VolumeError
 
 BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 NOTHING = Quantity()
-NOWHERE: Rows = np.zeros(0, np.intp)
+NO_ROWS: Rows = np.zeros(0, np.intp)
 
 
 def claim_class(claim: PersistentVolumeClaim) -> str:
@@ -86,7 +86,7 @@ class VolumeMatcher:
         key, value = single
         if key not in self._labelled:
             self._labelled[key] = _by_value(self.nodes.label(key))
-        return self._labelled[key].get(value, NOWHERE)
+        return self._labelled[key].get(value, NO_ROWS)
 
     def match(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume]) -> tuple[Numbers, Mask | None]:
         """The number of the best of *volumes* for each node, -1 where there is none, and the nodes on which the search fails.

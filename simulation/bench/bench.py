@@ -1,6 +1,6 @@
 """Time the scheduler: how many pods a second of processor time, from the first decision to the last.
 
-Only the loop is timed. Reading, decoding and feeding the cluster before it, and writing the placements after it, are measured apart.
+Only the loop is timed. Reading, decoding and feeding the cluster before it, and writing the placements after it, are measured separately.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 
 from ...api.reading.documents import read_documents
 from ...core.decision.decision import Decision
+from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import ManifestError
 from ..conform import Items, build, decisions, read_items
@@ -34,7 +35,7 @@ Json = dict[str, Any]
 def read_case(path: Path, release: str) -> Json:
     """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node wait.
 
-    *release* is taken where the case names none. Of manifests all nodes are scored, and nobody is preempted.
+    *release* is used if the case names none. With manifests all nodes are scored and preemption is off.
     """
     documents = [document.data for document in read_documents(path)]
     if len(documents) == 1 and "pending" in documents[0]:
@@ -69,6 +70,39 @@ def read_hosts(path: Path, release: str) -> tuple[list[str], list[str | None]]:
 # --- one run --------------------------------------------------------------------------------------------------------
 
 
+@attrs.frozen
+class QuickDecisions:
+    """How many decisions were read off scoreboards, and why the others were not."""
+
+    taken: int
+    detours: Mapping[str, int]
+    """Reason -> decisions, the most frequent reason first."""
+
+    @classmethod
+    def of(cls, engine: Engine) -> QuickDecisions:
+        """The decisions of *engine* so far."""
+        taken, detours = engine.flow.detours()
+        return cls(taken, dict(detours.most_common()))
+
+    @property
+    def decisions(self) -> int:
+        """All decisions."""
+        return self.taken + sum(self.detours.values())
+
+    def share(self, count: int) -> float:
+        """*count* as a share of all decisions, 0 to 1; 0 where there was none."""
+        return count / self.decisions if self.decisions else 0.0
+
+    def record(self) -> Json:
+        """As plain data."""
+        return {"share": round(self.share(self.taken), 6), "decisions": self.decisions, "detours": dict(self.detours)}
+
+    def lines(self) -> Iterator[str]:
+        """A line of text for the share, and one for each reason."""
+        yield f"read off scoreboards: {self.taken} of {self.decisions} decisions ({self.share(self.taken):.1%})"
+        yield from (f"  {reason}: {count} ({self.share(count):.1%})" for reason, count in self.detours.items())
+
+
 @attrs.frozen(kw_only=True)
 class Timing:
     """One run over a case; seconds are of processor time unless they are called wall."""
@@ -81,7 +115,8 @@ class Timing:
     wall_seconds: float
     load_seconds: float
     latencies: tuple[float, float]
-    """Wall milliseconds between two decisions: half of them, and 99 of 100, took no longer."""
+    """The median and the 99th percentile of the wall time of a decision, in milliseconds."""
+    quick: QuickDecisions
 
     @property
     def rate(self) -> float:
@@ -95,7 +130,7 @@ class Timing:
             "nodes": self.nodes, "pods": len(self.hosts), "scheduled": sum(host is not None for host in self.hosts.values()),
             "cycles": self.cycles, "cpu_seconds": round(self.cpu_seconds, 4), "wall_seconds": round(self.wall_seconds, 4),
             "pods_per_s": round(self.rate, 1), "p50_ms": round(p50, 4), "p99_ms": round(p99, 4),
-            "load_seconds": round(self.load_seconds, 3),
+            "load_seconds": round(self.load_seconds, 3), "quick": self.quick.record(),
         }  # fmt: skip
 
 
@@ -127,6 +162,7 @@ def _timed(run: Run, items: Items, nominated: Mapping[str, str], load_seconds: f
         wall_seconds=moments[-1] - moments[0],
         load_seconds=load_seconds,
         latencies=_percentiles(moments),
+        quick=QuickDecisions.of(run.engine),
     )
 
 
@@ -148,11 +184,11 @@ def profiled(case: Json, engine_options: Mapping[str, Any], profiler: Any) -> No
     profiler.stop()
 
 
-# --- what came of it ------------------------------------------------------------------------------------------------
+# --- results --------------------------------------------------------------------------------------------------------
 
 
 def differing(timing: Timing, pods: Iterable[str], hosts: Iterable[str | None]) -> Iterator[str]:
-    """Where *timing* has another host than given, a line each. A pod may be given by its name alone."""
+    """Where *timing* has another host than given, a line each. A pod may be given by its name without namespace."""
     by_name = {f"/{key.partition('/')[2]}": host for key, host in timing.hosts.items()}
     for pod, wanted in zip(pods, hosts, strict=True):
         known = by_name if pod.startswith("/") else timing.hosts
@@ -163,7 +199,7 @@ def differing(timing: Timing, pods: Iterable[str], hosts: Iterable[str | None]) 
 
 
 def seconds_to_write(timing: Timing, path: str | None) -> float:
-    """Write the placements to *path* (None: nowhere), as ``--check`` reads them; answers the seconds that this took."""
+    """Write the placements to *path* (None: nowhere) in the form of ``--check``; answers the seconds that this took."""
     started = time.process_time()
     with open(path or os.devnull, "w", encoding="utf-8") as stream:
         json.dump({"pods": list(timing.hosts), "hosts": list(timing.hosts.values())}, stream)
@@ -171,7 +207,7 @@ def seconds_to_write(timing: Timing, path: str | None) -> float:
 
 
 def peak_rss_mb() -> float | None:
-    """The most memory that this process ever had, in MiB; None where the system does not tell."""
+    """The most memory that this process ever had, in MiB; None if the system does not tell."""
     if sys.platform == "win32":
         return None
     import resource
@@ -181,7 +217,7 @@ def peak_rss_mb() -> float | None:
 
 
 def calibration() -> float:
-    """Seconds of processor time for a fixed loop, half of it Python and half of it numpy, best of three: machines compare by it."""
+    """Seconds of processor time for a fixed loop of Python and numpy, best of three: a measure of the machine."""
     return round(min(_fixed_loop() for _ in range(3)), 4)
 
 

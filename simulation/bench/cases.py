@@ -1,7 +1,7 @@
-"""Clusters to time the scheduler on, made to measure, in the shapes of upstream's scheduler_perf.
+"""Generated clusters to time the scheduler on, in the shapes of upstream's scheduler_perf.
 
-Nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Documents are made when asked for, so that a cluster of 300,000
-pods never stands in memory as JSON.
+Nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Documents are generated one by one, so that a cluster
+of 300,000 pods is never in memory as JSON.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ REGION = "failure-domain.beta.kubernetes.io/region"
 HOSTNAME = "kubernetes.io/hostname"
 ZONES, GROUPS = 3, 10
 STRIDE = 7919
-"""A prime: bound pod *i* is on node *i* times this, so that they are even and yet not in order."""
+"""A prime: bound pod *i* is on node *i* times this, so that pods are spread evenly but not in order."""
 NODE_MILLICORES = 4000
 LOWER_PODS = 30
-"""Bound pods a node of kind ``preemption``, where nothing else is said."""
+"""Bound pods a node of kind ``preemption``, by default."""
 
 
 @attrs.frozen(eq=False)
 class Documents:
-    """Documents that are made anew by each loop over them."""
+    """Documents that each loop over them generates again."""
 
     make: Callable[[], Iterator[Json]]
 
@@ -38,7 +38,7 @@ class Documents:
 
 @attrs.frozen(kw_only=True)
 class Shape:
-    """A case to be made: how many of what. Every pod has one of *templates* sizes, so that no two of these are alike to the scheduler."""
+    """The size of a case to generate. Its pods have *templates* different sizes; each size is a template of its own for the scheduler."""
 
     kind: str = "basic"
     nodes: int = 1000
@@ -49,7 +49,7 @@ class Shape:
 
     @property
     def bound(self) -> int:
-        """How many pods are bound beforehand."""
+        """How many pods are bound at the start."""
         if self.existing is not None:
             return self.existing
         return LOWER_PODS * self.nodes if self.kind == "preemption" else 1000

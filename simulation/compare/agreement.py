@@ -1,4 +1,4 @@
-"""How far the decisions of two schedulers go together; equals are told from what is the same."""
+"""How often two schedulers decide the same, choose another of the best nodes, or decide differently."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.decision.decision import Decision
-from .contestants import Side
+from .contestants import Contestant
 from .rowmaps import RowMap, Rows
 
 SAME, AMONG_BEST, DIFFERENT = "same", "among the best", "different"
 VERDICTS = (SAME, AMONG_BEST, DIFFERENT)
-"""Of a cycle, as the first side sees it. ``same``: the same node, or the same room made. ``among the best``: another node, which the first
-side scores as high as its own, so that it could have taken it as well. ``different``: all else."""
+"""Of a cycle, as the first contestant sees it. ``same``: the same node, or the same victims on the same node. ``among the best``: another
+node, which the first one scores as high as its own, so that it could have taken it as well. ``different``: all else."""
 Decided = tuple[str | None, str | None, tuple[str, ...]]
 
 
 def decided(decision: Decision) -> Decided:
-    """What a decision comes to: the host, else the node where room is made, and who has to leave it."""
+    """The outcome of a decision: the host, or else the node of a preemption and its victims."""
     plan = decision.preemption
     if decision.host is not None or plan is None or plan.node is None:
         return decision.host, None, ()
@@ -33,7 +33,7 @@ def fitting(decision: Decision) -> Rows:
 
 
 def best(decision: Decision) -> Rows:
-    """intp[k]: the rows that share the best total, ascending; none where there is no host."""
+    """intp[k]: the rows that share the best total, ascending; none if there is no host."""
     details = decision.details
     if details is None or decision.host is None:
         return np.zeros(0, np.intp)
@@ -47,27 +47,27 @@ def best(decision: Decision) -> Rows:
 class Agreement:
     """Counts over the cycles of *first* and *second*."""
 
-    first: Side
-    second: Side
+    first: Contestant
+    second: Contestant
     counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys(VERDICTS, 0))
     """Verdict -> cycles."""
     equal_for_both: int = 0
-    """Of those among the best: the second side scores both nodes alike too."""
+    """Of those among the best: the second one, too, gives both nodes the same score."""
     equal_for_second: int = 0
-    """Of those that are different: the second side, it alone, scores both nodes alike."""
+    """Of those that are different: only the second one gives both nodes the same score."""
     same_fitting: int = 0
     """Cycles in which the same nodes fit."""
     same_best: int = 0
-    """Cycles in which the same nodes are best, or neither side finds one."""
+    """Cycles in which the same nodes are best, or neither finds one."""
     best_within: int = 0
-    """Cycles in which all that are best for the second side are so for the first: however lots fall, the first could have done the same."""
+    """Cycles in which all best nodes of the second are best for the first too: whatever the tie-break, the first could have agreed."""
     _map: RowMap = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._map = RowMap(self.first, self.second)
 
     def add(self, one: Decision, other: Decision) -> str:
-        """Take in one cycle, whose details must be there still, before the next one begins; answers its verdict."""
+        """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
         ours, theirs = best(one), best(other)
         found = SAME if decided(one) == decided(other) else self._unlike(one, other, ours, theirs)
         self.counts[found] += 1
@@ -92,6 +92,6 @@ class Agreement:
         return {"cycles": sum(self.counts.values()), **counts, **split, **sets}
 
 
-def _holds(side: Side, rows: Rows, host: str | None) -> bool:
-    row = None if host is None else side.engine.table.row_of.get(host)
+def _holds(contestant: Contestant, rows: Rows, host: str | None) -> bool:
+    row = None if host is None else contestant.engine.table.row_of.get(host)
     return row is not None and bool((rows == row).any())

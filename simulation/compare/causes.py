@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ...core.decision.decision import Decision
-from .contestants import NOT_VISITED, TURNED_DOWN, NodeView, Side
+from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, NodeView
 from .ruleequivalents import subjects
 
 PREDICATE, SCORE, TIE, SAMPLING = "predicate", "score", "tie", "sampling"
@@ -16,7 +16,7 @@ PREEMPTION, ERROR = "preemption", "error"
 KINDS: Mapping[str, str] = {
     PREDICATE: "one turns a node down that the other takes",
     SCORE: "both nodes fit in both, but another one scores best",
-    TIE: "both nodes score alike in both, and another one is drawn",
+    TIE: "both nodes have the same score in both, and the tie-break chose another one",
     SAMPLING: "one did not look at the node that the other takes",
     PREEMPTION: "neither finds a node, and they make room differently",
     ERROR: "one could not answer",
@@ -25,7 +25,7 @@ KINDS: Mapping[str, str] = {
 
 @attrs.frozen
 class Cause:
-    """Why the two differ. ``rule``: the predicate or plugin on *side* that turns *node* down, or what tipped the scores."""
+    """Why the two differ. ``rule``: the predicate or plugin on *side* that turns *node* down, or the rule whose scores decided."""
 
     kind: str
     rule: str | None = None
@@ -40,9 +40,9 @@ class Cause:
 
 @attrs.frozen
 class Judged:
-    """A side's decision on a pod, and its view of each node in question."""
+    """A contestant's decision on a pod, and its view of each node in question."""
 
-    side: Side
+    contestant: Contestant
     decision: Decision
     views: Mapping[str, NodeView]
 
@@ -55,10 +55,10 @@ class Judged:
         return self.views[one].total != self.views[other].total
 
     def leanings(self, one: str, other: str, beside: Judged) -> dict[str, int]:
-        """Subject -> by how many points, times weight, its rules prefer node *other* to node *one*; both must be scored."""
+        """Subject -> how many points, times weight, its rules give node *other* more than node *one*; both must be scored."""
         before, after = self.views[one].scores, self.views[other].scores
         found: dict[str, int] = {}
-        rules = (rule for rule, _ in self.side.algorithm(self.decision.pod).priorities if rule.name in before and rule.name in after)
+        rules = (rule for rule, _ in self.contestant.algorithm(self.decision.pod).priorities if rule.name in before and rule.name in after)
         for rule, subject in subjects(rules, beside.views[one].scores).items():
             found[subject] = found.get(subject, 0) + after[rule].total - before[rule].total
         return found
@@ -68,36 +68,37 @@ def find_cause(first: Judged, second: Judged) -> Cause:
     """Why *second* decides otherwise than *first*."""
     erring = next((one for one in (first, second) if one.host is None and not one.decision.is_fit_error), None)
     if erring is not None:
-        return Cause(ERROR, side=erring.side.name, text=erring.decision.error or "")
+        return Cause(ERROR, side=erring.contestant.name, text=erring.decision.error or "")
     for one, other in ((second, first), (first, second)):
         if other.host is not None and one.views[other.host].state == TURNED_DOWN:
             view = one.views[other.host]
-            return Cause(PREDICATE, next(iter(view.rules), None), one.side.name, other.host, "; ".join(view.reasons))
+            return Cause(PREDICATE, next(iter(view.rules), None), one.contestant.name, other.host, "; ".join(view.reasons))
     for one, other in ((second, first), (first, second)):
         if other.host is not None and one.views[other.host].state == NOT_VISITED:
-            return Cause(SAMPLING, None, one.side.name, other.host, "the search had enough nodes before it came there")
+            return Cause(SAMPLING, None, one.contestant.name, other.host, "the search found enough nodes before it reached this one")
     if first.host is None or second.host is None:
         return Cause(PREEMPTION)
     return _tipped(first, second)
 
 
 def _tipped(first: Judged, second: Judged) -> Cause:
-    """Both nodes fit in both: the rule that speaks most for the second one's node, as the second weighs it against the first."""
+    """Both nodes fit in both: the rule that favours the second one's node most, if its scores in the second and the first are compared."""
     one, other = first.host or "", second.host or ""
     if one == other or not any(judged.prefers(one, other) for judged in (first, second)):
         return Cause(PREEMPTION if one == other else TIE, node=other)
     before, after = first.leanings(one, other, second), second.leanings(one, other, first)
-    scales = first.side.scale, second.side.scale
+    scales = first.contestant.scale, second.contestant.scale
     gains = {subject: after.get(subject, 0) / scales[1] - before.get(subject, 0) / scales[0] for subject in {**after, **before}}
     rule = max(gains, key=lambda subject: gains[subject], default=None)
     if rule is None:
-        return Cause(SCORE, None, second.side.name, other)
+        return Cause(SCORE, None, second.contestant.name, other)
     told = _stands(after.get(rule, 0), scales[1], one), _stands(before.get(rule, 0), scales[0], "it")
-    return Cause(SCORE, rule, second.side.name, other, f"puts {other} {told[0]} in {second.side.name}, {told[1]} in {first.side.name}")
+    text = f"puts {other} {told[0]} in {second.contestant.name}, {told[1]} in {first.contestant.name}"
+    return Cause(SCORE, rule, second.contestant.name, other, text)
 
 
 def _stands(points: int, scale: int, beside: str) -> str:
-    """How a node stands beside another by a rule's points, of *scale* times weight."""
+    """How far a node is ahead of another by a rule's points, of *scale* times weight."""
     if not points:
         return f"level with {beside}"
     return f"{abs(points)} of {scale} {'ahead of' if points > 0 else 'behind'} {beside}"

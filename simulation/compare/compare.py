@@ -19,17 +19,17 @@ from ..simulate import Simulation
 from ..summary import summarise
 from .agreement import SAME, Agreement, decided
 from .causes import SCORE, Cause, Judged, find_cause
-from .contestants import Side
+from .contestants import Contestant
 from .correlation import Correlation
 
 FREE, LOCKED = "free", "locked"
 MODES = (FREE, LOCKED)
-"""``free``: each goes its own way; ``locked``: all decide on the same state each time, where the first one's decisions lead."""
+"""``free``: each goes its own way; ``locked``: all decide on the same state each time, and only the first one's decisions take effect."""
 
 
 @attrs.frozen
 class Difference:
-    """A cycle in which not all decide alike; *judged* by name, those only that had such a cycle."""
+    """A cycle in which not all decide the same; *judged* by name has those that had this cycle."""
 
     pod: str
     cycle: int
@@ -61,10 +61,10 @@ class Difference:
 
 @attrs.define(eq=False)
 class Comparison:
-    """What came of it; the first side is what the others are held against."""
+    """The result of a comparison; the others are compared with the first contestant."""
 
     mode: str
-    sides: list[Side]
+    contestants: list[Contestant]
     texts: Mapping[str, str] = attrs.field(factory=dict)
     """How each configuration was asked for, by name."""
     differences: list[Difference] = attrs.field(factory=list)
@@ -73,9 +73,9 @@ class Comparison:
     cycles: int = 0
 
     def __attrs_post_init__(self) -> None:
-        first, *others = self.sides
-        self.correlations = {side.name: Correlation(first, side) for side in others}
-        self.agreements = {side.name: Agreement(first, side) for side in others}
+        first, *others = self.contestants
+        self.correlations = {contestant.name: Correlation(first, contestant) for contestant in others}
+        self.agreements = {contestant.name: Agreement(first, contestant) for contestant in others}
 
     @property
     def same(self) -> bool:
@@ -87,37 +87,37 @@ class Comparison:
         return {
             "mode": self.mode,
             "same": self.same,
-            "pods": len(self.sides[0].simulation.outcomes),
+            "pods": len(self.contestants[0].simulation.outcomes),
             "cycles": self.cycles,
-            "configurations": [self._configuration(side) for side in self.sides],
-            "against": [self._against(side) for side in self.sides[1:]],
+            "configurations": [self._configuration(contestant) for contestant in self.contestants],
+            "against": [self._against(contestant) for contestant in self.contestants[1:]],
             "differences": [difference.record() for difference in self.differences],
         }
 
-    def _configuration(self, side: Side) -> dict[str, Any]:
-        shares = fragmentation(side.engine, side.simulation.scenario.pending)
-        version, text = side.engine.algorithm.release.version, self.texts.get(side.name, "")
-        hosts = {key: outcome.host for key, outcome in side.simulation.outcomes.items()}
-        found = {"name": side.name, "text": text, "release": version, "summary": summarise(side.simulation).record()}
-        ends = {"fragmentation": shares, "nodesByUse": nodes_by_use(side.engine)}
-        return {**found, **ends, "hosts": hosts, "evicted": dict(side.simulation.evicted)}
+    def _configuration(self, contestant: Contestant) -> dict[str, Any]:
+        shares = fragmentation(contestant.engine, contestant.simulation.scenario.pending)
+        version, text = contestant.engine.algorithm.release.version, self.texts.get(contestant.name, "")
+        hosts = {key: outcome.host for key, outcome in contestant.simulation.outcomes.items()}
+        found = {"name": contestant.name, "text": text, "release": version, "summary": summarise(contestant.simulation).record()}
+        ends = {"fragmentation": shares, "nodesByUse": nodes_by_use(contestant.engine)}
+        return {**found, **ends, "hosts": hosts, "evicted": dict(contestant.simulation.evicted)}
 
-    def _against(self, side: Side) -> dict[str, Any]:
-        """The first side and another one, pod by pod as both end."""
-        first, second = self.sides[0].simulation.outcomes, side.simulation.outcomes
+    def _against(self, contestant: Contestant) -> dict[str, Any]:
+        """The first contestant and another one: where each pod is at the end."""
+        first, second = self.contestants[0].simulation.outcomes, contestant.simulation.outcomes
         pairs = {key: (first[key].host, second[key].host) for key in first if key in second}
         unlike = {key: hosts for key, hosts in pairs.items() if hosts[0] != hosts[1]}
         return {
-            "first": self.sides[0].name,
-            "second": side.name,
+            "first": self.contestants[0].name,
+            "second": contestant.name,
             "alike": len(pairs) - len(unlike),
             "elsewhere": [_moved(key, hosts) for key, hosts in unlike.items() if None not in hosts],
             "firstAlone": [_moved(key, hosts) for key, hosts in unlike.items() if hosts[1] is None],
             "secondAlone": [_moved(key, hosts) for key, hosts in unlike.items() if hosts[0] is None],
-            "differingCycles": sum(side.name in difference.causes for difference in self.differences),
-            "agreement": self.agreements[side.name].record(),
-            "causes": self._causes(side.name),
-            "correlation": self.correlations[side.name].record(),
+            "differingCycles": sum(contestant.name in difference.causes for difference in self.differences),
+            "agreement": self.agreements[contestant.name].record(),
+            "causes": self._causes(contestant.name),
+            "correlation": self.correlations[contestant.name].record(),
         }
 
     def _causes(self, name: str) -> list[dict[str, Any]]:
@@ -149,8 +149,8 @@ def compare(
         raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')
     for name, engine in engines.items():
         _check_profiles(name, engine, scenario)
-    sides = [Side(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
-    comparison = Comparison(mode, sides, texts or {})
+    contestants = [Contestant(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
+    comparison = Comparison(mode, contestants, texts or {})
     for _ in following(_steps(comparison), len(scenario.pending)):
         pass
     return comparison
@@ -167,49 +167,51 @@ def _check_profiles(name: str, engine: Engine, scenario: Scenario) -> None:
 
 def _steps(comparison: Comparison) -> Iterator[None]:
     """Each cycle in turn."""
-    leader, *others = comparison.sides
+    leader, *others = comparison.contestants
     for pod in leader.simulation.pods():
-        _step(comparison, pod, comparison.sides)
+        _step(comparison, pod, comparison.contestants)
         yield
-    retries = {side.name: {pod.key: pod for pod in side.run.take_retries()} for side in comparison.sides}
+    retries = {contestant.name: {pod.key: pod for pod in contestant.run.take_retries()} for contestant in comparison.contestants}
     if comparison.mode == LOCKED:
-        retries |= {side.name: retries[leader.name] for side in others}
+        retries |= {contestant.name: retries[leader.name] for contestant in others}
     for key in dict.fromkeys(key for found in retries.values() for key in found):
-        trying = [side for side in comparison.sides if key in retries[side.name]]
+        trying = [contestant for contestant in comparison.contestants if key in retries[contestant.name]]
         _step(comparison, retries[trying[0].name][key], trying, retry=True)
         yield
 
 
-def _step(comparison: Comparison, pod: Pod, sides: list[Side], *, retry: bool = False) -> None:
-    first = sides[0].cycle(pod, retry=retry)
-    decisions = {sides[0].name: first}
-    for side in sides[1:]:
+def _step(comparison: Comparison, pod: Pod, contestants: list[Contestant], *, retry: bool = False) -> None:
+    first = contestants[0].cycle(pod, retry=retry)
+    decisions = {contestants[0].name: first}
+    for contestant in contestants[1:]:
         follows = comparison.mode == LOCKED
-        decisions[side.name] = side.follow(pod, first) if follows else side.cycle(pod, retry=retry)
-    if sides[0] is comparison.sides[0]:  # else the first one does not try this pod again, which an earlier cycle has told
-        _hold_against(comparison, sides, decisions, retry)
+        decisions[contestant.name] = contestant.follow(pod, first) if follows else contestant.cycle(pod, retry=retry)
+    if contestants[0] is comparison.contestants[0]:  # otherwise the first one does not retry this pod, and an earlier cycle has reported it
+        _compare_with_first(comparison, contestants, decisions, retry)
     comparison.cycles += 1
 
 
-def _hold_against(comparison: Comparison, sides: list[Side], decisions: Mapping[str, Decision], retry: bool) -> None:
-    """Take down how the decisions go with the first one's, while all that they looked at is still there."""
-    first, verdicts = decisions[sides[0].name], {}
-    for side in sides[1:]:
-        comparison.correlations[side.name].add(first, decisions[side.name])
-        verdicts[side.name] = comparison.agreements[side.name].add(first, decisions[side.name])
+def _compare_with_first(comparison: Comparison, contestants: list[Contestant], decisions: Mapping[str, Decision], retry: bool) -> None:
+    """Record how the decisions agree with the first one's, while their details still exist."""
+    first, verdicts = decisions[contestants[0].name], {}
+    for contestant in contestants[1:]:
+        comparison.correlations[contestant.name].add(first, decisions[contestant.name])
+        verdicts[contestant.name] = comparison.agreements[contestant.name].add(first, decisions[contestant.name])
     unlike = {name: told for name, told in verdicts.items() if told != SAME}
     if unlike:
-        comparison.differences.append(_difference(comparison.cycles, sides, decisions, unlike, retry))
+        comparison.differences.append(_difference(comparison.cycles, contestants, decisions, unlike, retry))
 
 
-def _difference(cycle: int, sides: list[Side], decisions: Mapping[str, Decision], verdicts: Mapping[str, str], retry: bool) -> Difference:
+def _difference(
+    cycle: int, contestants: list[Contestant], decisions: Mapping[str, Decision], verdicts: Mapping[str, str], retry: bool
+) -> Difference:
     found = [decided(decision) for decision in decisions.values()]
     nodes = dict.fromkeys(name for host, room, _ in found for name in (host, room) if name is not None)
-    judged = {side.name: _judged(side, decisions[side.name], list(nodes)) for side in sides}
-    first = judged[sides[0].name]
+    judged = {contestant.name: _judged(contestant, decisions[contestant.name], list(nodes)) for contestant in contestants}
+    first = judged[contestants[0].name]
     causes = {name: find_cause(first, judged[name]) for name in verdicts}
     return Difference(first.decision.pod.key, cycle, retry, judged, causes, verdicts).lean()
 
 
-def _judged(side: Side, decision: Decision, nodes: list[str]) -> Judged:
-    return Judged(side, decision, {name: side.view(decision, name) for name in nodes})
+def _judged(contestant: Contestant, decision: Decision, nodes: list[str]) -> Judged:
+    return Judged(contestant, decision, {name: contestant.view(decision, name) for name in nodes})

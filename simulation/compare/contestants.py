@@ -1,4 +1,4 @@
-"""One of the schedulers that are compared, and what it thinks of a single node."""
+"""One of the schedulers that are compared, and how it judges a single node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXTENDER = "Extender"
 
 @attrs.frozen
 class Weighed:
-    """What a rule gives a node, and the weight that it counts with."""
+    """A rule's score for a node, and the rule's weight."""
 
     score: int
     weight: int
@@ -36,24 +36,24 @@ class NodeView:
 
     node: str
     state: str
-    """``fits``, ``turned down``, ``not visited`` where the search ended before, ``not asked`` where the cycle did."""
+    """``fits``, ``turned down``, ``not visited`` if the search ended before, ``not asked`` if the cycle did."""
     rules: tuple[str, ...] = ()
     """Those that turned it down."""
     reasons: tuple[str, ...] = ()
     scores: dict[str, Weighed] = attrs.field(factory=dict)
-    """By rule; empty where nothing was scored."""
+    """By rule; empty if nothing was scored."""
     total: int | None = None
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
         scores = {name: {"score": found.score, "weight": found.weight, "total": found.total} for name, found in self.scores.items()}
-        sides = {"state": self.state, "rules": list(self.rules), "reasons": list(self.reasons)}
-        return {"node": self.node, **sides, "scores": scores, "total": self.total}
+        judgement = {"state": self.state, "rules": list(self.rules), "reasons": list(self.reasons)}
+        return {"node": self.node, **judgement, "scores": scores, "total": self.total}
 
 
 @attrs.define(eq=False)
-class Side:
-    """A scheduler under its name in the comparison, at work on its own copy of the cluster."""
+class Contestant:
+    """A scheduler of the comparison, by name, with its own copy of the cluster."""
 
     name: str
     simulation: Simulation
@@ -69,11 +69,11 @@ class Side:
 
     @property
     def scale(self) -> int:
-        """The most that a rule gives a node."""
+        """The highest score that a rule gives a node."""
         return self.engine.flow.max_score
 
     def algorithm(self, pod: Pod) -> Algorithm:
-        """What *pod* is judged by: where there are profiles, that of its own."""
+        """The rules for *pod*; with profiles, those of its profile."""
         return self.engine.flow.algorithm_of(pod) or self.engine.algorithm
 
     def weights(self, pod: Pod) -> dict[str, int]:
@@ -83,11 +83,11 @@ class Side:
     # --- one cycle --------------------------------------------------------------------------------------------------
 
     def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
-        """Decide, and let the decision have its effect."""
+        """Decide, and carry out the decision."""
         return self.simulation.note(self.run.cycle(pod, retry=retry))
 
     def follow(self, pod: Pod, led: Decision) -> Decision:
-        """Decide, and let another's decision have its effect."""
+        """Decide, but carry out the decision of another contestant."""
         decision = self.run.follow(pod, led)
         self.simulation.note(attrs.evolve(decision, preemption=led.preemption))
         return decision
@@ -95,7 +95,7 @@ class Side:
     # --- one node ---------------------------------------------------------------------------------------------------
 
     def view(self, decision: Decision, node: str) -> NodeView:
-        """What the cycle of *decision* has to say of *node*; to be asked before the next cycle."""
+        """How the cycle of *decision* judged *node*; call it before the next cycle."""
         details, row = decision.details, self.engine.table.row_of.get(node)
         if details is None or row is None:
             return NodeView(node, UNKNOWN)

@@ -1,4 +1,4 @@
-"""How far two schedulers' scores go together, rule by rule."""
+"""How well the scores of two schedulers correlate, rule by rule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.decision.decision import Decision
-from .contestants import Side
+from .contestants import Contestant
 from .rowmaps import RowMap, Rows
 from .ruleequivalents import subjects
 
@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 
 @attrs.define
 class Moments:
-    """Sums over cycles of what two scores do together, each cycle around its own means."""
+    """Sums over cycles for the correlation of two scores, each cycle around its own means."""
 
     rules: tuple[dict[str, None], dict[str, None]] = attrs.field(factory=lambda: ({}, {}))
-    """The rules of either side that scored in some cycle."""
+    """The rules of each contestant that scored in some cycle."""
     cycles: int = 0
     points: int = 0
     products: float = 0.0
@@ -38,13 +38,13 @@ class Moments:
 
     @property
     def correlation(self) -> float | None:
-        """-1 to 1; None where the scores of one side never tell nodes apart, or no cycle scored two nodes."""
+        """-1 to 1; None if one contestant always gives all nodes the same score, or if no cycle scored two nodes."""
         size = float(np.sqrt(self.squares[0]) * np.sqrt(self.squares[1]))
         return self.products / size if size > 0 else None
 
     @property
     def deviations(self) -> tuple[float, float]:
-        """The standard deviation of either side's scores around the mean of their cycle."""
+        """The standard deviation of each contestant's scores around the mean of their cycle."""
         first, second = (float(np.sqrt(square / max(self.points, 1))) for square in self.squares)
         return first, second
 
@@ -53,8 +53,8 @@ class Moments:
 class Correlation:
     """The scores of *first* and *second* over the nodes that both scored in a cycle."""
 
-    first: Side
-    second: Side
+    first: Contestant
+    second: Contestant
     by_rule: dict[str, Moments] = attrs.field(factory=dict)
     _map: RowMap = attrs.field(init=False)
 
@@ -62,7 +62,7 @@ class Correlation:
         self._map = RowMap(self.first, self.second)
 
     def add(self, one: Decision, other: Decision) -> None:
-        """Take in one cycle, before the next one begins."""
+        """Count one cycle, before the next one begins."""
         if one.details is None or other.details is None or one.details.ranking is None or other.details.ranking is None:
             return
         rows = self._map.of_first(other.details.feasible_rows)
@@ -80,7 +80,7 @@ class Correlation:
             moments.add(ours.get(subject, nothing), theirs.get(subject, nothing))
 
     def record(self) -> list[dict[str, Any]]:
-        """A line for each rule, the total last; deviations as shares of the most that a rule of weight 1 gives."""
+        """A line for each rule, the total last; deviations as shares of the highest score of a rule with weight 1."""
         names = sorted(self.by_rule, key=lambda name: (name == TOTAL, name))
         return [self._line(name, self.by_rule[name]) for name in names]
 
@@ -88,17 +88,17 @@ class Correlation:
         found = moments.correlation
         counts = {"cycles": moments.cycles, "points": moments.points}
         ours, theirs = (list(rules) for rules in moments.rules)
-        shares = [round(one / side.scale, 6) for one, side in zip(moments.deviations, (self.first, self.second), strict=True)]
+        shares = [round(one / contestant.scale, 6) for one, contestant in zip(moments.deviations, (self.first, self.second), strict=True)]
         told = {"correlation": None if found is None else round(found, 6), "deviations": shares}
         return {"rule": name, "first": ours, "second": theirs, **counts, **told}
 
 
-def _by_subject(side: Side, decision: Decision, others: set[str], at: Rows) -> tuple[dict[str, Floats], dict[str, list[str]]]:
+def _by_subject(contestant: Contestant, decision: Decision, others: set[str], at: Rows) -> tuple[dict[str, Floats], dict[str, list[str]]]:
     """Subject -> weighted scores of the chosen nodes, and the rules that they come from."""
     ranking = decision.details.ranking if decision.details is not None else None
     assert ranking is not None
     names, found = dict[str, list[str]](), dict[str, Floats]()
-    weighed = side.algorithm(decision.pod).priorities
+    weighed = contestant.algorithm(decision.pod).priorities
     weights = {rule.name: weight for rule, weight in weighed}
     for rule, subject in subjects((rule for rule, _ in weighed if rule.name in ranking.by_priority), others).items():
         names.setdefault(subject, []).append(rule)

@@ -19,9 +19,9 @@ from .agreement import DIFFERENT
 from .compare import LOCKED, Comparison, compare
 
 POLICY, PROFILE = "policy", "profile"
-"""The names of the two sides."""
+"""The names of the two contestants."""
 EVERY_NODE = 100
-"""percentageOfNodesToScore on both sides: where a search begins and ends is no matter of judgement."""
+"""percentageOfNodesToScore of both: with all nodes in view only the rules can differ."""
 
 
 @attrs.frozen
@@ -51,13 +51,13 @@ class Check:
     def on(
         self, scenario: Scenario, *, order: str = "input", following: Callable[[Iterator[None], int], Iterator[None]] | None = None
     ) -> Comparison:
-        """Both on *scenario*, on a state that follows the old release."""
+        """Compare both on *scenario*, on a state that follows the old release."""
         texts = {POLICY: f"release={self.release.version}", PROFILE: "the migrated profile"}
-        sides = {POLICY: self.old(), PROFILE: self.new()}
+        engines = {POLICY: self.old(), PROFILE: self.new()}
         options = {} if following is None else {"following": following}
-        return compare(scenario, sides, mode=LOCKED, order=order, texts=texts, **options)
+        return compare(scenario, engines, mode=LOCKED, order=order, texts=texts, **options)
 
 
 def agrees(comparison: Comparison) -> bool:
-    """Whether the profile decided nothing that the old release would not have: always the same, or another node that it holds as good."""
+    """Whether each decision of the profile is the same, or another node that the old release scores as high."""
     return not comparison.agreements[PROFILE].counts[DIFFERENT]

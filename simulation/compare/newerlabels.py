@@ -1,4 +1,4 @@
-"""The labels that newer releases put on nodes beside the old ones, over which newer rules look.
+"""The node labels that newer releases add beside the old ones, and that newer rules read.
 
 Upstream: the kubelet and cloud providers set both since 1.17.
 """
@@ -35,7 +35,7 @@ def _relabelled(node: Node) -> Node:
 
 
 def zones_warning(scenario: Scenario) -> str | None:
-    """What is to be said where nodes have a zone by the old label alone, so that constraints over the newer one pass them over."""
+    """A warning if nodes have a zone by the old label only, as constraints over the newer label ignore such nodes."""
     older, newer = ZONES
     labels = (item.metadata.labels for item in scenario.objects if isinstance(item, Node))
     count = sum(older in found and newer not in found for found in labels)

@@ -6,21 +6,21 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from .contestants import Side
+from .contestants import Contestant
 
 Rows = NDArray[np.intp]
 
 
 @attrs.define(eq=False)
 class RowMap:
-    """From the rows of *second* to those of *first*, worked out anew where nodes came or went."""
+    """From the rows of *second* to those of *first*, computed again after nodes came or went."""
 
-    first: Side
-    second: Side
+    first: Contestant
+    second: Contestant
     _rows: tuple[tuple[int, int], Rows] | None = None
 
     def of_first(self, rows: Rows) -> Rows:
-        """intp[k]: the first one's rows of the second one's *rows*, -1 for nodes that it has not."""
+        """intp[k]: the first one's rows for the second one's *rows*, -1 for nodes that the first one does not have."""
         ours, theirs = self.first.engine.table, self.second.engine.table
         version = ours.rows_version, theirs.rows_version
         if self._rows is None or self._rows[0] != version:

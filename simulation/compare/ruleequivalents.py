@@ -1,4 +1,4 @@
-"""Which scoring rules of two configurations ask the same question, though they may go by different names."""
+"""Which scoring rules of two configurations measure the same thing, though their names may differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ...core.rule import Priority
 
-COUNTERPARTS: Mapping[str, tuple[str, ...]] = {
+SUCCESSORS: Mapping[str, tuple[str, ...]] = {
     "LeastRequestedPriority": ("NodeResourcesFit",),
     "MostRequestedPriority": ("NodeResourcesFit",),
     "RequestedToCapacityRatioPriority": ("NodeResourcesFit",),
@@ -26,11 +26,11 @@ OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "nodelabel": ("NodeAffinity",),
     "serviceantiaffinity": ("PodTopologySpread",),
 }
-"""The same for priorities that a Policy makes by arguments under names of its own: by the module that they come from."""
+"""The same for priorities that a Policy defines by arguments, under any name: by the module that they come from."""
 
 
 def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, str]:
-    """Rule -> what it is about, in view of the *others* that it is set beside: its own name where they know it, else its successor's.
+    """Rule -> the name that it is compared under: its own if it is among *others*, else its successor's.
 
     >>> from kubeclassic.algorithmprovider import CATALOGUE
     >>> rules = [CATALOGUE.priorities[name] for name in ("MostRequestedPriority", "EqualPriority")]
@@ -46,5 +46,5 @@ def _subject(rule: Priority, others: Collection[str]) -> str:
     if rule.name in others:
         return rule.name
     module = getattr(rule.score, "__module__", "").rpartition(".")[2]
-    successors = COUNTERPARTS.get(rule.name) or OF_ARGUMENTS.get(module) or (rule.name,)
+    successors = SUCCESSORS.get(rule.name) or OF_ARGUMENTS.get(module) or (rule.name,)
     return next((name for name in successors if name in others), successors[-1])

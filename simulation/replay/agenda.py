@@ -1,4 +1,4 @@
-"""What is to happen in a simulation, by time."""
+"""The tasks of a simulation, by time."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable
 import attrs
 
 Task = Callable[[], None]
-"""Something to do; one that can be written to a checkpoint: a method, or a ``functools.partial`` of one with plain arguments."""
+"""Something to do. Checkpoints pickle it: it is a method, or a ``functools.partial`` of one with plain arguments."""
 
 
 @attrs.define(eq=False)
 class Agenda:
-    """Tasks by time; those of one time are handed out in the order in which they were put in.
+    """Tasks by time; tasks of the same time come out in the order in which they were put in.
 
     >>> agenda = Agenda()
     >>> agenda.put(2.0, print), agenda.put(1.0, repr)
@@ -27,7 +27,7 @@ class Agenda:
 
     @property
     def next_time(self) -> float | None:
-        """When the next task is due; None where there is none."""
+        """When the next task is due; None if there is none."""
         return self._heap[0][0] if self._heap else None
 
     def put(self, time: float, task: Task) -> None:

@@ -1,7 +1,7 @@
-"""A replay's whole state in a file, from which it goes on as if it had never stopped.
+"""The whole state of a replay in a file. A replay that resumes from it ends as if it had never stopped.
 
-The file is a line of JSON, which says what it belongs to, and a pickle: read only checkpoints that you made yourself. What can be
-worked out anew is left out (remembered answers of rules, counts over pods), and so is what the inputs and options give again.
+The file is a line of JSON, the header, and a pickle. A pickle can run code: read only checkpoints that you made yourself. What can be
+computed again is left out (cached answers of rules, counts over pods), and so is what follows from inputs and options.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ...core.preemption.layout import PodLayout
 from ...exceptions import KubeclassicError
 
 MAGIC = "kubeclassic checkpoint"
-FORMAT = 3
-"""Moves with every change of what a checkpoint holds or means."""
-ANEW: Mapping[type, tuple[str, ...]] = {
+FORMAT = 4
+"""Goes up with every change of what a checkpoint holds or means."""
+REBUILT: Mapping[type, tuple[str, ...]] = {
     Batch: ("table", "rows"),
     Template: tuple(field.name for field in attrs.fields(Template) if field.init and field.name != "notes"),
     AnswerCache: ("table", "limit"),
@@ -39,16 +39,16 @@ ANEW: Mapping[type, tuple[str, ...]] = {
     RoundOrder: ("cache", "table"),
     PodLayout: ("table", "by_start_time"),
 }
-"""Classes that are made anew from these attributes; what else they hold is worked out again when it is asked for."""
+"""Classes that are rebuilt from these attributes; everything else in them is computed again when it is needed."""
 
 
 class CheckpointError(KubeclassicError):
-    """A checkpoint cannot be written, or is not one that can be resumed from; says why."""
+    """A checkpoint cannot be written, or a replay cannot resume from it; the text says why."""
 
 
 @attrs.frozen(kw_only=True)
 class Header:
-    """What a checkpoint belongs to: ``inputs``, a digest; ``options`` by name; ``files``, how far each had grown and its checksum."""
+    """What a checkpoint belongs to: ``inputs``, a digest; ``options`` by name; ``files``, the size and checksum of each output."""
 
     inputs: str
     options: Mapping[str, str]
@@ -64,13 +64,13 @@ class Header:
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-def save(path: Path, header: Header, state: Any, anchors: Mapping[str, Any]) -> None:
-    """Write *state* to *path*, whole or not at all, even if the process or the machine stops meanwhile.
+def save(path: Path, header: Header, state: Any, named: Mapping[str, Any]) -> None:
+    """Write *state* to *path*, whole or not at all, even if the process or the machine stops while it is written.
 
-    *anchors*: objects that are not written but named, as they are given again to :func:`load`.
+    *named*: objects that are written as a name only; :meth:`Checkpoint.state` takes them again.
     """
     pickled = io.BytesIO()
-    _Pickler(pickled, anchors).dump(state)
+    _Pickler(pickled, named).dump(state)
     body = pickled.getvalue()
     sums = {"format": FORMAT, "size": len(body), "sha256": hashlib.sha256(body).hexdigest()}
     first = json.dumps({"what": MAGIC, **sums, **header.record()}).encode()
@@ -86,19 +86,19 @@ def save(path: Path, header: Header, state: Any, anchors: Mapping[str, Any]) -> 
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, stream: io.BytesIO, anchors: Mapping[str, Any]) -> None:
+    def __init__(self, stream: io.BytesIO, named: Mapping[str, Any]) -> None:
         super().__init__(stream, protocol=5)
-        self._anchors = {id(anchor): name for name, anchor in anchors.items()}
+        self._named = {id(part): name for name, part in named.items()}
 
     def persistent_id(self, obj: Any) -> str | None:
         """The name of an object that is not written."""
-        return self._anchors.get(id(obj))
+        return self._named.get(id(obj))
 
     def reducer_override(self, obj: Any) -> Any:
-        """How to write what is made anew."""
-        kept = ANEW.get(type(obj))
+        """How to write an object that is rebuilt."""
+        kept = REBUILT.get(type(obj))
         if kept is not None:
-            return _made, (type(obj), {name.lstrip("_"): getattr(obj, name) for name in kept})
+            return _rebuilt, (type(obj), {name.lstrip("_"): getattr(obj, name) for name in kept})
         if isinstance(obj, Census):
             return _counted, (obj.labels, list(obj.present()))
         if isinstance(obj, MappingProxyType):
@@ -106,7 +106,7 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
-def _made(kind: Callable[..., Any], values: dict[str, Any]) -> Any:
+def _rebuilt(kind: Callable[..., Any], values: dict[str, Any]) -> Any:
     return kind(**values)
 
 
@@ -137,26 +137,26 @@ class Checkpoint:
         if self.header.inputs != wanted.inputs:
             raise CheckpointError(f"{self.path}: made with other inputs: their bytes differ")
 
-    def state(self, anchors: Mapping[str, Any]) -> Any:
-        """The state; *anchors* stand in for what was not written."""
+    def state(self, named: Mapping[str, Any]) -> Any:
+        """The state; *named* gives the objects that were written as a name only."""
         try:
-            return _Unpickler(io.BytesIO(self._body), anchors).load()
+            return _Unpickler(io.BytesIO(self._body), named).load()
         except (pickle.UnpicklingError, AttributeError, ImportError, IndexError, KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{self.path}: made by another version of kubeclassic: {type(error).__name__}: {error}") from None
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, stream: io.BytesIO, anchors: Mapping[str, Any]) -> None:
+    def __init__(self, stream: io.BytesIO, named: Mapping[str, Any]) -> None:
         super().__init__(stream)
-        self._anchors = anchors
+        self._named = named
 
     def persistent_load(self, name: Any) -> Any:
         """The object of that name."""
-        return self._anchors[name]
+        return self._named[name]
 
 
 def load(path: Path) -> Checkpoint | None:
-    """Read a checkpoint; None where there is no such file. Raises :class:`CheckpointError` for what is none, or is damaged."""
+    """Read a checkpoint; None if there is no such file. Raises :class:`CheckpointError` for another kind of file, or a damaged one."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -169,7 +169,7 @@ def load(path: Path) -> Checkpoint | None:
     except ValueError:
         found = None
     if not isinstance(found, dict) or found.get("what") != MAGIC:
-        raise CheckpointError(f"{path}: no checkpoint of kubeclassic")
+        raise CheckpointError(f"{path}: not a checkpoint of kubeclassic")
     if found.get("format") != FORMAT:
         raise CheckpointError(
             f"{path}: a checkpoint of format {found.get('format')}, wanted {FORMAT}: made by another version of kubeclassic"

@@ -1,4 +1,4 @@
-"""A replay step by step, for those who want to look in, or to decide themselves where pods go."""
+"""A replay step by step: look at the cluster before each decision, and decide yourself if you like."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ Ints = NDArray[np.int64]
 
 
 class StepError(KubeclassicError):
-    """A step that cannot be taken: no pod's turn, or a node that it does not fit on."""
+    """A step is not possible: no pod is left to decide on, or the pod does not fit on the node."""
 
 
 @attrs.frozen(eq=False)
 class State:
-    """The cluster as the scheduler sees it when *pod* is to be placed; row i of each array is node ``names[i]``.
+    """The cluster as the scheduler sees it before it decides on *pod*; row i of each array is node ``names[i]``.
 
-    ``allocatable``, ``requested``: int64[N, R] by *resources*, cpu in millicores, memory in bytes; ``asked``: int64[R], what the pod asks
-    for; ``feasible``: bool[N], all predicates pass; ``scores``: int64[N], the weighted sum of priorities, 0 where it does not fit (and
-    everywhere where it fits on one node at most). Without a pod the last three are zero. Of a framework they are those of its plugins.
+    ``allocatable``, ``requested``: int64[N, R] by *resources*, cpu in millicores, memory in bytes; ``asked``: int64[R], what the pod
+    requests; ``feasible``: bool[N], all predicates pass; ``scores``: int64[N], the weighted sum of priorities, 0 where the pod does not
+    fit. If fewer than two nodes fit, all scores are 0. Without a pod the last three are zero. With the framework, plugins take the place
+    of predicates and priorities.
     """
 
     time: float
@@ -41,7 +42,7 @@ class State:
 
 @attrs.define(eq=False)
 class Simulation:
-    """One pod's turn after another; between them time passes, pods finish, nodes come and go as *replay* has it.
+    """One pod's turn after another; between turns time passes, pods finish, and nodes come and go as *replay* says.
 
     >>> from kubeclassic.algorithmprovider import RELEASES, resolve
     >>> from kubeclassic.api.objects import Map, Node, NodeStatus, ObjectMeta, Pod
@@ -69,12 +70,12 @@ class Simulation:
 
     @property
     def is_over(self) -> bool:
-        """Whether no pod will ever have its turn again."""
+        """Whether no pod is left to decide on."""
         return self.pod is None
 
     @property
     def state(self) -> State:
-        """The cluster now. Looking does not move anything."""
+        """The cluster now; to read it changes nothing."""
         if self._state is None:
             self._state = self._look()
         return self._state
@@ -84,20 +85,20 @@ class Simulation:
         return self._concluded(self.replay.decide(self._turn()))
 
     def schedule_on(self, node: str, *, force: bool = False) -> Decision:
-        """Place :attr:`pod` on *node* whatever the scheduler would have done, and go on to the next turn.
+        """Place :attr:`pod` on *node*, whatever the scheduler would decide, and go on to the next turn.
 
-        Raises :class:`StepError` where the pod does not fit there, unless *force*; UnknownNameError where there is no such node.
+        Raises :class:`StepError` if the pod does not fit there, unless *force*; UnknownNameError if there is no such node.
         """
         pod, state = self._turn(), self.state
         if node not in state.names:
-            raise UnknownNameError(f'node: got "{node}", wanted a node that is there{did_you_mean(node, state.names)}')
+            raise UnknownNameError(f'node: got "{node}", wanted a node of the cluster{did_you_mean(node, state.names)}')
         if not force and not state.feasible[state.names.index(node)]:
             raise StepError(f"pod {pod.key} does not fit on node {node}")
         self._decide_on_volumes(pod, node)
         return self._concluded(Decision(pod, host=node))
 
     def _decide_on_volumes(self, pod: Pod, node: str) -> None:
-        """Have the scheduler find volumes for the pod on *node*, as it does in a cycle of its own."""
+        """Have the scheduler find volumes for the pod on *node*, as it does in its own cycles."""
         engine = self.replay.engine
         cycle = engine.begin(pod)
         claims = cycle.template.claims
@@ -124,7 +125,7 @@ class Simulation:
         engine, resources = self.replay.engine, tuple(self.replay.inputs.resources)
         engine.snapshot.refresh()
         names = tuple(sorted(name for name, info in engine.cache.infos.items() if info.node is not None))
-        ledger = self.replay.world.ledger
+        ledger = self.replay.cluster.ledger
         rows = np.array([ledger.row_of(name) for name in names], np.intp)
         asked, feasible, scores = np.zeros(len(resources), np.int64), np.zeros(len(names), np.bool_), np.zeros(len(names), np.int64)
         if self.pod is not None:

@@ -33,14 +33,14 @@ def balance(state: State, action: int) -> float:
     return 1.0 - float(used.max() - used.min()) if len(used) else 0.0
 
 
-class SchedulingEnv(gymnasium.Env if gymnasium is not None else object):  # type: ignore[misc]  # its base is looked for at run time
+class SchedulingEnv(gymnasium.Env if gymnasium is not None else object):  # type: ignore[misc]  # the base is known at run time only
     """Each action is the number of a node, in ascending order of names; only those where the pod fits are allowed.
 
     *make* gives a new :class:`~.replay.Replay` for each episode, from its seed. Observations, all float32: ``nodes`` [max_nodes, 2 R], the
-    share of each resource that is free and the node's size relative to the largest; ``pod`` [R], what it asks for relative to the largest
+    share of each resource that is free and the node's size relative to the largest; ``pod`` [R], its requests relative to the largest
     node. ``info["action_mask"]`` (int8[max_nodes]) and :meth:`action_masks` (bool) say what is allowed. Pods that fit nowhere are left
-    to the scheduler, which may preempt for them or queue them again. *reward* is asked about the state and the action taken in it.
-    Raises KubeclassicError where gymnasium is not installed.
+    to the scheduler, which may preempt for them or queue them again. *reward* gets the state and the action taken in it.
+    Raises KubeclassicError if gymnasium is not installed.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
@@ -60,10 +60,10 @@ class SchedulingEnv(gymnasium.Env if gymnasium is not None else object):  # type
         self.simulation: Simulation | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begin anew."""
+        """Start a new episode."""
         super().reset(seed=seed)
         self.simulation = Simulation(self._make(int(self.np_random.integers(2**31))))
-        self._skip_hopeless(self.simulation)
+        self._skip_unschedulable(self.simulation)
         return self._observation(self.simulation.state), self._info()
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -74,7 +74,7 @@ class SchedulingEnv(gymnasium.Env if gymnasium is not None else object):  # type
             raise KubeclassicError(f"action: got {action}, wanted the number of one of {len(state.names)} nodes")
         reward = self._reward(state, int(action))
         simulation.schedule_on(state.names[int(action)])
-        self._skip_hopeless(simulation)
+        self._skip_unschedulable(simulation)
         return self._observation(simulation.state), reward, simulation.is_over, False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -88,7 +88,7 @@ class SchedulingEnv(gymnasium.Env if gymnasium is not None else object):  # type
         return self.simulation
 
     @staticmethod
-    def _skip_hopeless(simulation: Simulation) -> None:
+    def _skip_unschedulable(simulation: Simulation) -> None:
         while not simulation.is_over and not simulation.state.feasible.any():
             simulation.step()
 

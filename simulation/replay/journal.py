@@ -1,4 +1,4 @@
-"""The record of a replay: what happened when, one JSON object an event."""
+"""The event log of a replay: one JSON object for each event."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Record = dict[str, Any]
 Sink = Callable[[Record], None]
 
 
-def nowhere(record: Record) -> None:
-    """Where records go that nobody wants."""
+def discard(record: Record) -> None:
+    """Drop a record: the default."""
 
 
 @attrs.define(eq=False)
 class Journal:
-    """Puts the time to each record and hands it on to *sink*."""
+    """Adds the time to each record and passes it to *sink*."""
 
     clock: Clock
-    sink: Sink = nowhere
+    sink: Sink = discard
 
     def note(self, event: str, **fields: Any) -> None:
-        """Something happened; fields of None are left out."""
+        """Log an event; fields that are None are left out."""
         self.sink({"time": plain(self.clock.now), "event": event, **{name: value for name, value in fields.items() if value is not None}})

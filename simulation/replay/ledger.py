@@ -1,4 +1,4 @@
-"""Who uses how much of which node, kept from event to event; and how much of what is free is of use to anybody."""
+"""How much of each node is in use, updated with every event, and how fragmented the free room is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...core.pods.requests import PODS, of_node
 
 Ints = NDArray[np.int64]
 SAMPLE = 256
-"""How many pods stand for all when it is asked whom the free room is of use to."""
+"""The size of the sample of pods that fragmentation is measured by."""
 
 
 @attrs.define(eq=False)
@@ -38,11 +38,11 @@ class Ledger:
     waiting_pods: int = 0
     _rows: dict[str, int] = attrs.field(factory=dict)
     _known: set[int] = attrs.field(factory=set)
-    """Rows whose node is there."""
+    """Rows whose node exists."""
     _pods: dict[str, tuple[int, Ints]] = attrs.field(factory=dict)
     """Pod -> its row, -1 while it waits, and what it asks for."""
     touched: set[int] = attrs.field(factory=set)
-    """Rows that changed since somebody last emptied this."""
+    """Rows that changed since fragmentation was last computed."""
 
     def __attrs_post_init__(self) -> None:
         self.allocatable = np.zeros((len(self.resources), 8), np.int64)
@@ -55,11 +55,11 @@ class Ledger:
         return len(self._rows)
 
     def row_of(self, name: str) -> int:
-        """The column of the arrays that is a node's."""
+        """The column of a node in the arrays."""
         return self._rows[name]
 
     def vector(self, amounts: Mapping[str, int]) -> Ints:
-        """Amounts by name as int64[R]; one pod is one of ``pods``, and what is not kept account of is left out."""
+        """Amounts by name as int64[R]; the pod itself is one of ``pods``, and resources without a place in R are left out."""
         return np.array([amounts.get(name, int(name == PODS)) for name in self.resources], np.int64)
 
     @property
@@ -70,14 +70,14 @@ class Ledger:
     # --- nodes ------------------------------------------------------------------------------------------------------
 
     def put_node(self, node: Node) -> None:
-        """A node came or changed."""
+        """A node was added or changed."""
         row, amounts = self._row(node.name), of_node(node.status.allocatable)
         self.nodes += row not in self._known
         self._known.add(row)
         self._set_capacity(row, np.array([amounts.get(name, 0) for name in self.resources], np.int64))
 
     def drop_node(self, name: str) -> None:
-        """A node went; its pods are still there."""
+        """A node is gone; its pods still exist."""
         row = self._row(name)
         self.nodes -= row in self._known
         self._known.discard(row)
@@ -111,7 +111,7 @@ class Ledger:
         self.in_use += asked
 
     def leave(self, key: str) -> None:
-        """A pod is gone, from wherever it was."""
+        """A pod is gone, from its node or from those that wait."""
         row, asked = self._pods.pop(key, (-1, None))
         if asked is None:
             return
@@ -126,7 +126,7 @@ class Ledger:
 
 @attrs.define(eq=False)
 class Fragmentation:
-    """Of what is free, the share that lies on nodes where pods such as those seen so far would not fit.
+    """The share of the free room that lies on nodes where pods like those seen so far would not fit.
 
     It is the expected share for a pod drawn from a sample of the arrivals (as in "Beware of Fragmentation", USENIX ATC 2023).
     """
@@ -136,7 +136,7 @@ class Fragmentation:
     asked: Ints = attrs.field(init=False)
     """int64[k, R], what the pods of the sample ask for."""
     seen: int = 0
-    """How many pods the sample stands for."""
+    """How many pods were seen, in the sample or not."""
     _misfits: NDArray[np.bool_] = attrs.field(init=False)
     """bool[k, N]: the pod does not fit on the node."""
 
@@ -145,7 +145,7 @@ class Fragmentation:
         self._misfits = np.zeros((0, 8), np.bool_)
 
     def see(self, asked: Ints) -> None:
-        """A pod came; the sample stays one that holds each pod with the same chance."""
+        """A pod arrived. Reservoir sampling: each pod seen so far is in the sample with the same chance."""
         self.seen += 1
         if len(self.asked) < SAMPLE:
             self.asked = np.concatenate([self.asked, asked[None]])
@@ -172,7 +172,7 @@ class Fragmentation:
             self._misfits[:, rows] = ((free < self.asked[:, None]) & (self.asked[:, None] > 0)).any(axis=2)
 
     def by_resource(self) -> NDArray[np.float64]:
-        """The share for each resource: float64[R], 0 where nothing is free or no pod was seen."""
+        """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
         self._judge_nodes()
         free = np.maximum(self._free(), 0)[:, : self.ledger.rows]
         total, weights = free.sum(axis=1), self._misfits[:, : self.ledger.rows].sum(axis=0)

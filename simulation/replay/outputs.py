@@ -1,4 +1,4 @@
-"""Files that grow while a replay runs, can be cut back to where a checkpoint was made, and are as good as written at any time."""
+"""Output files that grow while a replay runs; a resumed replay cuts them back to where its checkpoint was made."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class GrowingFile:
 
     @classmethod
     def begin(cls, path: Path) -> GrowingFile:
-        """An empty file, whatever was there."""
+        """Start an empty file; an old one is overwritten."""
         try:
             return cls(path.open("wb"))
         except OSError as error:
@@ -50,7 +50,7 @@ class GrowingFile:
 
     @classmethod
     def resume(cls, path: Path, mark: Mark) -> GrowingFile:
-        """The file as it was at *mark*; raises :class:`OutputError` where it does not begin so."""
+        """Cut the file back to *mark*. Raises :class:`OutputError` if its bytes up to there have changed."""
         try:
             stream = path.open("r+b")
         except OSError as error:
@@ -70,7 +70,7 @@ class GrowingFile:
         self._checksum = zlib.crc32(data, self._checksum)
 
     def mark(self) -> Mark:
-        """How far the file has grown; that much is on the disk then."""
+        """How far the file has grown; that much is on disk after the call."""
         self._stream.flush()
         if self._stream.seekable():
             os.fsync(self._stream.fileno())
@@ -104,7 +104,7 @@ def as_csv_line(values: Sequence[Any]) -> bytes:
 
 
 def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write a table as Parquet, whole or not at all. Raises :class:`OutputError`, also where pyarrow is not installed."""
+    """Write a table as Parquet, whole or not at all. Raises :class:`OutputError`, also if pyarrow is not installed."""
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:

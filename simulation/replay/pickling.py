@@ -1,4 +1,4 @@
-"""What a checkpoint names instead of writing it, as the options give it again: the algorithm of a scheduler, its profiles and plugins."""
+"""The parts of a scheduler that a checkpoint holds by name only, as the options give them again: algorithm, profiles, plugins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GIVEN = ("args", "handle")
 States = Mapping[str, Mapping[str, Any]]
 
 
-def anchors_of(engine: Engine) -> dict[str, Any]:
+def named_parts(engine: Engine) -> dict[str, Any]:
     """The parts of *engine* that follow from the options, by name."""
     algorithm = engine.algorithm
     found: dict[str, Any] = {"algorithm": algorithm, "release": algorithm.release, "gates": algorithm.gates}
@@ -32,12 +32,12 @@ def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
 
 
 def plugin_states(engine: Engine) -> States:
-    """What users' plugins keep in their attributes, by the plugin's name among the anchors; upstream's keep nothing that counts."""
+    """The attributes of users' plugins, by the plugin's name in :func:`named_parts`. Upstream's plugins have no state that counts."""
     own = ((name, plugin) for name, plugin in _plugins(engine) if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin))
     return {name: {key: value for key, value in vars(plugin).items() if key not in GIVEN} for name, plugin in own}
 
 
 def restore_plugins(engine: Engine, states: States) -> None:
-    """Give users' plugins back what they kept."""
+    """Give users' plugins their attributes back."""
     for name, plugin in _plugins(engine):
         vars(plugin).update(states.get(name, {}))

@@ -1,4 +1,4 @@
-"""A replay with its results on disk: events, time series, checkpoints; it can be stopped at any time and gone on with."""
+"""A replay that writes its results to disk: events, time series, checkpoints. It can be stopped at any time and resumed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import attrs
 from .checkpoint import Checkpoint, Header, load, save
 from .journal import Record
 from .outputs import GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
-from .pickling import anchors_of, plugin_states, restore_plugins
+from .pickling import named_parts, plugin_states, restore_plugins
 from .replay import Replay
 from .series import Series, columns
 
@@ -21,7 +21,7 @@ PARQUET = ".parquet"
 
 @attrs.frozen(kw_only=True)
 class Places:
-    """Where results go: events to a file, else to standard output; the time series and checkpoints nowhere unless said."""
+    """Where results go. Without a path, events go to standard output; the time series and checkpoints are not written."""
 
     events: Path | None = None
     series: Path | None = None
@@ -33,24 +33,24 @@ class Places:
 
 @attrs.define(eq=False)
 class Recording:
-    """Runs *replay*, a new one; *header* says what checkpoints belong to."""
+    """Runs *replay*, which must be new; *header* says what its checkpoints belong to."""
 
     replay: Replay
     places: Places
     header: Header
     stopped: bool = False
-    """Set it to stop after the step that is under way."""
+    """Set it to stop after the current step."""
     _files: dict[str, GrowingFile] = attrs.field(factory=dict)
     _series: Series = attrs.field(init=False)
     _rows: list[list[Any]] = attrs.field(factory=list)
-    """The time series where it is written at the end."""
+    """The time series, if it is written at the end."""
 
     def begin(self, checkpoint: Checkpoint | None = None) -> None:
-        """Open the files, new or as they were when *checkpoint* was made, whose state is taken over then."""
+        """Open the files. With *checkpoint*, cut them back to where it was made, and take over its state."""
         self._series = Series(self._add_row, self.places.series_every)
         if checkpoint is not None:
             checkpoint.check(self.header)
-            state = checkpoint.state(self._anchors())
+            state = checkpoint.state(self._named_parts())
             self.replay, self._series, self._rows = state["replay"], state["series"], state["rows"]
             restore_plugins(self.replay.engine, state["plugins"])
         marks = {} if checkpoint is None else checkpoint.header.files
@@ -70,7 +70,7 @@ class Recording:
         return self.places.series is not None and self.places.series.suffix == PARQUET
 
     def _connect(self) -> None:
-        self.replay.world.journal.sink = self._add_event
+        self.replay.cluster.journal.sink = self._add_event
         if self.places.series is not None:
             self.replay.at_instant = self._series.at_instant
 
@@ -98,13 +98,13 @@ class Recording:
             yield self.replay.steps
 
     def end(self) -> None:
-        """Write out everything; what was stopped, by hand or at its last second, can be gone on with if checkpoints are made."""
+        """Write out everything. A replay that was stopped, by hand or by ``until``, saves a last checkpoint if checkpoints are made."""
         done = self.replay.is_over and self.replay.until is None
         if self.places.checkpoint is not None and not done:
             self.save()
         if self.replay.is_over:
             self.replay.settle()
-            self.replay.world.journal.note("Summary", **summary(self.replay))
+            self.replay.cluster.journal.note("Summary", **summary(self.replay))
         self.close()
         if self._is_parquet and self.places.series is not None:
             write_parquet(self.places.series, columns(self.replay.inputs.resources), self._rows)
@@ -113,34 +113,34 @@ class Recording:
         sys.stdout.flush()
 
     def close(self) -> None:
-        """Close the files as they are; no more is written to them."""
+        """Close the files."""
         for file in self._files.values():
             file.close()
 
     # --- checkpoints ------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write a checkpoint of everything as it is after the last step."""
+        """Write a checkpoint of the state after the last step."""
         assert self.places.checkpoint is not None
         marks = {name: file.mark() for name, file in self._files.items()}
         files = {name: (mark.offset, mark.checksum) for name, mark in marks.items()}
         header = attrs.evolve(self.header, steps=self.replay.steps, time=self.replay.now, files=files)
         plugins = plugin_states(self.replay.engine)
         state = {"replay": self.replay, "series": self._series, "rows": self._rows, "plugins": plugins}
-        save(self.places.checkpoint, header, state, self._anchors())
+        save(self.places.checkpoint, header, state, self._named_parts())
 
-    def _anchors(self) -> Mapping[str, Any]:
-        """What a checkpoint names and does not hold: it follows from inputs and options, or belongs to this process."""
-        return {"recording": self, "inputs": self.replay.inputs, **anchors_of(self.replay.engine)}
+    def _named_parts(self) -> Mapping[str, Any]:
+        """What a checkpoint holds by name only: it follows from inputs and options, or belongs to this process."""
+        return {"recording": self, "inputs": self.replay.inputs, **named_parts(self.replay.engine)}
 
 
 def found(places: Places) -> Checkpoint | None:
-    """The checkpoint to go on from, None where there is none."""
+    """The checkpoint to resume from; None if there is none."""
     return None if places.checkpoint is None else load(places.checkpoint)
 
 
 def summary(replay: Replay) -> dict[str, Any]:
-    """What a replay came to, as plain data."""
-    tally, use = replay.world.tally, replay.world.tally.mean_use()
+    """The results of a replay as plain data."""
+    tally, use = replay.cluster.tally, replay.cluster.tally.mean_use()
     shares = {} if use is None else {name: round(float(share), 6) for name, share in zip(replay.inputs.resources, use, strict=True)}
-    return {**tally.record(), "stillWaiting": replay.world.ledger.waiting_pods, "waits": tally.wait_record(), "meanUse": shares}
+    return {**tally.record(), "stillWaiting": replay.cluster.ledger.waiting_pods, "waits": tally.wait_record(), "meanUse": shares}

@@ -1,4 +1,4 @@
-"""What would have happened: pods and nodes come and go over virtual time, and the scheduler of a release does its work meanwhile."""
+"""A replay: pods and nodes come and go over virtual time, and the scheduler of a release places the pods."""
 
 from __future__ import annotations
 
@@ -7,30 +7,29 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import Node, Pod
+from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...core.decision.plan import Preemption
 from ...core.engine import Engine
-from ...exceptions import ManifestError
-from .cluster.churnprogram import Program
-from .cluster.life import Life
-from .cluster.nodefailures import NodeTrouble
-from .cluster.pods import Lives
+from .cluster.churnprogram import ChurnProgram
+from .cluster.nodefailures import NodeFailures
+from .cluster.podlifecycle import PodLifecycle
+from .cluster.pods import PodLifecycles
 from .cluster.volumecontroller import VolumeController
 from .inputs.inputs import Inputs
-from .inputs.traces import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
-from .simulated import Delays, World
+from .outsideevents import OutsideEvents
+from .simulatedcluster import Delays, SimulatedCluster
 
 
 def _ignore(replay: Replay) -> None:
-    """What a replay does at the end of an instant where nobody looks."""
+    """The default: nothing happens at the end of an instant."""
 
 
 @attrs.define(eq=False)
 class Replay:
-    """Plays *inputs* to *engine*, which must be new. All that happens follows from the inputs, the options and the seed.
+    """Plays *inputs* to *engine*, which must be new. What happens depends on the inputs, the options and the seed alone.
 
-    :meth:`step` does one thing: an event, a scheduling cycle, or a leap in time. Between steps the whole state is in this object.
+    :meth:`step` does one thing: an event, a scheduling cycle, or a jump in time. Between steps the whole state is in this object.
     """
 
     inputs: Inputs
@@ -38,42 +37,44 @@ class Replay:
     delays: Delays = attrs.field(factory=Delays)
     seed: int = 0
     scheduler_name: str = "default-scheduler"
-    """Whose pods are scheduled; profiles say it themselves."""
+    """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
     recreate: bool = True
     until: float | None = None
     """When to stop, in virtual seconds; None: when nothing happens any more."""
     at_instant: Callable[[Replay], None] = _ignore
-    """Called when all that happens at one time has happened, before time passes."""
+    """Called after everything that happens at one time, before time passes."""
     position: int = 0
     """How many events of the inputs have happened."""
     steps: int = 0
-    world: World = attrs.field(init=False)
+    cluster: SimulatedCluster = attrs.field(init=False)
     volumes: VolumeController = attrs.field(init=False)
-    lives: Lives = attrs.field(init=False)
-    trouble: NodeTrouble = attrs.field(init=False)
-    program: Program = attrs.field(init=False)
+    pods: PodLifecycles = attrs.field(init=False)
+    failures: NodeFailures = attrs.field(init=False)
+    outside: OutsideEvents = attrs.field(init=False)
+    program: ChurnProgram = attrs.field(init=False)
     _free_at: float = 0.0
     """When the scheduler can begin its next cycle."""
     is_over: bool = False
 
     def __attrs_post_init__(self) -> None:
         inputs = self.inputs
-        self.world = World(self.engine, inputs.resources, self.delays, self.seed, inputs.origin, self.scheduler_name)
-        self.volumes = VolumeController(self.world)
-        self.lives = Lives(self.world, self.volumes, self.recreate)
-        self.trouble = NodeTrouble(self.world, self.lives)
-        self.program = Program(inputs.operations, self.world, self.lives, self.volumes, self.trouble)
+        self.cluster = SimulatedCluster(self.engine, inputs.resources, self.delays, self.seed, inputs.origin, self.scheduler_name)
+        self.volumes = VolumeController(self.cluster)
+        self.pods = PodLifecycles(self.cluster, self.volumes, self.recreate)
+        self.failures = NodeFailures(self.cluster, self.pods)
+        self.outside = OutsideEvents(self.cluster, self.pods, self.volumes, self.failures)
+        self.program = ChurnProgram(inputs.operations, self.cluster, self.pods, self.volumes, self.failures)
         self.program.start()
 
     @property
     def now(self) -> float:
         """Virtual time in seconds."""
-        return self.world.now
+        return self.cluster.now
 
     @property
-    def waiting(self) -> list[Life]:
+    def waiting(self) -> list[PodLifecycle]:
         """The pods without a node."""
-        return [life for life in self.lives.all.values() if life.waits]
+        return [life for life in self.pods.all.values() if life.waits]
 
     def run(self) -> Iterator[float]:
         """Play to the end; yields the time after each step."""
@@ -84,21 +85,21 @@ class Replay:
     # --- steps ------------------------------------------------------------------------------------------------------
 
     def step(self) -> bool:
-        """Do one thing; False when nothing is left to do."""
+        """Do one thing; False if nothing is left to do."""
         pod = self.advance()
         if isinstance(pod, Pod):
             self.conclude(self.decide(pod))
         return pod is not False
 
     def next_pod(self) -> Pod | None:
-        """Go on until a scheduling cycle begins: the pod whose turn it is, to be followed by :meth:`conclude`; None at the end."""
+        """Go on until a scheduling cycle begins, and answer its pod; None at the end. Call :meth:`conclude` after it."""
         while (found := self.advance()) is not False:
             if isinstance(found, Pod):
                 return found
         return None
 
     def advance(self) -> Pod | bool:
-        """One event, or one leap in time (True), or a pod whose cycle begins; False where nothing is left."""
+        """One event or one jump in time (True), or a pod whose cycle begins; False if nothing is left."""
         if self.is_over:
             return False
         self.steps += 1
@@ -107,21 +108,21 @@ class Replay:
             return True
         if self._free_at <= self.now and (pod := self._pop()) is not None:
             return pod
-        return self._leap()
+        return self._jump()
 
     def _happen(self) -> bool:
-        """Let the next thing happen whose time has come, from outside before from inside."""
+        """Do the next thing that is due, events from outside first."""
         events = self.inputs.events
         if self.position < len(events) and events[self.position].time <= self.now:
             self.position += 1
-            self._apply(events[self.position - 1])
+            self.outside.apply(events[self.position - 1])
             return True
-        task = self.world.agenda.pop_due(self.now)
+        task = self.cluster.agenda.pop_due(self.now)
         if task is not None:
             task()
         return task is not None
 
-    def _leap(self) -> bool:
+    def _jump(self) -> bool:
         """Let time pass until something can happen."""
         next_time = self.next_time()
         if next_time is None or (self.until is not None and next_time > self.until):
@@ -132,119 +133,73 @@ class Replay:
 
     def _pass_time(self, time: float) -> None:
         self.at_instant(self)
-        self.world.tally.pass_time(time - self.now, self.world.ledger)
-        self.world.clock.now = time
-        # What is due has its time also while the scheduler is busy.
-        self.world.queue.tick()
+        self.cluster.tally.pass_time(time - self.now, self.cluster.ledger)
+        self.cluster.clock.now = time
+        # Back-offs end on time even while the scheduler is busy.
+        self.cluster.queue.tick()
 
     def settle(self) -> None:
-        """Let the time pass that is left when nothing is left to do; :meth:`run` does so at its end."""
+        """Let time pass up to ``until`` when nothing is left to do; :meth:`run` does so at its end."""
         self._pass_time(self.now if self.until is None else max(self.until, self.now))
 
     def go_on(self, until: float | None) -> None:
-        """Take up again what ended with its last second; not after :meth:`settle`."""
+        """Go on after the old ``until``; not allowed after :meth:`settle`."""
         self.until, self.is_over = until, False
 
     def next_time(self) -> float | None:
-        """When something next happens that can change anything; None: never."""
-        events, times = self.inputs.events, [self.world.agenda.next_time]
+        """When the next thing happens that can change anything; None: never."""
+        events, times = self.inputs.events, [self.cluster.agenda.next_time]
         if self.position < len(events):
             times.append(events[self.position].time)
-        if self.world.queue.pending.active:
+        if self.cluster.queue.pending.active:
             times.append(self._free_at)
         times.append(self.program.deadline)
         coming = [time for time in times if time is not None]
-        if coming or self._has_hope():
-            due = self.world.queue.next_due()
+        if coming or self._has_untried_pod():
+            due = self.cluster.queue.next_due()
             coming += [] if due is None else [max(due, self.now)]
         return min(coming, default=None)
 
-    def _has_hope(self) -> bool:
-        """Whether some waiting pod was not tried yet on the cluster as it is: if nothing else happens, its next try is the last."""
-        untried = (life for life in self.lives.all.values() if life.waits and life.tried_at != self.world.changes)
-        return any(not self.world.is_gated(life.key) for life in untried)
-
-    # --- from outside -----------------------------------------------------------------------------------------------
-
-    def _apply(self, event: Event) -> None:
-        if isinstance(event.item, Pod):
-            self._apply_to_pod(event, event.item)
-        elif isinstance(event.item, Node):
-            self._apply_to_node(event, event.item)
-        elif event.verb == DELETE:
-            self.volumes.delete(event.item)
-        elif not self.volumes.made_claim(event.item):
-            self.volumes.put(event.item)
-            self.volumes.reconcile()
-
-    def _apply_to_pod(self, event: Event, pod: Pod) -> None:
-        life = self.lives.all.get(pod.key)
-        if event.verb == DELETE:
-            if life is not None:
-                self.lives.delete(life)
-        elif life is not None:
-            self._update(life, pod)
-        elif not pod.is_terminal and (event.verb == ADD or pod.key not in self.lives.seen):
-            self.lives.arrive(pod, event.lifetime)
-
-    def _update(self, life: Life, pod: Pod) -> None:
-        """A pod changes; its node, its status and when it goes are the replay's own."""
-        current = self.world.pod(life.key)
-        if current is None or current.is_terminating:
-            return
-        spec = attrs.evolve(pod.spec, node_name=current.spec.node_name)
-        metadata = attrs.evolve(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
-        changed = attrs.evolve(pod, metadata=metadata, spec=spec, status=current.status)
-        if attrs.evolve(changed, metadata=attrs.evolve(metadata, resource_version=current.metadata.resource_version)) != current:
-            self.world.put(changed)
-
-    def _apply_to_node(self, event: Event, node: Node) -> None:
-        current = self.world.node(node.name)
-        if event.verb in (ADD, UPDATE):
-            if current is None and event.where:
-                self.world.journal.note("NodeAdded", node=node.name)
-            self.world.put(node)
-        elif current is None:
-            raise ManifestError(f"{event.where}: {event.verb}: got {node.name}, which is no node by then")
-        else:
-            trouble = self.trouble
-            {DELETE: trouble.remove, DRAIN: trouble.drain, FAIL: trouble.fail, RECOVER: trouble.recover}[event.verb](current)
+    def _has_untried_pod(self) -> bool:
+        """Whether some waiting pod was not yet tried on the cluster as it is now."""
+        untried = (life for life in self.pods.all.values() if life.waits and life.tried_at != self.cluster.changes)
+        return any(not self.cluster.is_gated(life.key) for life in untried)
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 
     def _pop(self) -> Pod | None:
-        while (pod := self.world.queue.pop()) is not None:
-            life = self.lives.all.get(pod.key)
-            # Upstream: a pod that is being deleted is skipped; so is here one that entered the queue anew while it is being bound.
+        while (pod := self.cluster.queue.pop()) is not None:
+            life = self.pods.all.get(pod.key)
+            # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while it is being bound.
             if life is not None and life.waits and not pod.is_terminating:
                 return pod
         return None
 
     def decide(self, pod: Pod) -> Decision:
-        """The scheduler's own decision for *pod*. Where nothing changed since its last attempt that one is repeated, which is the same."""
-        life = self.lives.all[pod.key]
-        if life.is_hopeless and life.tried_at == self.world.changes and not self.engine.nominations:
+        """The scheduler's decision for *pod*. If nothing changed since its last attempt, that one's decision is repeated."""
+        life = self.pods.all[pod.key]
+        if life.is_hopeless and life.tried_at == self.cluster.changes and not self.engine.nominations:
             return self.engine.repeat(pod, life.message)
         decision = self.engine.schedule(pod, details=False)
         life.is_hopeless = self.engine.flow.can_repeat(decision)
         return decision
 
     def conclude(self, decision: Decision) -> None:
-        """What follows from a decision, be it the scheduler's or somebody else's."""
-        world, pod = self.world, decision.pod
-        self._free_at = self.now + world.delays.cycle
-        life, cycle = self.lives.all[pod.key], world.queue.cycle
+        """Carry out a decision, the scheduler's or anybody else's."""
+        cluster, pod = self.cluster, decision.pod
+        self._free_at = self.now + cluster.delays.cycle
+        life, cycle = self.pods.all[pod.key], cluster.queue.cycle
         life.attempts += 1
-        world.tally.attempts += 1
+        cluster.tally.attempts += 1
         reason = self.engine.flow.failure_reason(decision)
-        if decision.host is not None and (failure := self.lives.place(pod, decision.host)) is not None:
+        if decision.host is not None and (failure := self.pods.place(pod, decision.host)) is not None:
             decision.error, reason = failure.text, failure.reason
         if decision.error is not None:
-            world.tally.failed_attempts += 1
-            self.lives.fail(pod, cycle, decision.error, reason)
-            life.tried_at = world.changes
+            cluster.tally.failed_attempts += 1
+            self.pods.fail(pod, cycle, decision.error, reason)
+            life.tried_at = cluster.changes
             if decision.nominated == "":
-                self.lives.drop_nomination(pod)
+                self.pods.drop_nomination(pod)
             if decision.preemption is not None:
                 self._preempt(pod, decision.preemption)
 
@@ -252,18 +207,18 @@ class Replay:
         if plan.node is not None:
             self._make_room(pod, plan.node, plan)
         for other in plan.clear_nominations:
-            self.lives.nominate(other, "")
+            self.pods.nominate(other, "")
 
     def _make_room(self, pod: Pod, node_name: str, plan: Preemption) -> None:
-        world = self.world
+        cluster = self.cluster
         if self.engine.algorithm.release.preemption.nominates_before_api:
-            self.engine.nominations.add(world.pod(pod.key) or pod, node_name)
-        self.lives.nominate(pod, node_name)
+            self.engine.nominations.add(cluster.pod(pod.key) or pod, node_name)
+        self.pods.nominate(pod, node_name)
         details: dict[str, Any] = {"pod": pod.key, "node": node_name, "victims": [victim.key for victim in plan.victims]}
-        world.journal.note("Preempting", **details)
-        world.tally.preemptions += 1
+        cluster.journal.note("Preempting", **details)
+        cluster.tally.preemptions += 1
         for victim in plan.victims:
-            life = self.lives.all.get(victim.key)
+            life = self.pods.all.get(victim.key)
             if life is not None:
-                self.lives.mark_disrupted(life, pod)
-                self.lives.evict(life, "Preempted", by=pod.key)
+                self.pods.mark_disrupted(life, pod)
+                self.pods.evict(life, "Preempted", by=pod.key)

@@ -1,4 +1,4 @@
-"""How the cluster stood over time: one row an instant, or one row a period."""
+"""The cluster over time: one row for each instant or each period."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .replay import Replay
 
 COUNTS = ("time", "pending", "running", "nodes", "scheduled", "finished", "evictions")
 MEASURES = ("capacity", "requested", "used", "fragmentation")
-"""Of each resource: what the nodes have; what all pods ask for, and those on nodes; which share of the free lies where nobody fits."""
+"""Of each resource: what the nodes have, what all pods request, what pods on nodes request, how fragmented the free room is."""
 
 
 def columns(resources: Sequence[str]) -> list[str]:
@@ -21,16 +21,16 @@ def columns(resources: Sequence[str]) -> list[str]:
 
 
 def row_of(replay: Replay) -> list[Any]:
-    """How the cluster stands now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
-    world = replay.world
-    tally, ledger = world.tally, world.ledger
-    counts = [plain(world.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, tally.scheduled, tally.finished, tally.evicted]
+    """The cluster now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
+    cluster = replay.cluster
+    tally, ledger = cluster.tally, cluster.ledger
+    counts = [plain(cluster.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, tally.scheduled, tally.finished, tally.evicted]
     return [*counts, *_resources(replay)]
 
 
 def _resources(replay: Replay) -> Iterator[Any]:
-    ledger = replay.world.ledger
-    lost = replay.world.fragmentation.by_resource()
+    ledger = replay.cluster.ledger
+    lost = replay.cluster.fragmentation.by_resource()
     for index in range(len(ledger.resources)):
         used = int(ledger.in_use[index])
         yield from (int(ledger.capacity[index]), used + int(ledger.waiting[index]), used, round(float(lost[index]), 6))
@@ -38,7 +38,7 @@ def _resources(replay: Replay) -> Iterator[Any]:
 
 @attrs.define(eq=False)
 class Series:
-    """Gives rows to *sink*: one at the end of each instant, or with *every* at each multiple of so many virtual seconds."""
+    """Gives rows to *sink*: one at the end of each instant, or one every *every* virtual seconds."""
 
     sink: Callable[[list[Any]], None]
     every: float = 0.0

@@ -1,4 +1,4 @@
-"""What a replay came to: how many pods got where, how long they waited, how full the cluster was on average."""
+"""The results of a replay: counts of pods, how long they waited, how full the cluster was on average."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Tally:
     scheduled: int = 0
     """How often a pod was given a node."""
     never_scheduled: int = 0
-    """Pods that went without ever having had a node."""
+    """Pods that were deleted before they had a node."""
     finished: int = 0
     evicted: int = 0
     deleted: int = 0
@@ -37,20 +37,20 @@ class Tally:
     _capacity: NDArray[np.float64] | None = None
 
     def pass_time(self, seconds: float, ledger: Ledger) -> None:
-        """The cluster stays for so long as *ledger* has it."""
+        """The cluster stays as it is in *ledger* for that long."""
         if self._area is None or self._capacity is None:
             self._area, self._capacity = np.zeros(len(ledger.resources)), np.zeros(len(ledger.resources))
         self._area += ledger.in_use * seconds
         self._capacity += ledger.capacity * seconds
 
     def mean_use(self) -> NDArray[np.float64] | None:
-        """What share of each resource was in use, over time: float64[R]; None where no time has passed."""
+        """The share of each resource that was in use, averaged over time: float64[R]; None if no time has passed."""
         if self._area is None or self._capacity is None:
             return None
         return np.divide(self._area, self._capacity, out=np.zeros(len(self._area)), where=self._capacity > 0)
 
     def wait_record(self) -> dict[str, Any]:
-        """Mean, percentiles and maximum of the waits in seconds; empty where nobody was scheduled."""
+        """Mean, percentiles and maximum of the waits in seconds; empty if no pod was scheduled."""
         if not self.waits:
             return {}
         waits = np.frombuffer(self.waits, np.float64)

@@ -17,9 +17,9 @@ Json = dict[str, Any]
 RELEASE = "1.16"
 TEXT = """# How cost grows
 
-What one more pod costs, by how large the cluster is, how many pods are bound in it and how many distinct templates wait; release 1.16,
+The cost of one more pod, by the size of the cluster, the number of bound pods and the number of distinct templates that wait; release 1.16,
 default provider, all nodes scored, decisions without details. Pods a second of processor time of one core, the loop alone; the ratio is
-that of a pod's cost to its cost at the smallest size. `peak MB` is the most that the measuring process had held by then, earlier rows
+that of a pod's cost to its cost at the smallest size. `peak MB` is the largest memory of the measuring process so far, earlier rows
 included. Made by `tests/bench/growth.py`.
 """
 THOUSAND = 1000

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.cli import run
+from kubeclassic.core.incremental.quick import Detour
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.config.defaults import GROUP
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
@@ -22,8 +23,9 @@ from tests.support.build import obj
 
 FIELDS = {
     "pods", "scheduled", "cpu_seconds", "wall_seconds", "pods_per_s", "p50_ms", "p99_ms", "nodes", "peak_rss_mb", "load_seconds",
-    "write_seconds", "calibration",
+    "write_seconds", "calibration", "quick",
 }  # fmt: skip
+NOTHING_FITS = Detour.NOTHING_FITS.value
 SMALL = ["--nodes", "20", "--existing", "20", "--pods", "10", "--repeat", "1"]
 
 
@@ -95,6 +97,32 @@ class TestBench:
         hosts.write_text(json.dumps(wrong))
         bench(capsys, str(case), "--check", str(hosts), "--repeat", "1", *memory, status=1)
 
+    @pytest.mark.parametrize(
+        ("arguments", "quick"),
+        [
+            (["--kind", "basic"], {"share": 1.0, "decisions": 10, "detours": {}}),
+            (["--kind", "basic", "--no-memory"], {"share": 0.0, "decisions": 10, "detours": {Detour.NO_CACHE.value: 10}}),
+            (["--kind", "basic", "--nodes", "1", "--existing", "35"], {"share": 0.5, "decisions": 10, "detours": {NOTHING_FITS: 5}}),
+            (["--kind", "basic", "--release", DEFAULT_FRAMEWORK], {"share": 1.0, "decisions": 10, "detours": {}}),
+        ],
+    )
+    def test_verbose_says_how_decisions_were_made(
+        self, arguments: list[str], quick: dict[str, Any], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The JSON has the share of decisions that were read off scoreboards and the reasons of the others; -v tells people the same."""
+        assert run(["bench", *SMALL, *arguments, "-v"]) == 0
+        found = capsys.readouterr()
+        assert json.loads(found.out)["quick"] == quick
+        taken = 10 - sum(quick["detours"].values())
+        assert found.err.splitlines() == [
+            f"read off scoreboards: {taken} of 10 decisions ({10 * taken}.0%)",
+            *(f"  {reason}: {count} ({10 * count}.0%)" for reason, count in quick["detours"].items()),
+        ]
+
+    def test_without_verbose_nothing_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Without -v standard error stays empty."""
+        assert (run(["bench", *SMALL, "--kind", "basic"]), capsys.readouterr().err) == (0, "")
+
     def test_hosts_by_release_and_name(self, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Hosts may be given by release, and pods without their namespace."""
         hosts = tmp_path / "hosts.json"
@@ -117,7 +145,7 @@ class TestRefusals:
             (["CASE", "--memory", "much"], "got 'much', wanted a number"),
             (["CASE", "--memory", "-1"], "wanted 0 bytes or more"),
             (["CASE", "--release", "1.2"], 'release: got "1.2", wanted 1.12, 1.13, 1.14, 1.15, 1.16, 1.27'),
-            (["CASE", "--profile", "PROFILE", "--release", "1.16"], "which release 1.16 has not, wanted --release 1.27"),
+            (["CASE", "--profile", "PROFILE", "--release", "1.16"], "which release 1.16 does not have, wanted --release 1.27"),
             (["CASE", "--profile", "PROFILE", "--scheduler-profile", "p.yaml"], "--profile: got PROFILE beside --scheduler-profile p.yaml"),
             (["CASE", "--profile", "f.html", "--flame-graph", "g.html"], "--profile: got f.html beside --flame-graph g.html, wanted one"),
             (["CASE", "--profile", "absent.yaml"], "absent.yaml: no such file or directory"),

@@ -47,8 +47,8 @@ class TestExitStatus:
             ("release=1.15 release=1.16", "got release twice"),
             ("release=1.11", "1.11"),
             ("release='1.15", "no closing quotation"),
-            ("release=1.16 profile=x.yaml", "got profile, which release 1.16 has not"),
-            ("release=1.27 policy=x.json", "got policy, which release 1.27 has not"),
+            ("release=1.16 profile=x.yaml", "got profile, which release 1.16 does not have"),
+            ("release=1.27 policy=x.json", "got policy, which release 1.27 does not have"),
             ("release=1.27 percentage=many", "wanted a number"),
             ("tie-break=coin", "wanted release, round-robin, first, random"),
             ("release=1.16 policy=absent.json", "absent.json"),
@@ -125,7 +125,7 @@ def at(record: Any, path: str) -> Any:
 def as_told(path: str, value: Any) -> str:
     """A number as the page writes it: counts with commas, shares in percent, correlations to three places."""
     if path.endswith(".correlation"):
-        return "one side sees all nodes alike" if value is None else f"{value:.3f}"
+        return "one gives all nodes the same score" if value is None else f"{value:.3f}"
     return f"{value:,}" if isinstance(value, int) else f"{100 * value:.1f} %"
 
 

@@ -83,8 +83,8 @@ SIMULATE = [
     ("good.yaml --output nothere/out.json", "nothere/out.json: cannot be written: no such file or directory"),
 ]
 
-NOT_OLDER = "profile.yaml, which release 1.16 has not, wanted --release 1.27"
-NOT_NEWER = "which release 1.27 has not, wanted"
+NOT_OLDER = "profile.yaml, which release 1.16 does not have, wanted --release 1.27"
+NOT_NEWER = "which release 1.27 does not have, wanted"
 MIGRATED = "--profile FILE, which `kubeclassic policy migrate` makes of a Policy"
 PROFILES = [
     ("--profile profile.yaml --release 1.16", f"--profile: got {NOT_OLDER}"),
@@ -125,7 +125,7 @@ PROFILES = [
         "a plugin named NodeName already exists",
     ),
 ]
-"""Options of one kind of release that the other has not, and profiles that are refused."""
+"""Options of one kind of release that the other does not have, and profiles that are refused."""
 
 OTHERS = [
     ("explain good.yaml db", 'pod: got "db", wanted a pod without a node'),

@@ -97,7 +97,8 @@ class TestResults:
         """The help says what goes in, what comes out, and gives examples."""
         assert run(["replay", "--help"]) == 0
         told = capsys.readouterr().out
-        assert all(word in told for word in ("PATHS, in any mixture", "Exit status 0", "--checkpoint", "kubeclassic replay scenario.yaml"))
+        words = ("PATHS, in any combination", "Exit status 0", "--checkpoint", "kubeclassic replay scenario.yaml")
+        assert all(word in told for word in words)
 
 
 def arguments(name: str, *options: str) -> list[str]:
@@ -177,7 +178,7 @@ class TestStoppingAndGoingOn:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130, err
-        assert "interrupted: --resume goes on from here" in err
+        assert "interrupted: --resume continues from here" in err
         assert (folder / "stopped.jsonl").read_bytes().endswith(b"\n")
         assert finish(folder, busy, "stopped", "--resume") == wanted
 
@@ -195,7 +196,7 @@ BAD = [
     ("nothere.yaml", "nothere.yaml: no such file or directory"),
     ("empty.yaml", "cluster: got no Node, wanted one at least"),
     ("bad.jsonl", 'bad.jsonl, document 1: event: got "Create", wanted Add, Update, Delete, Drain, Fail or Recover'),
-    ("good.yaml fails.jsonl", "fails.jsonl, document 1: Fail: got b, which is no node by then"),
+    ("good.yaml fails.jsonl", "fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time"),
     ("bad.yaml", 'bad.yaml, document 1: opcode: got "createNode", wanted one of createNodes'),
     ("pods.csv", "pods.csv: got no list of nodes beside it, wanted both CSV files of the trace"),
     ("good.csv", "good.csv, line 1: got columns a,b, wanted those of nodes (sn, ...) or of pods (name, ...)"),
@@ -204,7 +205,7 @@ BAD = [
     ("good.yaml --resume", "--resume: wanted --checkpoint FILE"),
     ("good.yaml --checkpoint s", "--checkpoint: wanted --output FILE too"),
     ("good.yaml --output nothere/e", "nothere/e: cannot be written: no such file or directory"),
-    ("good.yaml --output e --checkpoint good.yaml --resume", "good.yaml: no checkpoint of kubeclassic"),
+    ("good.yaml --output e --checkpoint good.yaml --resume", "good.yaml: not a checkpoint of kubeclassic"),
     ("good.yaml --output e --checkpoint state --resume --seed 9", "state: made with --seed 0, got 9"),
     ("good.yaml bad2.yaml --output e --checkpoint state --resume", "state: made with other inputs: their bytes differ"),
 ]

@@ -9,11 +9,11 @@ from typing import Any
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.engine import Engine
 from kubeclassic.simulation.engines import engine_for
-from kubeclassic.simulation.replay.cluster.life import EVER, Lifetime
+from kubeclassic.simulation.replay.cluster.podlifecycle import EVER, Lifetime
 from kubeclassic.simulation.replay.inputs.inputs import Inputs, read_inputs
 from kubeclassic.simulation.replay.inputs.traces import ADD, START, Event
 from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.simulated import Delays
+from kubeclassic.simulation.replay.simulatedcluster import Delays
 
 Json = dict[str, Any]
 
@@ -42,7 +42,7 @@ def replay(*events: Event, release: str = "1.16", until: float | None = None, op
 def played(made: Replay) -> list[Json]:
     """What happens in a replay up to its end."""
     found: list[Json] = []
-    made.world.journal.sink = found.append
+    made.cluster.journal.sink = found.append
     for _ in made.run():
         assert made.steps < 50_000
     return found

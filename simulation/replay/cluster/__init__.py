@@ -1,1 +1,1 @@
-"""The rest of the cluster in a replay: pods that run and end, nodes that fail, controllers that answer."""
+"""The rest of the cluster in a replay: pods that run and end, nodes that fail, controllers that react."""

@@ -9,38 +9,38 @@ import attrs
 
 from ....api.objects import KubeObject, Node, Pod
 from ..inputs.churn import Operation, named
-from ..simulated import World
-from .life import Lifetime
-from .nodefailures import OURS, NodeTrouble
-from .pods import Lives
+from ..simulatedcluster import SimulatedCluster
+from .nodefailures import OURS, NodeFailures
+from .podlifecycle import Lifetime
+from .pods import PodLifecycles
 from .volumecontroller import VolumeController
 
 RECREATE = "recreate"
 
 
 @attrs.define(eq=False)
-class Program:
-    """The state of a scenario that is under way; *operations* themselves do not change."""
+class ChurnProgram:
+    """The state of a running scenario; *operations* themselves do not change."""
 
     operations: tuple[Operation, ...]
-    world: World
-    lives: Lives
+    cluster: SimulatedCluster
+    pods: PodLifecycles
     volumes: VolumeController
-    trouble: NodeTrouble
+    failures: NodeFailures
     position: int = 0
-    """The operation that is next, or being waited for."""
+    """The number of the next operation, or of the one that waits."""
     deadline: float | None = None
-    """When the barrier that is up will be given up; None where there is none."""
+    """When the current barrier times out; None if there is none."""
     created: dict[str, dict[str, None]] = attrs.field(factory=dict)
     """Namespace -> pods of createPods that had no node when last looked at."""
     _numbers: dict[str, int] = attrs.field(factory=dict)
     _slots: dict[tuple[int, int, int], KubeObject] = attrs.field(factory=dict)
-    """What churn that recreates has made: operation, template, slot -> object."""
+    """Objects of churn in mode ``recreate``: operation, template, slot -> object."""
 
     def start(self) -> None:
         """Begin with the first operation now."""
         if self.operations:
-            self.world.agenda.put(self.world.now, self._advance)
+            self.cluster.agenda.put(self.cluster.now, self._advance)
 
     @property
     def is_over(self) -> bool:
@@ -57,7 +57,7 @@ class Program:
             if self._waits():
                 return
             if seconds:
-                self.world.agenda.put(self.world.after(seconds), self._go_on)
+                self.cluster.agenda.put(self.cluster.after(seconds), self._go_on)
                 return
             self.position += 1
 
@@ -68,12 +68,12 @@ class Program:
 
     def _do(self, operation: Operation) -> float:
         """Do one operation; answers how many seconds later the next one comes."""
-        self.world.journal.note("Operation", opcode=operation.opcode, number=self.position + 1)
+        self.cluster.journal.note("Operation", opcode=operation.opcode, number=self.position + 1)
         steps: Mapping[str, Callable[[Operation], float | None]] = {
             "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
             "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
-            "drainNodes": partial(self._trouble, self.trouble.drain), "failNodes": partial(self._trouble, self.trouble.fail),
-            "deleteNodes": partial(self._trouble, self.trouble.remove), "recoverNodes": self._recover,
+            "drainNodes": partial(self._change_nodes, self.failures.drain), "failNodes": partial(self._change_nodes, self.failures.fail),
+            "deleteNodes": partial(self._change_nodes, self.failures.remove), "recoverNodes": self._recover,
         }  # fmt: skip
         return steps[operation.opcode](operation) or 0.0
 
@@ -94,12 +94,12 @@ class Program:
             self.make(node)
 
     def make(self, item: KubeObject, run_time: float | None = None) -> None:
-        """An object comes to be."""
+        """Create an object."""
         if isinstance(item, Pod):
-            self.lives.arrive(item, Lifetime(runs_for=run_time))
+            self.pods.arrive(item, Lifetime(runs_for=run_time))
             return
         if isinstance(item, Node):
-            self.world.journal.note("NodeAdded", node=item.name)
+            self.cluster.journal.note("NodeAdded", node=item.name)
         self.volumes.put(item)
         self.volumes.reconcile()
 
@@ -110,17 +110,17 @@ class Program:
                 self.make(template if one else self._named(template, operation.namespace))
 
     def _create_pods(self, operation: Operation) -> float:
-        """The pods come at once, or one by one; those that follow wait for all of them unless told not to."""
+        """The pods come at once or one by one; the next operation waits for all of them unless *skip_wait*."""
         seconds = 0.0
         for number in range(operation.count):
             if number and operation.per_second:
-                seconds += self.world.draw.expovariate(operation.per_second)
+                seconds += self.cluster.draw.expovariate(operation.per_second)
             elif number:
                 seconds += operation.interval
             pod = self._named(operation.templates[0], operation.namespace)
             self.created.setdefault(pod.namespace, {})[pod.key] = None
             if seconds:
-                self.world.agenda.put(self.world.after(seconds), partial(self.make, pod, operation.run_time))
+                self.cluster.agenda.put(self.cluster.after(seconds), partial(self.make, pod, operation.run_time))
             else:
                 self.make(pod, operation.run_time)
         if not operation.skip_wait:
@@ -131,16 +131,16 @@ class Program:
     # --- waiting ----------------------------------------------------------------------------------------------------
 
     def _raise_barrier(self, operation: Operation) -> None:
-        self.deadline = self.world.after(operation.timeout)
+        self.deadline = self.cluster.after(operation.timeout)
 
     def look(self) -> None:
-        """Go on if what is waited for has come about, or its time is up."""
+        """Go on if all pods of the barrier are scheduled, or if its time is up."""
         if self.deadline is None:
             return
         if all(map(self._is_settled, self._awaited())):
             self._go_on()
-        elif self.world.now >= self.deadline:
-            self.world.journal.note("BarrierGivenUp", number=self.position + 1)
+        elif self.cluster.now >= self.deadline:
+            self.cluster.journal.note("BarrierGivenUp", number=self.position + 1)
             self._go_on()
 
     def _awaited(self) -> list[dict[str, None]]:
@@ -149,11 +149,11 @@ class Program:
         return [self.created.get(space, {}) for space in spaces]
 
     def _is_settled(self, pods: dict[str, None]) -> bool:
-        """Whether all of *pods* have had a node or are gone; those that have are dropped, up to the first that has not."""
+        """Whether all of *pods* have had a node or are gone; those are dropped, up to the first that waits."""
         while pods:
             key = next(iter(pods))
-            life = self.lives.all.get(key)
-            if key not in self.lives.seen or (life is not None and life.waits):
+            life = self.pods.all.get(key)
+            if key not in self.pods.seen or (life is not None and life.waits):
                 return False
             del pods[key]
         return True
@@ -161,7 +161,7 @@ class Program:
     # --- churn ------------------------------------------------------------------------------------------------------
 
     def _start_churn(self, operation: Operation) -> None:
-        self.world.agenda.put(self.world.after(operation.interval or 0.5), partial(self._churn, self.position, 0))
+        self.cluster.agenda.put(self.cluster.after(operation.interval or 0.5), partial(self._churn, self.position, 0))
 
     def _churn(self, place: int, step: int) -> None:
         """One step of churn; it goes on until the scenario is over."""
@@ -178,47 +178,47 @@ class Program:
             self.make(made, operation.run_time)
             if operation.mode == RECREATE:
                 self._slots[slot] = made
-        self.world.agenda.put(self.world.after(operation.interval or 0.5), partial(self._churn, place, step + 1))
+        self.cluster.agenda.put(self.cluster.after(operation.interval or 0.5), partial(self._churn, place, step + 1))
 
     def _unmake(self, item: KubeObject) -> None:
         if isinstance(item, Pod):
-            life = self.lives.all.get(item.key)
+            life = self.pods.all.get(item.key)
             if life is not None:
-                self.lives.delete(life)
+                self.pods.delete(life)
         elif isinstance(item, Node):
-            self.trouble.remove(item)
+            self.failures.remove(item)
         else:
             self.volumes.delete(item)
 
-    # --- taking away ------------------------------------------------------------------------------------------------
+    # --- removing ---------------------------------------------------------------------------------------------------
 
     def _delete_pods(self, operation: Operation) -> None:
-        for life in list(self.lives.all.values()):
+        for life in list(self.pods.all.values()):
             if not operation.namespace or life.key.partition("/")[0] == operation.namespace:
-                self.lives.delete(life)
+                self.pods.delete(life)
 
     def _chosen(self, operation: Operation) -> list[str]:
-        """The nodes that are named, or as many as are wanted, drawn."""
+        """The named nodes, or *count* random ones."""
         if operation.names:
             return list(operation.names)
-        names = sorted(name for name, info in self.world.engine.cache.infos.items() if info.node is not None)
-        return self.world.draw.sample(names, min(operation.count, len(names)))
+        names = sorted(name for name, info in self.cluster.engine.cache.infos.items() if info.node is not None)
+        return self.cluster.draw.sample(names, min(operation.count, len(names)))
 
-    def _trouble(self, what: Callable[[Node], None], operation: Operation) -> None:
+    def _change_nodes(self, what: Callable[[Node], None], operation: Operation) -> None:
         for name in self._chosen(operation):
-            node = self.world.node(name)
+            node = self.cluster.node(name)
             if node is not None:
                 what(node)
                 if operation.recover_after is not None:
-                    self.world.agenda.put(self.world.after(operation.recover_after), partial(self._recover_one, name))
+                    self.cluster.agenda.put(self.cluster.after(operation.recover_after), partial(self._recover_one, name))
 
     def _recover(self, operation: Operation) -> None:
-        infos = self.world.engine.cache.infos
+        infos = self.cluster.engine.cache.infos
         names = operation.names or [name for name, info in infos.items() if info.node and OURS & set(info.node.spec.taints)]
         for name in names:
             self._recover_one(name)
 
     def _recover_one(self, name: str) -> None:
-        node = self.world.node(name)
+        node = self.cluster.node(name)
         if node is not None:
-            self.trouble.recover(node)
+            self.failures.recover(node)

@@ -1,4 +1,4 @@
-"""Nodes that are drained, fail and recover, and what becomes of their pods.
+"""Nodes that are drained, fail and recover, and what happens to their pods.
 
 Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go and scheduler/taint_manager.go there; ``kubectl drain``.
 """
@@ -11,9 +11,9 @@ import attrs
 
 from ....api.meaning.tolerations import toleration_tolerates
 from ....api.objects import Condition, Node, Pod, Taint
-from ..simulated import World
-from .life import Life
-from .pods import Lives
+from ..simulatedcluster import SimulatedCluster
+from .podlifecycle import PodLifecycle
+from .pods import PodLifecycles
 
 CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 UNREACHABLE = (
@@ -24,75 +24,75 @@ OURS = {CORDONED, *UNREACHABLE}
 
 
 @attrs.define(eq=False)
-class NodeTrouble:
-    """Drains, failures and recoveries. A drain does not ask disruption budgets."""
+class NodeFailures:
+    """Drains, failures and recoveries. A drain ignores disruption budgets."""
 
-    world: World
-    lives: Lives
+    cluster: SimulatedCluster
+    pods: PodLifecycles
     _failures: dict[str, int] = attrs.field(factory=dict)
     """Node -> number of the failure that it has not recovered from."""
     _count: int = 0
 
     def drain(self, node: Node) -> None:
-        """Close the node for new pods and have all leave that no DaemonSet owns."""
-        self.world.journal.note("NodeDrained", node=node.name)
+        """Cordon the node and evict all pods that no DaemonSet owns."""
+        self.cluster.journal.note("NodeDrained", node=node.name)
         spec = attrs.evolve(node.spec, unschedulable=True, taints=_with(node.spec.taints, CORDONED))
         self._update(attrs.evolve(node, spec=spec))
         for life in self._pods_on(node.name):
             owner = life.original.metadata.controller
             if owner is None or owner.kind != "DaemonSet":
-                self.lives.evict(life, "Evicted", reason="node drained")
+                self.pods.evict(life, "Evicted", reason="node drained")
 
     def fail(self, node: Node) -> None:
-        """The node is no longer heard of: it is tainted, and after a while its pods are given up."""
-        self.world.journal.note("NodeFailed", node=node.name)
+        """The node stops answering: it is tainted, and its pods are evicted after a while."""
+        self.cluster.journal.note("NodeFailed", node=node.name)
         self._count += 1
         self._failures[node.name] = self._count
         spec = attrs.evolve(node.spec, taints=_with(node.spec.taints, *UNREACHABLE))
         self._update(attrs.evolve(node, spec=spec, status=attrs.evolve(node.status, conditions=_ready(node, "Unknown"))))
         for life in self._pods_on(node.name):
-            pod = self.world.pod(life.key)
-            delay = None if pod is None else self._patience(pod)
+            pod = self.cluster.pod(life.key)
+            delay = None if pod is None else self._seconds_to_eviction(pod)
             if delay is not None:
-                self.world.agenda.put(self.world.after(delay), partial(self._give_up, life, self._count))
+                self.cluster.agenda.put(self.cluster.after(delay), partial(self._evict_if_failed, life, self._count))
 
     def recover(self, node: Node) -> None:
         """The node takes pods again, whether it had failed or was drained."""
-        self.world.journal.note("NodeRecovered", node=node.name)
+        self.cluster.journal.note("NodeRecovered", node=node.name)
         self._failures.pop(node.name, None)
         spec = attrs.evolve(node.spec, unschedulable=False, taints=tuple(taint for taint in node.spec.taints if taint not in OURS))
         self._update(attrs.evolve(node, spec=spec, status=attrs.evolve(node.status, conditions=_ready(node, "True"))))
 
     def remove(self, node: Node) -> None:
-        """The node is gone, and after a while its pods are."""
-        self.world.journal.note("NodeDeleted", node=node.name)
+        """The node is deleted, and its pods are evicted after a while."""
+        self.cluster.journal.note("NodeDeleted", node=node.name)
         self._failures.pop(node.name, None)
         pods = self._pods_on(node.name)
-        self.world.delete(node)
+        self.cluster.delete(node)
         for life in pods:
-            self.world.agenda.put(self.world.after(self.world.delays.failure), partial(self._orphaned, life))
+            self.cluster.agenda.put(self.cluster.after(self.cluster.delays.failure), partial(self._evict_if_deleted, life))
 
     def _update(self, node: Node) -> None:
-        self.world.put(self.world.written(node))
+        self.cluster.put(self.cluster.written(node))
 
-    def _pods_on(self, name: str) -> list[Life]:
-        return [life for life in self.lives.all.values() if life.node == name]
+    def _pods_on(self, name: str) -> list[PodLifecycle]:
+        return [life for life in self.pods.all.values() if life.node == name]
 
-    def _patience(self, pod: Pod) -> float | None:
-        """Seconds until a pod on a failed node is given up; None: never."""
+    def _seconds_to_eviction(self, pod: Pod) -> float | None:
+        """Seconds until a pod on a failed node is evicted; None: never."""
         matching = [toleration for toleration in pod.spec.tolerations if toleration_tolerates(toleration, UNREACHABLE[1])]
         if not matching:
-            return self.world.delays.failure
+            return self.cluster.delays.failure
         seconds = [toleration.toleration_seconds for toleration in matching if toleration.toleration_seconds is not None]
         return float(max(min(seconds), 0)) if seconds else None
 
-    def _give_up(self, life: Life, failure: int) -> None:
+    def _evict_if_failed(self, life: PodLifecycle, failure: int) -> None:
         if self._failures.get(life.node) == failure:
-            self.lives.evict(life, "Evicted", reason="node failed")
+            self.pods.evict(life, "Evicted", reason="node failed")
 
-    def _orphaned(self, life: Life) -> None:
-        if self.world.node(life.node) is None:
-            self.lives.evict(life, "Evicted", reason="node deleted")
+    def _evict_if_deleted(self, life: PodLifecycle) -> None:
+        if self.cluster.node(life.node) is None:
+            self.pods.evict(life, "Evicted", reason="node deleted")
 
 
 def _with(taints: tuple[Taint, ...], *more: Taint) -> tuple[Taint, ...]:

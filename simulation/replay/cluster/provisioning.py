@@ -1,4 +1,4 @@
-"""The volumes that provisioners make: of which kind, and from where they can be reached.
+"""The volumes that provisioners make: their kind, and which nodes can reach them.
 
 Upstream: the in-tree plugins in pkg/volume, and pkg/controller of sigs.k8s.io/sig-storage-lib-external-provisioner.
 """
@@ -30,7 +30,7 @@ from ....api.objects import (
 
 ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
 IN_TREE = ("kubernetes.io/aws-ebs", "kubernetes.io/gce-pd", "kubernetes.io/azure-disk", "kubernetes.io/cinder")
-"""Provisioners whose disks are in a zone, which the volumes say by their labels."""
+"""Provisioners whose disks are in one zone; their volumes have labels that name it."""
 
 
 def new_volume(claim: PersistentVolumeClaim, kind: StorageClass, node: Node | None, drivers: CSINode | None) -> PersistentVolume:

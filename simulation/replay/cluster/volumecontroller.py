@@ -30,7 +30,7 @@ from ....core.volumes.binder import BOUND_BY_CONTROLLER
 from ....core.volumes.match import claim_class, is_bound_to, requested_size, size, volume_class
 from ....core.volumes.provisioning import NO_PROVISIONER
 from ....core.volumes.search import BIND_COMPLETED, SELECTED_NODE, is_fully_bound
-from ..simulated import World
+from ..simulatedcluster import SimulatedCluster
 from .provisioning import new_volume
 
 DELAYED = "WaitForFirstConsumer"
@@ -38,21 +38,21 @@ DELAYED = "WaitForFirstConsumer"
 
 @attrs.define(eq=False)
 class VolumeController:
-    """Binds and provisions; tell it of claims and volumes by :meth:`follow`, and let it act by :meth:`reconcile`."""
+    """Binds and provisions volumes: :meth:`put` and :meth:`delete` tell it what changes, :meth:`reconcile` lets it act."""
 
-    world: World
+    cluster: SimulatedCluster
     _open: dict[str, None] = attrs.field(factory=dict)
     """Claims without a volume."""
     _making: dict[str, None] = attrs.field(factory=dict)
     """Claims whose volume is being made."""
     _for_pods: dict[str, None] = attrs.field(factory=dict)
-    """Claims that were made for pods."""
+    """Claims that were created for pods."""
     _made: dict[str, str] = attrs.field(factory=dict)
     """Volumes that were made -> the claim that each was made for."""
 
     def put(self, item: KubeObject) -> None:
-        """The API has *item*; what follows for claims is done by :meth:`reconcile`."""
-        self.world.put(item)
+        """*item* is created or changed in the API; claims are bound by :meth:`reconcile`."""
+        self.cluster.put(item)
         if isinstance(item, PersistentVolumeClaim):
             if is_fully_bound(item):
                 self._open.pop(item.key, None)
@@ -60,37 +60,37 @@ class VolumeController:
                 self._open[item.key] = None
 
     def delete(self, item: KubeObject) -> None:
-        """The API lost *item*; a volume that was made for a claim goes with it, another one is released."""
-        known = self.world.engine.listings.of(item)
+        """*item* is deleted. The volume of a deleted claim is deleted too if it was provisioned for it, else released."""
+        known = self.cluster.engine.listings.of(item)
         old = None if known is None else known.get(item.key)
-        self.world.delete(item)
+        self.cluster.delete(item)
         if not isinstance(old, PersistentVolumeClaim):
             return
         self._open.pop(item.key, None)
-        volume = self.world.engine.listings.volumes.get(old.spec.volume_name)
+        volume = self.cluster.engine.listings.volumes.get(old.spec.volume_name)
         if volume is not None and is_bound_to(volume, old):
             if self._made.pop(volume.key, None) is not None:
-                self.world.delete(volume)
+                self.cluster.delete(volume)
             else:
-                self.put(self.world.written(attrs.evolve(volume, phase="Released")))
+                self.put(self.cluster.written(attrs.evolve(volume, phase="Released")))
 
     def make_claims(self, pod: Pod) -> None:
-        """Make the claims of *pod*'s generic ephemeral volumes, where the release knows such; one that is there already stays.
+        """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing claims stay.
 
         Upstream: pkg/controller/volume/ephemeral/controller.go.
         """
-        claims = self.world.engine.listings.claims
+        claims = self.cluster.engine.listings.claims
         new = [claim for claim in self._own_claims(pod) if claims.get(claim.key) is None]
-        for claim in admit(new, self.world.engine.listings.classes).objects:
+        for claim in admit(new, self.cluster.engine.listings.classes).objects:
             self._for_pods[claim.key] = None
             self.put(claim)
         if new:
             self.reconcile()
 
     def drop_claims(self, pod: Pod) -> None:
-        """A pod is gone, and with it the claims that were made for it."""
+        """A pod is gone: delete the claims that were created for it."""
         for claim in self._own_claims(pod):
-            known = self.world.engine.listings.claims.get(claim.key)
+            known = self.cluster.engine.listings.claims.get(claim.key)
             if known is not None and not_owned(pod, known) is None:
                 self._for_pods.pop(claim.key, None)
                 self.delete(known)
@@ -101,13 +101,13 @@ class VolumeController:
 
     def _own_claims(self, pod: Pod) -> list[PersistentVolumeClaim]:
         """The claims of the pod's generic ephemeral volumes, as they are made."""
-        if not self.world.engine.algorithm.release.volumes.ephemeral_claims:
+        if not self.cluster.engine.algorithm.release.volumes.ephemeral_claims:
             return []
         return [_claim_of(pod, volume) for volume in pod.spec.volumes if is_made_for_pod(volume)]
 
     def is_bound(self, key: str) -> bool:
         """Whether the claim *key* has its volume."""
-        claim = self.world.engine.listings.claims.get(key)
+        claim = self.cluster.engine.listings.claims.get(key)
         return claim is not None and is_fully_bound(claim)
 
     def is_coming(self, key: str) -> bool:
@@ -117,21 +117,21 @@ class VolumeController:
     # --- claims -----------------------------------------------------------------------------------------------------
 
     def reconcile(self) -> None:
-        """Do for every open claim what can be done."""
+        """Bind each open claim if a volume fits, or have one provisioned."""
         for key in sorted(self._open):
-            claim = self.world.engine.listings.claims.get(key)
+            claim = self.cluster.engine.listings.claims.get(key)
             if claim is not None and claim.metadata.deletion_timestamp is None and key not in self._making:
                 self._reconcile(claim)
 
     def _reconcile(self, claim: PersistentVolumeClaim) -> None:
-        kind = self.world.engine.listings.classes.get(claim_class(claim))
+        kind = self.cluster.engine.listings.classes.get(claim_class(claim))
         volume = self._own_volume(claim)
         if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
             if SELECTED_NODE not in claim.annotations:
                 volume = self._best_volume(claim)
             if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
                 self._making[claim.key] = None
-                self.world.agenda.put(self.world.after(self.world.delays.provisioning), partial(self._provision, claim.key))
+                self.cluster.agenda.put(self.cluster.after(self.cluster.delays.provisioning), partial(self._provision, claim.key))
         if volume is not None:
             self._bind(claim, volume)
 
@@ -140,8 +140,8 @@ class VolumeController:
         return kind is not None and kind.volume_binding_mode == DELAYED and SELECTED_NODE not in claim.annotations
 
     def _own_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
-        """The volume that claim and volume agree on: named by the one, and by the other or free."""
-        volumes = self.world.engine.listings.volumes
+        """The volume that the claim names, if it is free or bound to the claim; else one that is bound to the claim."""
+        volumes = self.cluster.engine.listings.volumes
         if claim.spec.volume_name:
             named = volumes.get(claim.spec.volume_name)
             return named if named is not None and (named.spec.claim_ref is None or is_bound_to(named, claim)) else None
@@ -149,32 +149,32 @@ class VolumeController:
 
     def _best_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
         """The smallest free volume that satisfies the claim."""
-        fitting = (volume for volume in self.world.engine.listings.volumes if _satisfies(volume, claim))
+        fitting = (volume for volume in self.cluster.engine.listings.volumes if _satisfies(volume, claim))
         return min(fitting, key=size, default=None)
 
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
         spec = attrs.evolve(volume.spec, claim_ref=volume.spec.claim_ref or reference)
-        self.put(self.world.written(attrs.evolve(volume, spec=spec, phase="Bound")))
+        self.put(self.cluster.written(attrs.evolve(volume, spec=spec, phase="Bound")))
         metadata = attrs.evolve(claim.metadata, annotations=_bound_annotations(claim.annotations))
         bound = attrs.evolve(claim, metadata=metadata, spec=attrs.evolve(claim.spec, volume_name=volume.name), phase="Bound")
-        self.put(self.world.written(bound))
-        self.world.journal.note("VolumeBound", claim=claim.key, volume=volume.name)
+        self.put(self.cluster.written(bound))
+        self.cluster.journal.note("VolumeBound", claim=claim.key, volume=volume.name)
 
     # --- provisioning -----------------------------------------------------------------------------------------------
 
     def _provision(self, key: str) -> None:
         self._making.pop(key, None)
-        listings = self.world.engine.listings
+        listings = self.cluster.engine.listings
         claim = listings.claims.get(key)
         kind = None if claim is None else listings.classes.get(claim_class(claim))
         if claim is None or kind is None or key not in self._open:
             return
         name = claim.annotations.get(SELECTED_NODE, "")
-        volume = new_volume(claim, kind, self.world.node(name), listings.csi_nodes.get(name))
+        volume = new_volume(claim, kind, self.cluster.node(name), listings.csi_nodes.get(name))
         self._made[volume.key] = key
         self.put(volume)
-        self.world.journal.note("VolumeProvisioned", volume=volume.name, claim=key, node=name or None)
+        self.cluster.journal.note("VolumeProvisioned", volume=volume.name, claim=key, node=name or None)
         self._bind(claim, volume)
 
 

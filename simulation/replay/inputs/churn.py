@@ -1,4 +1,4 @@
-"""Scenarios: a cluster and its load written down as operations, in the manner of scheduler_perf.
+"""Scenarios: a cluster and its load as a list of operations, like those of scheduler_perf.
 
 Upstream: test/integration/scheduler_perf, whose opcodes these are; drainNodes, failNodes, recoverNodes and deleteNodes are added.
 """
@@ -33,17 +33,17 @@ class Operation:
     opcode: str = ""
     count: int = 1
     names: tuple[str, ...] = ()
-    """Nodes by name; else *count* of them are drawn."""
+    """Nodes by name; without names *count* random ones."""
     templates: tuple[KubeObject, ...] = ()
     namespace: str | None = None
     namespaces: tuple[str, ...] = ()
     label_key: str = ""
     label_values: tuple[str, ...] = ()
-    """Given to the nodes in turn; none: each node's own name."""
+    """Given to the nodes in turn; without values each node gets its own name."""
     interval: float = 0.0
     """Between two pods, or two steps of churn."""
     per_second: float = 0.0
-    """Pods come by chance (a Poisson process), so many a second on average."""
+    """Pods a second on average, at random times (a Poisson process)."""
     run_time: float | None = None
     skip_wait: bool = False
     """Do not wait until all created pods are scheduled."""
@@ -66,7 +66,7 @@ def nodes_of(operations: Iterable[Operation]) -> list[Node]:
 def read_operations(documents: Iterable[Document], folder: Path, *, defaults: bool = True) -> Iterator[Operation]:
     """The operations of a scenario: a list of them, or an object with ``workloadTemplate``, ``defaultPodTemplatePath``, ``params``.
 
-    *folder* is where the paths of templates lead from. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    The paths of templates are relative to *folder*. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
     for document in documents:
         whole_file: Mapping[str, Any] = document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
@@ -171,7 +171,7 @@ class _Settings:
         where = f"{where} ({opcode})"
         allowed = {*table, "opcode", *(_TEMPLATES if opcode in _WITH_TEMPLATES else ())}
         if unknown := [name for name in step if name not in allowed]:
-            raise ManifestError(f"{where}: {unknown[0]}: got a field that it has not{did_you_mean(unknown[0], allowed)}")
+            raise ManifestError(f"{where}: {unknown[0]}: got an unknown field{did_you_mean(unknown[0], allowed)}")
         if opcode in _NEEDED and not any(name in step for name in _NEEDED[opcode]):
             raise ManifestError(f"{where}: {_NEEDED[opcode][0]}: got nothing, wanted a value")
         reader: Reader[Operation] = record(Operation, table)
@@ -182,7 +182,7 @@ class _Settings:
         return attrs.evolve(made, opcode=opcode, templates=tuple(self._templates(opcode, step, where)))
 
     def _value(self, value: Any) -> Any:
-        """The value itself, or that of the parameter that it names as ``$name``."""
+        """The value, or that of the parameter ``name`` for ``$name``."""
         if not isinstance(value, str) or not value.startswith("$"):
             return value
         if value[1:] not in self.params:
@@ -237,7 +237,7 @@ class _Settings:
 
 
 def named(template: KubeObject, number: int, namespace: str | None, generate: str) -> KubeObject:
-    """The object number *number* that is made from *template*; *generate*: what names begin with where the template has none."""
+    """Object number *number* of *template*; *generate*: what its name begins with if the template has no name."""
     name = f"{template.metadata.name or generate}-{number}"
     metadata = attrs.evolve(template.metadata, name=name, namespace=namespace or template.metadata.namespace)
     if isinstance(template, Node):

@@ -1,4 +1,4 @@
-"""What a replay starts from: manifests, recordings, published traces and scenarios, put together to one line of events."""
+"""What a replay starts from: manifests, recordings, published traces and scenarios, merged into one list of events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from . import openb
 from .churn import Operation, is_operation, nodes_of, read_operations
-from .traces import ADD, AS_THEY_SAY, DELETE, START, Event, Reading, Times, is_event, read_event, timed, with_run_times
+from .traces import ADD, AS_GIVEN, DELETE, START, Event, Reading, Times, is_event, read_event, timed, with_run_times
 
 STDIN = "-"
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -32,15 +32,15 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 
 @attrs.frozen(kw_only=True)
 class Choice:
-    """How inputs are to be read."""
+    """How to read inputs."""
 
-    reading: Reading = AS_THEY_SAY
+    reading: Reading = AS_GIVEN
     compress: float = 1.0
-    """How much faster everything happens than it says."""
+    """All times are divided by this."""
     defaults: bool = True
     """Complete and admit objects as the API server would."""
     scheduler_names: frozenset[str] = frozenset([DEFAULT_SCHEDULER])
-    """Pods that ask for another scheduler take no part while they have no node."""
+    """Pods that ask for another scheduler are ignored while they have no node."""
 
 
 @attrs.frozen
@@ -50,14 +50,14 @@ class Inputs:
     events: tuple[Event, ...]
     operations: tuple[Operation, ...] = ()
     resources: tuple[str, ...] = (*NATIVE[:2], PODS)
-    """What some node has of: cpu, memory, then others by name, then ``pods``."""
+    """The resources of all nodes: cpu, memory, then others by name, then ``pods``."""
     origin: float = 0.0
     """The clock's 0 in seconds since 1970."""
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
     warnings: tuple[str, ...] = ()
     config_maps: ConfigMaps = attrs.field(factory=dict)
     digest: str = ""
-    """Stands for the bytes of all files."""
+    """A hash of the bytes of all files."""
 
 
 def read_inputs(paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice(), stdin: IO[bytes] | None = None) -> Inputs:
@@ -132,7 +132,7 @@ class _Reader:
         return io.BytesIO(self._piped)
 
     def _digest(self, path: str) -> None:
-        """Take a path's bytes into account; what cannot be read is complained of later, by who reads it."""
+        """Add a path's bytes to the hash; if it cannot be read, the parser raises the error later."""
         if path == STDIN:
             self._piped = (self.stdin or sys.stdin.buffer).read()
             self._hash.update(self._piped)
@@ -177,7 +177,7 @@ class _Reader:
         return False
 
     def _admitted(self, events: list[Event]) -> list[Event]:
-        """The events with new objects as the API server would take them in; without those that it would refuse."""
+        """The events, with new objects as the API server would store them, and without those that it would refuse."""
         if not self.choice.defaults:
             return events
         known = [event.item for event in events if isinstance(event.item, PriorityClass | StorageClass)]
@@ -194,7 +194,7 @@ class _Reader:
     # --- times ------------------------------------------------------------------------------------------------------
 
     def _placed(self, events: list[Event]) -> tuple[list[Event], float]:
-        """The events in order, in seconds from the beginning, and when that was."""
+        """The events in order, in seconds from the beginning, and the date of the beginning."""
         if not any(isinstance(event.item, Node) and event.verb == ADD for event in events) and not nodes_of(self.operations):
             raise ManifestError("cluster: got no Node, wanted one at least")
         origin = min((event.time for event in events if event.time != START), default=0.0) if self.times.dated else 0.0

@@ -26,13 +26,13 @@ POD_COLUMNS = (
     "name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "creation_time", "deletion_time",
     "scheduled_time",
 )  # fmt: skip
-"""Of these the first five must be there; later ones are read where they stand."""
+"""The first five are required; the others are read if they are there."""
 
 Manifest = dict[str, Any]
 
 
 def manifests(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) -> Manifest:
-    """The nodes and pods of the trace as one ``v1`` ``List``: nodes as they stand, pods by creation time, then name.
+    """The nodes and pods of the trace as one ``v1`` ``List``: nodes in the order of the file, pods by creation time, then name.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column.
     """
@@ -43,7 +43,7 @@ def manifests(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) -> Ma
 
 
 def listed_in(path: str | os.PathLike[str]) -> str:
-    """What a file of the trace lists by its columns: ``nodes`` or ``pods``."""
+    """What a file of the trace lists, judged by its columns: ``nodes`` or ``pods``."""
     header = next(_lines(Path(path)), [])
     for kind, columns in (("nodes", NODE_COLUMNS), ("pods", POD_COLUMNS)):
         if columns[0] in header:
@@ -79,17 +79,17 @@ class _Row:
 
 
 def _rows(path: Path, columns: tuple[str, ...], required: int) -> Iterator[_Row]:
-    with _told_in_one_line(path), path.open(newline="", encoding="utf-8-sig") as file:
+    with _errors_with_path(path), path.open(newline="", encoding="utf-8-sig") as file:
         yield from _read(csv.reader(file), str(path), columns, required)
 
 
 def _lines(path: Path) -> Iterator[list[str]]:
-    with _told_in_one_line(path), path.open(newline="", encoding="utf-8-sig") as file:
+    with _errors_with_path(path), path.open(newline="", encoding="utf-8-sig") as file:
         yield from ([value.strip() for value in line] for line in csv.reader(file))
 
 
 @contextmanager
-def _told_in_one_line(path: Path) -> Iterator[None]:
+def _errors_with_path(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

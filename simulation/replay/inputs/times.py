@@ -9,7 +9,7 @@ from ....api.meaning import durations
 
 _UNITS = {**durations.UNITS, "d": 86400.0}
 _FIRST_DATE = 1e8
-"""Numbers from here on are taken for seconds since 1970, which is a date."""
+"""Numbers from here on are dates, in seconds since 1970."""
 _LAST_SECOND = 253402300799
 """The end of the year 9999, beyond which no time can be written."""
 
@@ -18,7 +18,7 @@ TIME = "seconds, or a time such as 2023-04-01T12:00:00Z"
 
 
 def parse_duration(written: object) -> float | None:
-    """Seconds, 0 or more; None for what is no duration. Unlike in the API, days and plain numbers of seconds are allowed.
+    """Seconds, 0 or more; None if it is not a duration. Unlike in the API, days and plain numbers of seconds are allowed.
 
     >>> parse_duration("2m30s"), parse_duration(12), parse_duration("0.25"), parse_duration("soon"), parse_duration("-1s")
     (150.0, 12.0, 0.25, None, None)
@@ -30,7 +30,7 @@ def parse_duration(written: object) -> float | None:
 
 
 def parse_time(written: object) -> tuple[float, bool] | None:
-    """Seconds, and whether they count from 1970 as the time was given by date (or is a number as large as one); None for what is no time.
+    """Seconds, and whether it is a date, so that they count from 1970; None if it is not a time. A very large number is a date.
 
     >>> parse_time("1970-01-01T00:01:00.5Z"), parse_time("1.5"), parse_time("yesterday")
     ((60.5, True), (1.5, False), None)
@@ -67,7 +67,7 @@ def as_timestamp(seconds: float) -> str:
 
 
 def plain(seconds: float) -> int | float:
-    """A number of seconds as it is to be written: whole where it is, to the microsecond otherwise.
+    """A number of seconds for output: an integer if it is whole, else rounded to the microsecond.
 
     >>> plain(3.0), plain(0.1 + 0.2)
     (3, 0.3)

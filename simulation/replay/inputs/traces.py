@@ -1,4 +1,4 @@
-"""Recordings of a cluster as timed events: JSON Lines, the recorder files of kube-scheduler-simulator, objects with times on them."""
+"""Recordings of a cluster as timed events: JSON Lines, the recorder files of kube-scheduler-simulator, objects with annotated times."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document
 from ....api.reading.fields import shown
 from ....exceptions import ManifestError
-from ..cluster.life import EVER, Lifetime
+from ..cluster.podlifecycle import EVER, Lifetime
 from .times import DURATION, TIME, parse_duration, parse_time
 
 CREATION_TIME = "kubeclassic/creation-time"
 DELETION_TIME = "kubeclassic/deletion-time"
 RUN_TIME = "kubeclassic/run-time"
-"""Annotations: when an object comes and goes, and for how long a pod runs."""
+"""Annotations: when an object is created and deleted, and how long a pod runs."""
 
 ADD, UPDATE, DELETE = "Add", "Update", "Delete"
 DRAIN, FAIL, RECOVER = "Drain", "Fail", "Recover"
@@ -27,7 +27,7 @@ VERBS = (ADD, UPDATE, DELETE, DRAIN, FAIL, RECOVER)
 
 
 START = float("-inf")
-"""The time of what is there from the beginning."""
+"""The time of objects that exist from the beginning."""
 
 
 @attrs.frozen
@@ -43,7 +43,7 @@ class Event:
 
 @attrs.define
 class Times:
-    """Reads times, which must all be given by date or all in seconds."""
+    """Reads times, which must all be dates or all be seconds."""
 
     dated: bool | None = None
 
@@ -91,9 +91,9 @@ def read_event(document: Document, times: Times, *, defaults: bool) -> Event | N
 
 
 def with_run_times(events: Iterable[Event]) -> list[Event]:
-    """The events with pods that run here as long as they did in the recording, whenever that may be.
+    """The events, with pods that run as long as they did in the recording, whenever they start here.
 
-    For a pod that got its node and ended while it was recorded; its recorded end is left out then.
+    This holds for pods whose binding and end are both in the recording; their recorded end is left out.
     """
     given = list(events)
     runs: dict[int, float] = {}
@@ -126,30 +126,30 @@ def _running(event: Event, seconds: float | None) -> Event:
     return event if seconds is None else attrs.evolve(event, lifetime=Lifetime(runs_for=seconds))
 
 
-# --- objects with times on them -------------------------------------------------------------------------------------
+# --- objects with annotated times -----------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
 class Reading:
-    """How times are to be understood."""
+    """How to read times."""
 
     ignore_times: bool = False
-    """Everything comes at once and stays."""
+    """Everything comes at once, and stays."""
     as_recorded: bool = False
-    """Pods leave when they did, rather than after having run as long as they did."""
+    """Pods leave at their recorded time, not after their recorded run time."""
     run_time: float | None = None
-    """How long pods run that say nothing of it."""
+    """The run time of pods that have none of their own."""
 
 
-AS_THEY_SAY = Reading()
-"""Times and durations are as given, and pods that say nothing run for ever."""
+AS_GIVEN = Reading()
+"""Times and durations are as given, and pods without a run time run for ever."""
 
 
 def timed(objects: Iterable[KubeObject], reading: Reading, times: Times) -> Iterator[Event]:
-    """The coming, and for what does not live and die as pods do the going, of objects by the times on them."""
+    """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in its lifetime."""
     for item in objects:
         if isinstance(item, Pod):
-            yield _coming(item, reading, times)
+            yield _creation(item, reading, times)
         else:
             found = {} if reading.ignore_times else _times_on(item, times)
             yield Event(found.get(CREATION_TIME, START), ADD, item)
@@ -157,7 +157,7 @@ def timed(objects: Iterable[KubeObject], reading: Reading, times: Times) -> Iter
                 yield Event(found[DELETION_TIME], DELETE, item)
 
 
-def _coming(pod: Pod, reading: Reading, times: Times) -> Event:
+def _creation(pod: Pod, reading: Reading, times: Times) -> Event:
     found = {} if reading.ignore_times else _times_on(pod, times)
     runs = None if reading.ignore_times else _run_time(pod)
     leaves = found.get(DELETION_TIME)

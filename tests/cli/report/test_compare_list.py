@@ -13,7 +13,7 @@ from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, pod
 
 ROOM = "preemption: neither finds a node, and they make room differently"
-TIE = "tie: both nodes score alike in both, and another one is drawn"
+TIE = "tie: both nodes have the same score in both, and the tie-break chose another one"
 
 
 def listed(objects: tuple[KubeObject, ...], made: dict[str, Engine], mode: str = FREE) -> dict[str, dict[str, Any]]:

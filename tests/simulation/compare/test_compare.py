@@ -85,11 +85,12 @@ class TestLocked:
         """However others decide, their clusters end as the first one's, and the first one goes its own way."""
         scenario, (first, second) = drawn(seed), releases[:2]
         found = compare(scenario, engines(first, second), mode=LOCKED)
-        infos = [side.engine.cache.infos.values() for side in found.sides]
+        infos = [one.engine.cache.infos.values() for one in found.contestants]
         tables = [sorted((e.pod.key, info.name) for info in there for e in info.pods) for there in infos]
         assert tables[0] == tables[1]
-        alone = compare(scenario, engines(first), mode=LOCKED).sides[0].simulation.outcomes
-        assert {key: one.host for key, one in found.sides[0].simulation.outcomes.items()} == {k: one.host for k, one in alone.items()}
+        alone = compare(scenario, engines(first), mode=LOCKED).contestants[0].simulation.outcomes
+        led = found.contestants[0].simulation.outcomes
+        assert {key: one.host for key, one in led.items()} == {key: one.host for key, one in alone.items()}
 
 
 def settled(version: str) -> Engine:
@@ -188,8 +189,8 @@ class TestMixed:
             made = {"a": engine_for(release, case["config"]), "b": engine_for(other, case["config"] | {"featureGates": {}})}
             found = compare(Scenario(objects_of(case), tuple(waiting)), made, mode=LOCKED)
             hosts = {cycle["pod"]: cycle["host"] for cycle in answers[case["name"]]}
-            gone = found.sides[0].simulation.evicted
-            outcomes = found.sides[0].simulation.outcomes
+            gone = found.contestants[0].simulation.evicted
+            outcomes = found.contestants[0].simulation.outcomes
             assert {key: one.host for key, one in outcomes.items() if key not in gone} == {k: v for k, v in hosts.items() if k not in gone}
 
 

@@ -66,7 +66,7 @@ class TestCheck:
         found = checked([node("a", "1"), node("b", "1")], [pod(f"p{i}", "600m") for i in range(3)])
         assert found.mode == LOCKED
         assert found.agreements[PROFILE].counts == {SAME: 3, AMONG_BEST: 0, DIFFERENT: 0}
-        assert {key: one.host for key, one in found.sides[0].simulation.outcomes.items()} == {
+        assert {key: one.host for key, one in found.contestants[0].simulation.outcomes.items()} == {
             "default/p0": "a",
             "default/p1": "b",
             "default/p2": None,
@@ -121,16 +121,16 @@ class TestCheck:
         objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", nodeName="a", priority=0)]
         found = checked(objects, [pod("high", "800m", priority=10)])
         assert (found.cycles, found.differences) == (2, [])
-        for side in found.sides:
-            assert side.simulation.evicted == {"default/low": "default/high"}
-            assert side.simulation.outcomes["default/high"].host == "a"
+        for one in found.contestants:
+            assert one.simulation.evicted == {"default/low": "default/high"}
+            assert one.simulation.outcomes["default/high"].host == "a"
 
     def test_without_preemption(self) -> None:
         """Where the configuration disables preemption neither side makes room."""
         objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", nodeName="a", priority=0)]
         found = checked(objects, [pod("high", "800m", priority=10)], config={"disable_preemption": True})
         assert (found.cycles, found.differences) == (1, [])
-        assert [side.simulation.evicted for side in found.sides] == [{}, {}]
+        assert [one.simulation.evicted for one in found.contestants] == [{}, {}]
 
     def test_selector_spread_keeps_the_formula(self) -> None:
         """With plugin SelectorSpread fewer decisions differ on drawn clusters than with PodTopologySpread."""

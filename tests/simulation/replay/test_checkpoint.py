@@ -20,7 +20,7 @@ from kubeclassic.simulation.replay.inputs.inputs import Inputs
 from kubeclassic.simulation.replay.outputs import OutputError
 from kubeclassic.simulation.replay.recording import Places, Recording
 from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.simulated import Delays
+from kubeclassic.simulation.replay.simulatedcluster import Delays
 from tests.support.frameworkbuild import disabled, enabled
 from tests.support.frameworkbuild import scheduler as framework
 from tests.support.replaybuild import BUSY, engine, of_file
@@ -220,13 +220,13 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            (b"", "no checkpoint of kubeclassic"),
-            (b'{"what": "something else"}\n', "no checkpoint of kubeclassic"),
-            (b"[1]\nx", "no checkpoint of kubeclassic"),
-            (b"\x80\x05\x95", "no checkpoint of kubeclassic"),
+            (b"", "not a checkpoint of kubeclassic"),
+            (b'{"what": "something else"}\n', "not a checkpoint of kubeclassic"),
+            (b"[1]\nx", "not a checkpoint of kubeclassic"),
+            (b"\x80\x05\x95", "not a checkpoint of kubeclassic"),
             (
                 b'{"what": "kubeclassic checkpoint", "format": 0}\n',
-                "a checkpoint of format 0, wanted 3: made by another version of kubeclassic",
+                "a checkpoint of format 0, wanted 4: made by another version of kubeclassic",
             ),
         ],
     )
@@ -271,9 +271,9 @@ class TestTheFile:
         assert (first["what"], first["options"], first["steps"] >= 300) == ("kubeclassic checkpoint", dict(HEADER.options), True)
 
     def test_named_objects_are_not_written(self, tmp_path: Path) -> None:
-        """What is an anchor is given again at reading."""
-        path, anchor = tmp_path / "state", Pod()
-        save(path, HEADER, [anchor, 1], {"pod": anchor})
+        """A named part is not written; reading puts back the one that is given then."""
+        path, part = tmp_path / "state", Pod()
+        save(path, HEADER, [part, 1], {"pod": part})
         found = load(path)
         assert found is not None
         other = Pod()

@@ -47,7 +47,7 @@ class TestStepping:
     def test_steps_are_what_a_replay_does(self, release: str) -> None:
         """Stepping to the end gives the same events as playing, though the state was looked at each time."""
         made, found = three(release), []
-        made.world.journal.sink = found.append
+        made.cluster.journal.sink = found.append
         simulation = Simulation(made)
         while not simulation.is_over:
             assert simulation.state.pod is simulation.pod
@@ -78,7 +78,7 @@ class TestStepping:
         simulation = Simulation(three())
         with pytest.raises(StepError, match="pod default/one does not fit on node c"):
             simulation.schedule_on("c")
-        with pytest.raises(UnknownNameError, match='node: got "d", wanted a node that is there'):
+        with pytest.raises(UnknownNameError, match='node: got "d", wanted a node of the cluster'):
             simulation.schedule_on("d")
         assert simulation.schedule_on("c", force=True).host == "c"
 
@@ -108,7 +108,7 @@ class TestStepping:
             )
         )
         simulation.schedule_on("c")
-        bound = simulation.replay.world.pod("default/db")
+        bound = simulation.replay.cluster.pod("default/db")
         found = simulation.replay.engine.listings.claims.get("default/data")
         assert found is not None
         assert bound is not None

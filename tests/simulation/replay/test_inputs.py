@@ -10,7 +10,7 @@ import pytest
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.replay.cluster.life import Lifetime
+from kubeclassic.simulation.replay.cluster.podlifecycle import Lifetime
 from kubeclassic.simulation.replay.inputs.inputs import Choice, Inputs, read_inputs
 from kubeclassic.simulation.replay.inputs.times import as_timestamp, parse_duration, parse_time
 from kubeclassic.simulation.replay.inputs.traces import Reading

@@ -11,7 +11,7 @@ from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.replay.inputs.traces import DELETE, DRAIN, FAIL, RECOVER, UPDATE
 from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.simulated import Delays
+from kubeclassic.simulation.replay.simulatedcluster import Delays
 from tests.support.build import node, obj, pod
 from tests.support.replaybuild import BUSY, at, engine, of_file, played, replay, there, told
 
@@ -50,7 +50,7 @@ class TestRunning:
         """With a cycle time of a second, pods that come together are scheduled a second apart, and their waits say so."""
         made = replay(*there(small(cpu="9")), *(at(0, asking(f"pod-{i}")) for i in range(4)), cycle=1)
         assert [time for time, _ in told(played(made), "Scheduled")] == [0, 1, 2, 3]
-        assert made.world.tally.wait_record() == {"mean": 1.5, "p50": 1.5, "p90": 2.7, "p95": 2.85, "p99": 2.97, "max": 3}
+        assert made.cluster.tally.wait_record() == {"mean": 1.5, "p50": 1.5, "p90": 2.7, "p95": 2.85, "p99": 2.97, "max": 3}
 
     @pytest.mark.parametrize("release", ALL)
     def test_waits_end_while_the_scheduler_is_busy(self, release: str, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ class TestRunning:
         """Once nothing can change any more, a replay ends, be there pods that fit nowhere."""
         made = replay(*there(small()), at(0, asking("big", cpu="3")))
         played(made)
-        assert (made.world.ledger.waiting_pods, made.now < 100) == (1, True)
+        assert (made.cluster.ledger.waiting_pods, made.now < 100) == (1, True)
 
     def test_until(self) -> None:
         """A replay stops at its last virtual second and takes no part of what comes later."""
@@ -106,7 +106,7 @@ class TestFailing:
             "0/1 nodes are available: 1 Insufficient cpu.",
             "0/2 nodes are available: 2 Insufficient cpu.",
         ]
-        assert made.world.tally.failed_attempts > 2
+        assert made.cluster.tally.failed_attempts > 2
 
     @pytest.mark.parametrize("release", ALL)
     def test_what_cannot_have_changed_is_not_worked_out_again(self, tmp_path: Path, release: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,7 @@ class TestFailing:
         big = asking("big", cpu="3")
         made = replay(*there(small()), at(0, big), at(5, big, DELETE))
         played(made)
-        assert (made.world.tally.never_scheduled, made.world.tally.deleted) == (1, 1)
+        assert (made.cluster.tally.never_scheduled, made.cluster.tally.deleted) == (1, 1)
 
 
 class TestPreempting:
@@ -188,7 +188,7 @@ class TestNodes:
 
     def test_an_unknown_node(self) -> None:
         """A failure of a node that is not there is bad input."""
-        with pytest.raises(ManifestError, match="test: Fail: got b, which is no node by then"):
+        with pytest.raises(ManifestError, match="test: Fail: got b, wanted a node that exists at that time"):
             played(replay(*there(small()), at(1, small("b"), FAIL)))
 
 
@@ -198,7 +198,7 @@ class TestUpdates:
         changed = asking("one", on="elsewhere", labels={"a": "b"}, status={"phase": "Running"})
         made = replay(*there(small()), at(1, asking("one")), at(2, changed, UPDATE))
         played(made)
-        now = made.world.pod("default/one")
+        now = made.cluster.pod("default/one")
         assert now is not None
         assert (now.spec.node_name, now.labels) == ("a", {"a": "b"})
 

@@ -14,7 +14,7 @@ from kubeclassic.framework.status import Status, error, unschedulable
 from kubeclassic.simulation.replay.inputs.inputs import Inputs
 from kubeclassic.simulation.replay.inputs.traces import DELETE, UPDATE, Event
 from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.simulated import Delays
+from kubeclassic.simulation.replay.simulatedcluster import Delays
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import disabled, enabled, scheduler
 from tests.support.replaybuild import Json, at, played, replay, there, told
@@ -41,7 +41,7 @@ def asking(name: str, cpu: str = "1", **more: Any) -> Any:
 def attempts(made: Replay, records: list[Json], name: str) -> int:
     """How often a pod was tried."""
     scheduled = [record["attempts"] for record in records if record["event"] == "Scheduled" and record["pod"] == f"default/{name}"]
-    return scheduled[0] if scheduled else made.lives.all[f"default/{name}"].attempts
+    return scheduled[0] if scheduled else made.pods.all[f"default/{name}"].attempts
 
 
 class TestEventHints:
@@ -92,7 +92,7 @@ class TestGates:
         assert [record for record in records if record["event"] == "Arrived"] == [
             {"time": 1, "event": "Arrived", "pod": "default/held", "gated": True}, {"time": 2, "event": "Arrived", "pod": "default/one"},
         ]  # fmt: skip
-        assert (attempts(made, records, "held"), made.world.ledger.waiting_pods, made.now) == (0, 1, 1002)
+        assert (attempts(made, records, "held"), made.cluster.ledger.waiting_pods, made.now) == (0, 1, 1002)
 
     def test_its_gates_go(self) -> None:
         """An update without gates lets it be tried at once."""
@@ -135,7 +135,7 @@ class TestPreemption:
         made = newer(*there(node("a", cpu="2")), *pods, termination=60.0)
         while made.step() and made.now < 30:
             pass
-        victim = made.world.pod("default/low")
+        victim = made.cluster.pod("default/low")
         assert victim is not None
         assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [
             ("DisruptionTarget", "True", "PreemptionByScheduler")
@@ -146,7 +146,7 @@ class TestPreemption:
         nominated = asking("high", cpu="2", priority=9, status={"nominatedNodeName": "a"})
         made = newer(*there(node("a", cpu="1")), at(1, nominated))
         played(made)
-        left = made.world.pod("default/high")
+        left = made.cluster.pod("default/high")
         assert left is not None
         assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
 
@@ -156,7 +156,7 @@ class TestPreemption:
         nominated = asking("high", cpu="2", priority=9, status={"nominatedNodeName": "a"})
         made = of_engine(scheduler(profile=profile), *there(node("a", cpu="1")), at(1, nominated))
         played(made)
-        left = made.world.pod("default/high")
+        left = made.cluster.pod("default/high")
         assert left is not None
         assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
         assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [("SchedulerError", True)]
@@ -218,7 +218,7 @@ def with_steps(*events: Event, first: bool = False, **delays: float) -> tuple[Re
     (profile,) = engine.flow.profiles.values()
     plugin = profile.plugins()["Steps"]
     assert isinstance(plugin, Steps)
-    Steps.clock = made.world.clock
+    Steps.clock = made.cluster.clock
     return made, plugin
 
 

@@ -27,7 +27,7 @@ class TestOperations:
         made, records = run(tmp_path, f"{NODES}- {{opcode: createPods, count: 3, {POD}}}\n")
         assert told(records, "NodeAdded") == [(0, "node-0"), (0, "node-1")]
         assert [name for _, name in told(records, "Scheduled")] == ["default/pod-0", "default/pod-1", "default/pod-2"]
-        assert made.world.ledger.capacity.tolist() == [8000, 64 * 2**30, 220]
+        assert made.cluster.ledger.capacity.tolist() == [8000, 64 * 2**30, 220]
 
     def test_parameters_paths_and_labels(self, tmp_path: Path) -> None:
         """Counts may be parameters, templates may be in files, nodes get labels in turn."""
@@ -38,9 +38,9 @@ class TestOperations:
             "- {opcode: createPods, countParam: $pods, namespace: load}\n"
         )
         made, _ = run(tmp_path, text)
-        nodes = [made.world.node(f"node-{i}") for i in range(3)]
+        nodes = [made.cluster.node(f"node-{i}") for i in range(3)]
         assert [node.labels["zone"] for node in nodes if node is not None] == ["a", "b", "a"]
-        assert set(made.lives.all) == {"load/file-0", "load/file-1"}
+        assert set(made.pods.all) == {"load/file-0", "load/file-1"}
 
     def test_one_waits_for_pods_unless_told_not_to(self, tmp_path: Path) -> None:
         """The operation after createPods comes once all its pods have a node, or with skipWaitToCompletion at once."""
@@ -89,7 +89,7 @@ class TestOperations:
         """deletePods takes the pods of one namespace, or all."""
         pods = f"- {{opcode: createPods, count: 1, namespace: x, {POD}}}\n- {{opcode: createPods, count: 1, namespace: y, {POD}}}\n"
         made, _ = run(tmp_path, f"{NODES}{pods}- {{opcode: deletePods, namespace: x}}\n")
-        assert set(made.lives.all) == {"y/pod-0"}
+        assert set(made.pods.all) == {"y/pod-0"}
 
     def test_everything_at_once(self, tmp_path: Path) -> None:
         """A busy scenario comes to its end, with evictions, preemptions, failures and volumes on the way."""
@@ -113,7 +113,7 @@ BAD = [
     ("- {opcode: createNode}", 'did you mean "createNodes"'),
     ("- {opcode: createNodes}", "document 1 (createNodes): count: got nothing, wanted a value"),
     ("- {opcode: createNodes, count: -1}", "document 1 (createNodes): count: got -1, wanted 0 or more"),
-    ("- {opcode: createNodes, count: 1, lables: x}", "lables: got a field that it has not"),
+    ("- {opcode: createNodes, count: 1, lables: x}", "lables: got an unknown field"),
     ("- {opcode: createPods, count: 1}", "template: got nothing, wanted one"),
     ("- {opcode: createPods, count: 1, nodeTemplate: {metadata: {name: n}}}", "template: got a Node, wanted a Pod"),
     ("- {opcode: createPods, count: 1, podTemplatePath: nothere.yaml}", "nothere.yaml: no such file or directory"),

@@ -125,6 +125,6 @@ class TestTally:
         """A node that is full for a quarter of the time is used to a quarter."""
         made = replay(*there(node("a", cpu="2")), at(0, pod("one", requests={"cpu": "2"}), runs=10), at(40, pod("late")))
         played(made)
-        use = made.world.tally.mean_use()
+        use = made.cluster.tally.mean_use()
         assert use is not None
         assert use[0] == 0.25

@@ -1,4 +1,4 @@
-"""One pod's life in a replay, as far as the API does not tell of it."""
+"""What a replay knows of a pod beside its API object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Lifetime:
     runs_for: float | None = None
     """Counted from when it runs."""
     leaves_at: float | None = None
-    """When it goes wherever it is by then."""
+    """When it is deleted, whether it has a node or not."""
 
 
 EVER = Lifetime()
@@ -23,8 +23,8 @@ EVER = Lifetime()
 
 
 @attrs.define(eq=False)
-class Life:
-    """One pod. Its object is the API's; here is what a replay knows besides."""
+class PodLifecycle:
+    """One pod from its arrival to its end; the object itself is in the API."""
 
     key: str
     arrived: float
@@ -32,19 +32,19 @@ class Life:
     asked: Ints
     """What it takes of a node: int64[R] in the order of the ledger."""
     original: Pod
-    """As it, or the first whose place it takes, came: to be made anew after an eviction."""
+    """The pod as it came, or the first one that it replaces; after an eviction another is made from it."""
     node: str = ""
     """The node that it has or is about to get."""
     scheduled: float | None = None
     leaving: str = ""
-    """Why it was told to leave."""
+    """Why it has to leave; empty while it may stay."""
     attempts: int = 0
     message: str = ""
     """Why the last attempt failed."""
     is_hopeless: bool = False
-    """The last attempt found no place, and one on the same cluster would not either."""
+    """The last attempt found no node, and another one on the same cluster would not either."""
     tried_at: int = -1
-    """The world's count of changes at the last failed attempt."""
+    """The cluster's ``changes`` at the last failed attempt."""
 
     @property
     def waits(self) -> bool:

@@ -1,4 +1,4 @@
-"""The cluster that a replay runs: the scheduler, its queue, the API's objects as the scheduler hears of them, and a clock."""
+"""The cluster of a replay: the scheduler, its queue, the API objects that it watches, and a clock."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ class Delays:
     startup: float = 0.0
     """From the binding until the pod runs."""
     termination: float = 0.0
-    """Between the order to leave and the end of a pod."""
+    """From the deletion or eviction of a pod until it is gone."""
     failure: float = 300.0
-    """From a node's failure until its pods are given up."""
+    """From a node's failure or deletion until its pods are evicted."""
 
 
 @attrs.define(eq=False)
-class World:
-    """Everything that changes as virtual time passes. ``changes`` moves with whatever may let a pod fit that did not."""
+class SimulatedCluster:
+    """Everything that changes as virtual time passes. ``changes`` counts what may let a pod fit that did not fit before."""
 
     engine: Engine
     resources: Sequence[str]
     delays: Delays
     seed: int
     origin: float
-    """What the clock's 0 is in seconds since 1970."""
+    """The clock's 0 in seconds since 1970."""
     scheduler_name: str
-    """Whose pods are scheduled; profiles say it themselves."""
+    """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
     clock: Clock = attrs.field(factory=Clock)
     changes: int = 0
     agenda: Agenda = attrs.field(factory=Agenda)
@@ -88,7 +88,7 @@ class World:
         return as_timestamp(self.origin + self.clock.now)
 
     def after(self, seconds: float) -> float:
-        """The time in so many seconds."""
+        """The time *seconds* from now."""
         return self.clock.now + seconds
 
     # --- objects ----------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class World:
         self.router.put(item)
 
     def enter(self, pod: Pod) -> None:
-        """A new pod appears. Those that come at one time enter the queue one after the other, as real clocks tell them apart."""
+        """A new pod appears. Pods that come at the same time enter the queue at slightly different times, as with real clocks."""
         now = self.clock.now
         self._entered = now if self._entered < now else math.nextafter(self._entered, math.inf)
         self.clock.now = self._entered
@@ -111,14 +111,14 @@ class World:
         self.clock.now = now
 
     def delete(self, item: KubeObject) -> None:
-        """An object goes."""
+        """An object is deleted."""
         self.changes += 1
         if isinstance(item, Node):
             self.ledger.drop_node(item.name)
         self.router.delete(item)
 
     def written(self, item: K) -> K:
-        """*item* as the API gives it back once it was changed: with a new resourceVersion, if it had one."""
+        """*item* as the API returns it after a change: with a new resourceVersion, if it had one."""
         if not item.metadata.resource_version.isdecimal():
             return item
         self._version += 1
@@ -129,7 +129,7 @@ class World:
         return self.engine.cache.node(name)
 
     def is_gated(self, key: str) -> bool:
-        """Whether a pod is held back from being tried at all."""
+        """Whether a PreEnqueue plugin keeps a pod out of the queue."""
         pod = self.pod(key)
         return pod is not None and self.queue.is_gated(pod)
 
