@@ -114,7 +114,7 @@ class WatchedCycle(Watched):
 
 def watched_cycle(cycle: Cycle, watch: Watch, table: Any) -> WatchedCycle:
     """*cycle*, with notes of its own."""
-    kinds = {name: _listing(watch, name) for name in LISTINGS if not name.endswith("version")}
+    kinds = {name: _listing(watch, name) for name in LISTINGS if not name.endswith(("version", "tick"))}
     listings = Watched(cycle.listings, watch, LISTINGS, kinds)
     binder = Watched(cycle.binder, watch, dict.fromkeys(("enabled",), FREE) | dict.fromkeys(("find", "needs", "version"), Reads.VOLUMES))
     parts = {"table": table, "listings": listings, "binder": binder, "cache": Watched(cycle.cache, watch, CACHE), "notes": Notes()}
