@@ -24,13 +24,14 @@ class Tally:
     touched: Mask
     taken: Ints
     placed: Ints
+    given: Ints
     seen: int = 0
     """Edits that are tallied."""
 
     @classmethod
     def of(cls, n: int) -> Tally:
         """Nothing yet, on *n* nodes."""
-        return cls(np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.int64), np.zeros(n, np.int64))
+        return cls(np.zeros(n, np.int64), np.zeros(n, np.bool_), *np.zeros((3, n), np.int64))
 
     def follow(self, counter: Counter, edits: list[Edit]) -> None:
         """Tally the edits since the last time."""
@@ -42,6 +43,8 @@ class Tally:
                     self.taken[edit.at] += often
                 elif not edit.entry.nominated:
                     self.placed[edit.at] += edit.sign * often
+                elif edit.entry.pod.spec.node_name:
+                    self.given[edit.at] += edit.sign * often
         self.seen = len(edits)
 
 
@@ -182,6 +185,9 @@ class Overlay(Batch):
 
     def placed(self, query: Query) -> Ints:
         return self._tally(query).placed
+
+    def given(self, query: Query) -> Ints:
+        return self._tally(query).given
 
     def _tally(self, query: Query) -> Tally:
         found = self._tallies.get(query)
