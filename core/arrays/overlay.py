@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...api.objects import Pod
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Entry, Port
+from .arithmetic import add_at
 from .batch import Batch, Edit, Ints, Mask, Rows
 from .census import Counter, Query
 from .table import NodeTable
@@ -95,7 +96,7 @@ class Overlay(Batch):
         self._note(at, entry, sign)
         template = entry.template
         for name, number in template.footprint.items():
-            self._sum(name)[at] += sign * number
+            add_at(self._sum(name), at, sign * number)
         self._nonzero[:, at] += sign * np.array(template.nonzero_footprint, np.int64)
         self._counts[at] += sign
 

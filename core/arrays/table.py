@@ -17,6 +17,7 @@ from ...api.objects import Map, Node, Taint
 from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port
 from ..release import Requests
+from .arithmetic import add_at
 from .census import Census
 from .changes import ChangeLog
 from .columns import Column, Postings, grown
@@ -285,9 +286,9 @@ class NodeTable:
         template = entry.template
         for name, number in template.footprint.items():
             index = self.resource(name)  # may make the arrays anew
-            self.requested[index, row] += sign * number
-        self.nonzero[0, row] += sign * template.nonzero_footprint[0]
-        self.nonzero[1, row] += sign * template.nonzero_footprint[1]
+            add_at(self.requested, (index, row), sign * number)
+        add_at(self.nonzero, (0, row), sign * template.nonzero_footprint[0])
+        add_at(self.nonzero, (1, row), sign * template.nonzero_footprint[1])
         self.pod_count[row] += sign
         if template.pod.spec.volumes:
             self.volumes[row] = self.volumes.get(row, 0) + sign
