@@ -247,8 +247,9 @@ class Engine:
             try:
                 found.ranking = self.flow.score(cycle, rows)
             except ScoreError as error:
-                decision.error = str(error)
+                decision.error, found.reduced = str(error), error.reduced
                 return
+            found.reduced = found.ranking.by_priority
             best = self.ties.best(found.ranking.totals)
         decision.host = found.names[int(rows[best])]
 

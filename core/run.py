@@ -94,8 +94,8 @@ class Run:
         """The decision, and the node that the pod was nominated to before the cycle."""
         pod = self._pods.setdefault(pod.key, pod)
         waiting = self.engine.nominations.node_of(pod)
-        if self.engine.algorithm.release.queue.pop_removes_nomination:
-            self.engine.nominations.remove(pod)
+        # Else the equivalence cache, which leaves out each node with any nomination, would leave out the node that waits for this very pod.
+        self.engine.nominations.remove(pod)
         return self.engine.schedule(pod, details=self.details), waiting
 
     def ask(self, pod: Pod) -> Decision:

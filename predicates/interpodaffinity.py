@@ -176,5 +176,6 @@ def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[P
 
 
 def _change(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted) -> Ints:
-    """What the edits change on each node, without pods that are only nominated: int64[n]."""
-    return nodes.placed(coming) - nodes.taken(leaving)
+    """What the edits change on each node: int64[n]."""
+    # Upstream: a pod that is only nominated does not count here, unless it names a node in its spec.
+    return nodes.placed(coming) + nodes.given(coming) - nodes.taken(leaving)

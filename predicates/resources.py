@@ -43,7 +43,8 @@ def shortages(pod: Template, resources: tuple[str, ...], nodes: Batch) -> list[t
     """For each of *resources*: where less of it is left than *pod* requests, also if *pod* requests none of it: bool[n]."""
     if not resources:
         return []
-    reasons, asked = _sought(pod, resources)
+    reasons, asked = sought(pod, resources)
+    # Upstream: the sum wraps around at 2**63.
     return list(zip(reasons, nodes.requesteds(resources) + asked > nodes.allocatables(resources), strict=True))
 
 
@@ -52,7 +53,7 @@ def _slot_of(resources: tuple[str, ...]) -> Slot[Sought]:
     return Slot(f"sought {' '.join(resources)}")
 
 
-def _sought(pod: Template, resources: tuple[str, ...]) -> Sought:
+def sought(pod: Template, resources: tuple[str, ...]) -> Sought:
     """For each of *resources* the reason against a node without it, and how much *pod* requests: int64[len(resources), 1]."""
     slot = _slot_of(resources)
     found = pod.notes.get(slot)

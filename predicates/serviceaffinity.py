@@ -93,7 +93,7 @@ class _Peers:
         return found
 
     def leader(self, nodes: Batch, i: int, cycle: Cycle) -> str | None:
-        """The node of the first peer after the edits of node *i*; empty for a peer that is only nominated."""
+        """The node of the first peer after the edits of node *i*; of a peer that is only nominated the node in its spec, mostly empty."""
         name = nodes.name(i)
         staying = self._of(cycle.table.pods[nodes.row(i)]) if name == self.first else []
         if not cycle.has_metadata:
@@ -109,7 +109,7 @@ class _Peers:
                 behind = [entry for entry in behind if entry is not edit.entry]
         if staying or self.second is not None:
             return name if staying else self.second
-        return None if not behind else "" if behind[0].nominated else name
+        return None if not behind else behind[0].pod.spec.node_name if behind[0].nominated else name
 
     def _of(self, entries: Sequence[Entry]) -> list[Entry]:
         return [entry for entry in entries if self.counter.of(entry.template)]

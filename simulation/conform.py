@@ -184,10 +184,17 @@ def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS) -> lis
 def _cycle_differences(where: str, ours: Json, theirs: Json, fields: Sequence[str]) -> list[str]:
     found = []
     for field in fields:
-        got, wanted = ours.get(field), theirs.get(field)
+        got, wanted = (_unordered(side.get(field)) for side in (ours, theirs))
         if got != wanted:
             found += _deeper(f"{where}.{field}", got, wanted)
     return found
+
+
+def _unordered(value: Any) -> Any:
+    """*value*, where it is a preemption with the nominations to clear sorted: they are a set."""
+    if not isinstance(value, dict) or not value.get("clearNominations"):
+        return value
+    return {**value, "clearNominations": sorted(value["clearNominations"])}
 
 
 def _deeper(where: str, got: Any, wanted: Any) -> list[str]:

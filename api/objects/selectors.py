@@ -15,6 +15,8 @@ class Requirement:
     key: str = ""
     operator: str = ""
     values: tuple[str, ...] = ()
+    has_empty_list: bool = False
+    """*values* is there as an empty list; upstream's messages tell it from one that is absent."""
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)

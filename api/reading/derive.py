@@ -58,6 +58,8 @@ class Field:
     read: Reader[Any] | None = attrs.field(default=None, kw_only=True)
     shape: Shape = attrs.field(default=ANYTHING, kw_only=True)
     """The fields in the value, if *read* is given."""
+    whole: bool = attrs.field(default=False, kw_only=True)
+    """*read* gets the object that the attribute belongs to, and no field in it is the attribute's own."""
     fields: Mapping[str, Override] = attrs.field(factory=dict, kw_only=True)
     """Overrides of the class of the value (or of the items) for this attribute only."""
 
@@ -194,7 +196,7 @@ class _Parts:
     def add(self, attribute: str, field: Field, form: Form[Any]) -> None:
         """Add an attribute."""
         name = field.name or json_name(attribute)
-        if field is INLINE:
+        if field is INLINE or field.whole:
             self.inline[attribute] = form.read
             self.shapes.update(form.shape.fields or {})
         elif not field.inside:

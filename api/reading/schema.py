@@ -35,6 +35,7 @@ _PLACES: Overrides = {
     o.ObjectMeta: {"annotations": texts_unshared},
     o.Container: {"requests": _IN_RESOURCES, "limits": _IN_RESOURCES},
     o.PodSpec: {"scheduling_gates": _GATES},
+    o.Requirement: {"has_empty_list": Field(read=lambda value: value.get("values") == [], whole=True)},
     o.NodeAffinity: _AFFINITY,
     o.PodAffinity: _AFFINITY,
     o.Volume: {

@@ -8,6 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ...api.objects.quantity import wrap_int64
+
 Ints = NDArray[np.int64]
 
 
@@ -29,6 +31,21 @@ def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
     if negative.any():
         quotient += negative & (quotient * denominator != numerator)
     return quotient
+
+
+def add_at(sums: Ints, at: int | tuple[int, int], number: int) -> None:
+    """Add *number* to one of *sums*, int64; as Go's, a sum wraps around at 2**63.
+
+    >>> sums = np.array([2**63 - 1])
+    >>> add_at(sums, 0, 2)
+    >>> sums.tolist() == [1 - 2**63]
+    True
+    """
+    total = sums.item(at) + number
+    try:
+        sums[at] = total
+    except OverflowError:
+        sums[at] = wrap_int64(total)
 
 
 def tabulated(function: Callable[[Ints], Ints], numbers: Ints) -> Ints:

@@ -288,6 +288,10 @@ class Batch:
         """Pods that *query* counts and that stand on each node by an edit, those only nominated left out: int64[n]."""
         return np.zeros(self.n, np.int64)
 
+    def given(self, query: Query) -> Ints:
+        """Pods that *query* counts and that an edit nominates to each node though they name one in their spec: int64[n]."""
+        return np.zeros(self.n, np.int64)
+
 
 def _pairs(pairs: Collection[tuple[int, int]]) -> Ints:
     """Pairs of numbers as two rows: int64[2, pairs]."""

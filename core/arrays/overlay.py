@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...api.objects import Pod
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Entry, Port
+from .arithmetic import add_at
 from .batch import Batch, Edit, Ints, Mask, Rows
 from .census import Counter, Query
 from .table import NodeTable
@@ -24,13 +25,14 @@ class Tally:
     touched: Mask
     taken: Ints
     placed: Ints
+    given: Ints
     seen: int = 0
     """Edits that are tallied."""
 
     @classmethod
     def of(cls, n: int) -> Tally:
         """Nothing yet, on *n* nodes."""
-        return cls(np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.int64), np.zeros(n, np.int64))
+        return cls(np.zeros(n, np.int64), np.zeros(n, np.bool_), *np.zeros((3, n), np.int64))
 
     def follow(self, counter: Counter, edits: list[Edit]) -> None:
         """Tally the edits since the last time."""
@@ -42,6 +44,8 @@ class Tally:
                     self.taken[edit.at] += often
                 elif not edit.entry.nominated:
                     self.placed[edit.at] += edit.sign * often
+                elif edit.entry.pod.spec.node_name:
+                    self.given[edit.at] += edit.sign * often
         self.seen = len(edits)
 
 
@@ -92,7 +96,7 @@ class Overlay(Batch):
         self._note(at, entry, sign)
         template = entry.template
         for name, number in template.footprint.items():
-            self._sum(name)[at] += sign * number
+            add_at(self._sum(name), at, sign * number)
         self._nonzero[:, at] += sign * np.array(template.nonzero_footprint, np.int64)
         self._counts[at] += sign
 
@@ -182,6 +186,9 @@ class Overlay(Batch):
 
     def placed(self, query: Query) -> Ints:
         return self._tally(query).placed
+
+    def given(self, query: Query) -> Ints:
+        return self._tally(query).given
 
     def _tally(self, query: Query) -> Tally:
         found = self._tallies.get(query)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Template
+from .arithmetic import add_at
 from .batch import Batch, Ints, Rows
 from .table import NodeTable
 
@@ -71,6 +72,6 @@ class SumsTrial(Batch):
     def put_at(self, i: int, template: Template) -> None:
         """Add one pod of *template* on node *i*."""
         for name, number in template.footprint.items():
-            self.requests.setdefault(name, np.zeros(self.n, np.int64))[i] += number
+            add_at(self.requests.setdefault(name, np.zeros(self.n, np.int64)), i, number)
         self.nonzero_sums[:, i] += template.nonzero_footprint
         self.pods_there[i] += 1

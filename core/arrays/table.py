@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...api.objects import Map, Node, Taint
+from ...api.objects.quantity import MAX_INT64, wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port
 from ..release import Requests
@@ -284,10 +285,12 @@ class NodeTable:
     def _count(self, row: int, entry: Entry, sign: int) -> None:
         template = entry.template
         for name, number in template.footprint.items():
-            index = self.resource(name)  # may make the arrays anew
-            self.requested[index, row] += sign * number
-        self.nonzero[0, row] += sign * template.nonzero_footprint[0]
-        self.nonzero[1, row] += sign * template.nonzero_footprint[1]
+            index = self.resource(name)  # may replace the arrays by larger ones
+            total = self.requested.item(index, row) + sign * number
+            self.requested[index, row] = total if -MAX_INT64 <= total <= MAX_INT64 else wrap_int64(total)
+        for index, number in enumerate(template.nonzero_footprint):
+            total = self.nonzero.item(index, row) + sign * number
+            self.nonzero[index, row] = total if -MAX_INT64 <= total <= MAX_INT64 else wrap_int64(total)
         self.pod_count[row] += sign
         if template.pod.spec.volumes:
             self.volumes[row] = self.volumes.get(row, 0) + sign

@@ -46,6 +46,8 @@ class Details:
     """After extenders, in visiting order: intp[k]; a row can be here twice."""
     search: Search | None = None
     ranking: Ranking | None = None
+    reduced: Mapping[str, Scores] = attrs.field(factory=dict)
+    """Priority -> int64[k]: its scores after the reduce step, also where the cycle ended after that without a ranking."""
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
 
     def narrow(self, rows: Rows, reasons: dict[str, list[str]]) -> None:
@@ -96,9 +98,7 @@ class Details:
     @property
     def priorities(self) -> dict[str, dict[str, int]]:
         """Priority -> node -> score after its reduce step; empty if scoring did not run."""
-        if self.ranking is None:
-            return {}
-        return {name: self._by_name(scores) for name, scores in sorted(self.ranking.by_priority.items())}
+        return {name: self._by_name(scores) for name, scores in sorted(self.reduced.items())}
 
     @property
     def scores(self) -> dict[str, int]:

@@ -6,7 +6,8 @@ Upstream: PrioritizeNodes and selectHost in pkg/scheduler/core/generic_scheduler
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import attrs
 import numpy as np
@@ -30,7 +31,11 @@ class Ranking:
 
 
 class ScoreError(Exception):
-    """Priorities failed; the cycle ends with this text."""
+    """Priorities failed; the cycle ends with this text. ``reduced``: scores by priority, where they were worked out before that."""
+
+    def __init__(self, text: str, reduced: Mapping[str, Scores] = MappingProxyType({})) -> None:
+        super().__init__(text)
+        self.reduced = reduced
 
 
 def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ()) -> Ranking:

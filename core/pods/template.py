@@ -92,7 +92,7 @@ class Entry:
     pod: Pod
     template: Template
     nominated: bool = False
-    """It is there only as a nominated pod; its ``spec.node_name`` is empty upstream."""
+    """It is there only as a nominated pod; its ``spec.node_name`` is empty as a rule."""
 
     @property
     def priority(self) -> int:

@@ -9,14 +9,14 @@ from ...api.meaning.labels import quoted
 
 
 def shown(value: Any) -> str:
-    """A value as field errors print it."""
+    """A value as field errors print it; ``()`` is a list that is absent, ``[]`` one that is there and empty."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple | list):
-        if not value:
-            return "[]string(nil)"  # Upstream: an empty list, as Go prints a nil slice.
+        if value == ():
+            return "[]string(nil)"  # Upstream: as Go prints a nil slice.
         return f"[]string{{{', '.join(map(shown, value))}}}"
     return str(value)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import attrs
+
 from ...api.meaning.label_syntax import int64_or_none, is_valid_label_key, is_valid_label_value
 from ...api.meaning.labels import quoted
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement
@@ -44,7 +46,8 @@ def label_selector_fault(selector: LabelSelector | None) -> str:
 def _label_expression(expression: Requirement) -> str:
     if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
         return f"{quoted(expression.operator)} is not a valid label selector operator"
-    return aggregated(_requirement_faults(expression, ""))
+    # Upstream: the values of a label selector are copied, and the copy of an empty list is nil.
+    return aggregated(_requirement_faults(attrs.evolve(expression, has_empty_list=False), ""))
 
 
 def _child(path: str, name: str) -> str:
@@ -58,7 +61,7 @@ def _expression(expression: Requirement, path: str) -> str:
 
 
 def _requirement_faults(expression: Requirement, path: str) -> Iterator[str]:
-    key, operator, values = expression.key, expression.operator, expression.values
+    key, operator, values = expression.key, expression.operator, _values(expression)
     if faults := is_valid_label_key(key):
         yield invalid(_child(path, "key"), key, "; ".join(faults))
     path = _child(path, "values")
@@ -73,6 +76,11 @@ def _requirement_faults(expression: Requirement, path: str) -> Iterator[str]:
             yield invalid(f"{path}[{i}][{key}]", value, "; ".join(faults))
 
 
+def _values(expression: Requirement) -> Sequence[str]:
+    """The values as :func:`shown` tells an empty list from an absent one."""
+    return [] if expression.has_empty_list else expression.values
+
+
 def _comparison_faults(values: Sequence[str], path: str) -> Iterator[str]:
     if len(values) != 1:
         yield invalid(path, values, "for 'Gt', 'Lt' operators, exactly one value is required")
@@ -84,4 +92,4 @@ def _comparison_faults(values: Sequence[str], path: str) -> Iterator[str]:
 def _field(requirement: Requirement, path: str) -> str:
     if requirement.operator not in ("In", "NotIn"):
         return unsupported(f"{path}.operator", requirement.operator, ("In", "NotIn"))
-    return "" if len(requirement.values) == 1 else invalid(f"{path}.values", requirement.values, "must have one element")
+    return "" if len(requirement.values) == 1 else invalid(f"{path}.values", _values(requirement), "must have one element")

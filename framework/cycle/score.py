@@ -76,7 +76,8 @@ def _check_range(ranking: Ranking) -> None:
         at, _, name = min(first)
         score = int(ranking.by_priority[name][at])
         text = f'plugin "{name}" returns an invalid score {score}, it should in the range of [0, 100] after normalizing'
-        raise ScoreError(f"applying score defaultWeights on Score plugins: {text}")
+        # Upstream: all scores are normalized by then.
+        raise ScoreError(f"applying score defaultWeights on Score plugins: {text}", ranking.by_priority)
 
 
 def _add_extender_scores(cycle: FrameworkCycle, nodes: Batch, extenders: Sequence[Extender], totals: Scores) -> None:

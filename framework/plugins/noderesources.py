@@ -17,7 +17,7 @@ from ...core.pods.notes import Slot
 from ...core.pods.requests import NATIVE, is_extended_resource, is_scalar_resource
 from ...core.pods.template import Template
 from ...core.rule import Reads, Scores
-from ...predicates.resources import checked_resources, shortages
+from ...predicates.resources import checked_resources, sought
 from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
@@ -142,7 +142,11 @@ class NodeResourcesFit(Plugin):
         if checked is None:
             checked = pod.notes[self.checked_slot] = tuple(self._checked(pod))
         found = [(TOO_MANY_PODS, nodes.pod_count >= nodes.max_pods)]
-        return Failures.all_of(found + shortages(pod, checked, nodes))
+        if checked:
+            reasons, asked = sought(pod, checked)
+            # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to 1.16 does.
+            found += zip(reasons, asked > nodes.allocatables(checked) - nodes.requesteds(checked), strict=True)
+        return Failures.all_of(found)
 
     def _checked(self, pod: Template) -> Iterator[str]:
         # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are.

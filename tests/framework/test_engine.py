@@ -179,7 +179,12 @@ class TestScores:
         """A score above 100 ends the cycle with an error."""
         engine = scheduler(node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}})
         text = 'plugin "Likes" returns an invalid score 101, it should in the range of [0, 100] after normalizing'
-        assert decided(engine, pod("p")).error == f"applying score defaultWeights on Score plugins: {text}"
+        decision = decided(engine, pod("p"))
+        assert decision.error == f"applying score defaultWeights on Score plugins: {text}"
+        # The original has normalized the scores of all plugins by then, and has no totals.
+        assert decision.priorities["Likes"] == {"a": 101, "b": 101}
+        assert decision.priorities["TaintToleration"] == {"a": 100, "b": 100}
+        assert decision.scores == {}
 
     def test_no_score_plugins(self) -> None:
         """Without score plugins every node gets 1, and the first is taken."""

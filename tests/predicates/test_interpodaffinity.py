@@ -199,6 +199,15 @@ class TestTrials:
         trial.add(cycle.nominated_entry(pod("n2", labels={"app": "z"}, affinity=affinity(refuse=[term()]))), 1)
         assert self.verdicts(cycle, trial) == {"a": None, "c": "existing"}
 
+    def test_a_nominated_pod_that_names_a_node_counts_for_the_pods_own_terms(self) -> None:
+        """Upstream asks whether the spec of the added pod names a node, which that of a nominated pod may do."""
+        cycle, trial = self.trial(wants(term(), app="b"), A, B)
+        trial.add(cycle.nominated_entry(peer("n", "a")), 0)
+        assert self.verdicts(cycle, trial) == {"a": None, "b": "affinity"}
+        cycle, trial = self.trial(refuses(term()), A, B)
+        trial.add(cycle.nominated_entry(peer("n", "a")), 0)
+        assert self.verdicts(cycle, trial) == {"a": "anti-affinity", "b": None}
+
     def test_a_pod_called_like_the_incoming_one_is_not_followed(self) -> None:
         """The metadata refuses to add a pod to itself: 1.12 nominates a pod against itself, and its anti-affinity does not bite."""
         new = pod("new", labels={"app": "a"}, affinity=affinity(refuse=[term()]))
@@ -315,7 +324,7 @@ TERMS = st.lists(TERM, max_size=2)
 POD_LABELS = st.sampled_from([{}, {"app": "a"}, {"app": "b"}, {"app": "a", "tier": "t"}])
 KINDS = st.tuples(POD_LABELS, st.sampled_from(["default", "far"]), TERMS, TERMS)
 PODS = st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8)
-WHAT = st.sampled_from(["remove", "put back", "nominate", "nominate itself"])
+WHAT = st.sampled_from(["remove", "put back", "nominate", "nominate itself", "nominate with a node"])
 EDITS = st.lists(st.tuples(st.integers(0, 4), WHAT, KINDS), max_size=8)
 
 
@@ -339,7 +348,8 @@ def test_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, edits: Any) -
     assert found == {name: books[name].objection(n) for name, n in nodes.items()}
     trial = Overlay.of(cycle.table, Batch(cycle.table).indexes, new)
     for number, (at, what, extra) in enumerate(edits):
-        _edit(cycle, trial, at % trial.n, what, new if what == "nominate itself" else made(f"e{number}", extra), nodes, books)
+        coming = new if what == "nominate itself" else made(f"e{number}", extra, "n0" if what == "nominate with a node" else "")
+        _edit(cycle, trial, at % trial.n, what, coming, nodes, books)
         found = named(answers(match_inter_pod_affinity, cycle, trial))
         assert found == {name: books[name].objection(n) for name, n in nodes.items()}
 

@@ -113,6 +113,13 @@ class TestWhatIf:
         trial.add(cycle.nominated_entry(peer("1")), 0)
         assert answers(RULE, cycle, trial) == {"a": 'node "" not found', "b": []}
 
+    def test_a_nominated_peer_that_names_a_node_leads_there(self) -> None:
+        """Upstream looks up the node in the spec of the first peer, whatever node it is nominated to."""
+        cycle = engine(A, B, SERVICE).begin(newcomer())
+        trial = overlay(cycle, "a", "b")
+        trial.add(cycle.nominated_entry(peer("1", "b")), 0)
+        assert answers(RULE, cycle, trial) == {"a": MISFIT, "b": []}
+
 
 # --- against a plain loop -------------------------------------------------------------------------------------------
 

@@ -70,11 +70,14 @@ class Books:
                         del pairs[pair]
 
     def add(self, pod: Pod, node: Node, *, nominated: bool) -> None:
-        """A pod comes: of a nominated one only its own anti-affinity counts; one that any refused term is about stands for all of them."""
+        """A pod comes: of a nominated one without a node only its own anti-affinity counts.
+
+        One that any refused term is about stands for all of them.
+        """
         if pod.key == self.incoming.key:
             return
         self._note_refusing(pod, node)
-        if nominated:
+        if nominated and not pod.spec.node_name:
             return
         if self._is_wanted(pod):
             _note(self.wanted_pairs, pod, node, self.wanted)

@@ -97,6 +97,13 @@ class TestDifferences:
         cycle = {"pod": "default/a", "host": "n", "error": None, "feasible": ["n"], "failed": {}, "preemption": None}
         assert differences({"cycles": [cycle]}, {"cycles": [cycle, copy.deepcopy(cycle)]}) == ["cycles: got 1, wanted 2"]
 
+    def test_the_nominations_to_clear_are_a_set(self) -> None:
+        """The original's order of them hangs on its queue, which cases do not run; who is among them does count."""
+        plans = ({"node": "n", "clearNominations": pods} for pods in (["a", "b"], ["b", "a"], ["a"]))
+        one, other, fewer = ({"cycles": [{"preemption": plan}]} for plan in plans)
+        assert differences(one, other) == []
+        assert differences(fewer, other) == ['cycles[0] (None).preemption[clearNominations]: got ["a"], wanted ["a", "b"]']
+
     def test_how_a_refusal_begins_does_not_count(self) -> None:
         """The three beginnings of a refusal are stripped, the rest is compared."""
         assert differences({"error": "x"}, {"error": "couldn't create scheduler from policy: x"}) == []

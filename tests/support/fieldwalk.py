@@ -8,12 +8,15 @@ from typing import Any, TypeAlias, get_args, get_type_hints
 import attrs
 
 from kubeclassic.api.objects.quantity import Quantity
+from kubeclassic.api.objects.selectors import Requirement
 from kubeclassic.api.reading.derive import Schema
 from kubeclassic.api.reading.fields import Mismatch
 from kubeclassic.api.reading.shapes import Shape
 
 CANDIDATES = ("True", 7, True, "7s", "eHh4", {"x": "7"}, ["x"], {"x": True}, [{"weight": 7}])
 """Of these at least one is right for every single value."""
+WITHOUT_FIELD: set[tuple[type[Any], str]] = {(Requirement, "has_empty_list")}
+"""Attributes that say how the field of another attribute is written."""
 
 Path: TypeAlias = "tuple[str, ...]"
 Chain: TypeAlias = "tuple[tuple[type[Any], str], ...]"
@@ -28,8 +31,8 @@ def classes_in(kind: Any) -> set[type[Any]]:
 
 
 def attributes_in(kind: type[Any]) -> set[tuple[type[Any], str]]:
-    """All attributes of all classes that objects of a class are made of."""
-    return {(owner, attribute.name) for owner in classes_in(kind) for attribute in attrs.fields(owner)}
+    """All attributes of all classes that objects of a class are made of, those without a field left out."""
+    return {(owner, attribute.name) for owner in classes_in(kind) for attribute in attrs.fields(owner)} - WITHOUT_FIELD
 
 
 def changes(schema: Schema, kind: type[Any]) -> dict[Path, set[Chain]]:

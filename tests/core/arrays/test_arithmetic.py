@@ -1,14 +1,28 @@
-"""Whole-number division as Go has it."""
+"""Whole-number division and sums as Go has them."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.arrays.arithmetic import truncated_div
+from kubeclassic.core.arrays.arithmetic import add_at, truncated_div
 
 SMALL = st.integers(-(2**40), 2**40)
+
+
+class TestAddAt:
+    @given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63))
+    def test_wraps_around_without_a_warning(self, before: int, number: int) -> None:
+        """Go's int64 wraps around at both ends: the sum is the one of that size that differs from the true one by a multiple of 2**64."""
+        sums = np.array([[7, before]])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            add_at(sums, (0, 1), number)
+        assert sums[0, 0] == 7
+        assert (int(sums[0, 1]) - before - number) % 2**64 == 0
 
 
 class TestTruncatedDiv:

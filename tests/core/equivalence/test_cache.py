@@ -11,6 +11,7 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.equivalence.cache import class_of
 from kubeclassic.core.feed import Feed
+from kubeclassic.core.run import Run
 from kubeclassic.simulation.explain import explain
 from tests.support.build import engine, pod
 from tests.support.equivalencebuild import ASKING, CLAIM, DISK, PLAIN, WEB, ZONE, both_releases, host, keeping_away, kept, place, why
@@ -221,6 +222,18 @@ class TestWhatIsKept:
         details = made.schedule(pod("p", priority=5)).details
         assert details is not None
         assert details.feasible == ["b"]
+
+    @both_releases
+    def test_its_own_nomination_does_not_keep_a_pod_from_them(self, release: str) -> None:
+        """Pop of 1.12, and the recorded answers of 1.13 too, take a pod's own nomination away before its cycle."""
+        made = engine(host("a"), release=release, equivalence_cache=True, preemption=False)
+        run, big = Run(made), pod("p", requests={"cpu": "9"})
+        run.nominate(big, "a")
+        made.schedule(pod("other"))
+        assert kept_on(made, "GeneralPredicates") == {}
+        run.cycle(big)
+        assert made.nominations.on("a") != []
+        assert kept_on(made, "GeneralPredicates", of=1) == {"a": 2}
 
     def test_preemption_looks_for_itself(self) -> None:
         """Trials of preemption neither read the cache, in which the node is full, nor write to it."""

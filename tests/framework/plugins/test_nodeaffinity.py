@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.api.objects import Pod
+from kubeclassic.api.objects import LabelSelector, Pod, Requirement
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import RuleError
 from kubeclassic.framework.config.args import read_args
+from kubeclassic.framework.config.selectorfaults import label_selector_fault, node_selector_faults
 from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.plugins.nodeaffinity import NodeAffinity
 from kubeclassic.framework.status import SKIP, error, unresolvable
@@ -32,6 +33,15 @@ def plugin(**added: Any) -> NodeAffinity:
 def affinity_of(required: list[Json] | None = None, preferred: list[Json] | None = None) -> Json:
     found: Json = {} if required is None else {REQUIRED: {"nodeSelectorTerms": required}}
     return found if preferred is None else found | {PREFERRED: preferred}
+
+
+def faults(selector: Json) -> list[str]:
+    """The faults of a pod's required terms with one expression."""
+    made = pod("p", affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [selector]}]}}})
+    assert made.spec.affinity is not None
+    assert made.spec.affinity.node_affinity is not None
+    assert made.spec.affinity.node_affinity.required is not None
+    return node_selector_faults(made.spec.affinity.node_affinity.required)
 
 
 def labelled(key: str, *values: str, operator: str = "In") -> Json:
@@ -139,3 +149,14 @@ class TestScore:
         assert plugin().pre_score(cycle.template, Batch(cycle.table), cycle) == error(text)
         with pytest.raises(RuleError, match="Unsupported value"):
             plugin().score(cycle.template, Batch(cycle.table), cycle)
+
+
+class TestFaults:
+    def test_an_empty_list_is_not_an_absent_one(self) -> None:
+        """The original prints the Go value: an empty list of the manifest is not nil, but its copy in a label selector is."""
+        asked = {"key": "a", "operator": "In"}
+        text = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: for 'in', 'notin' operators, values set can't be empty"
+        assert faults({**asked, "values": []}) == [text.format("[]string{}")]
+        assert faults({**asked, "values": None}) == faults(asked) == [text.format("[]string(nil)")]
+        expressions = (Requirement(key="a", operator="In", has_empty_list=True),)
+        assert "[]string(nil)" in label_selector_fault(LabelSelector(match_expressions=expressions))

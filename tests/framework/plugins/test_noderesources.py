@@ -60,6 +60,12 @@ class TestFilter:
         containers = [{"name": f"c{i}", "image": "i", "resources": {"requests": {"cpu": "100u"}}} for i in range(3)]
         assert reasons(pod("new", containers=containers), node("n", cpu="1m")) == []
 
+    def test_a_request_is_held_against_what_is_left(self) -> None:
+        """The original compares with allocatable minus requested, which does not wrap around where the sum of two requests does."""
+        objects = [node("n", memory="7Ei"), pod("old", on="n", requests={"memory": "6Ei"})]
+        assert reasons(pod("new", requests={"memory": "6Ei"}), *objects) == ["Insufficient memory"]
+        assert reasons(pod("new", requests={"memory": "1Ei"}), *objects) == []
+
     def test_a_pod_that_asks_for_nothing_needs_a_place_alone(self) -> None:
         """A pod without requests fits on an overcommitted node."""
         objects = [node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})]
