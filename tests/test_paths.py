@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Entry
 from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.simulation.engines import engine_for
@@ -51,6 +53,13 @@ ELSEWHERE = Reads.VOLUMES | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
 def sequences(factor: float) -> settings:
     """So many examples, which may be slow and large."""
     return examples(factor, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def every_step_is_verified() -> Iterator[None]:
+    """Whatever is kept is also worked out from nothing, each time that it is read."""
+    with verifying():
+        yield
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -85,10 +85,6 @@ class Trail(Revisions[Rows]):
         return steps[0] if len(steps) == 1 else np.concatenate(steps)
 
 
-LARGE_SHARE = 4
-"""Where more than one row in so many changed, all are looked at: arrays as a whole are faster than many picked places."""
-
-
 def distinct(rows: Sequence[int]) -> Rows:
     """Each of *rows* once, ascending: intp[k]."""
     found = sorted(set(rows)) if len(rows) > 1 else rows

@@ -101,8 +101,9 @@ The ugly part
   evaluated. A rule that remembers counts elsewhere, from one evaluation to the next, is not noticed.
 * Arrays are written in place and passed on without a copy. ``TrackedPriority.reduced`` may be the very array of the
   answer.
-* What a pod is worth on one row is worked out by three pieces of code: for a small batch, for the whole table, and
-  for sums in a trial. ``KUBECLASSIC_VERIFY=1`` (:mod:`.verify`) works out every scoreboard and answer from nothing
-  each time, and compares.
+* A rule is asked about the whole table, about a few rows, and about sums in a trial, and must say the same each time.
+
+``KUBECLASSIC_VERIFY=1`` (:mod:`.verify`) is the answer to all four: each scoreboard that is brought up to date, and each
+answer that is read, is worked out from nothing too, and compared.
 """
 

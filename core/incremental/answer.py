@@ -47,7 +47,6 @@ class Scope:
         wide, owners, volumes = bool(reads & WIDE), bool(reads & Reads.LISTINGS), bool(reads & Reads.VOLUMES)
         return Scope(bool(reads & ROWWISE), bool(reads & Reads.COUNTS), wide, owners, volumes, wide or owners or volumes)
 
-
     @staticmethod
     def together(scopes: Sequence[Scope]) -> Scope:
         """What several rules read."""
@@ -63,7 +62,7 @@ class Answer(ABC, Generic[Value]):
 
     scope: Scope
     trail: Trail = attrs.field(factory=Trail)
-    """The rows where the answer changed: for a predicate, where it passes the node or no longer does."""
+    """The rows where the answer may have changed."""
     size: int = 0
     """Rows of the table when all were evaluated."""
     shared: bool = False
@@ -82,6 +81,7 @@ class Answer(ABC, Generic[Value]):
     environment: tuple[int, int, int] = (0, 0, 0)
     """The revisions of what no row tells of, when all rows were evaluated."""
     bytes_held: int = 0
+    """As the cache has counted them."""
 
     @abstractmethod
     def replace(self, found: Value, size: int) -> None:
@@ -126,12 +126,13 @@ class FailuresAnswer(Answer[Failures | None]):
         return None if self.answer is None else self.answer.codes
 
     def replace(self, found: Failures | None, size: int) -> None:
-        # Early cutoff: where nothing was turned down before and nothing is now, nothing changed for those who follow.
+        # Early cutoff: nothing was turned down before and nothing is now.
         if found is not None or self.answer is not None or self.size != size:
             self.trail.reset()
         self.answer, self.shared, self.size = found, True, size
         self.has_errors = found is not None and found.errors is not None
-        self.codes()  # worked out now: until then they may be masks, and those may be views of the table's own arrays
+        # The codes are worked out now: until then they may be masks that are views of the table's own arrays.
+        self.codes()
 
     def put(self, rows: Rows, found: Failures | None) -> None:
         if found is None and self.answer is None:
@@ -183,10 +184,11 @@ class ScoresAnswer(Answer[Scores]):
         return self.answer.nbytes
 
     def replace(self, found: Scores, size: int) -> None:
-        # No early cutoff here: a reduce step may look at the counts behind the scores, and equal scores do not mean equal counts.
-        # A view may be one of the table's own arrays, which change.
-        self.answer, self.shared, self.size = found if found.base is None else found.copy(), found.base is None, size
+        # No early cutoff: a reduce step may look at the counts behind the scores, and equal scores do not mean equal counts.
         self.trail.reset()
+        # A view may be of one of the table's own arrays, which change.
+        is_view = found.base is not None
+        self.answer, self.shared, self.size = found.copy() if is_view else found, not is_view, size
         self.constant = _constant(self.answer)
 
     def put(self, rows: Rows, found: Scores) -> None:

@@ -14,7 +14,7 @@ import attrs
 
 from ..arrays.batch import Batch, Rows
 from ..arrays.table import NodeTable
-from ..arrays.trail import LARGE_SHARE, NEVER, NO_ROWS
+from ..arrays.trail import NEVER, NO_ROWS
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rule import Predicate, Priority, Reads
@@ -23,6 +23,8 @@ from .answer import Answer, FailuresAnswer, Scope, ScoresAnswer, Unanswerable, V
 
 Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
+LARGE_SHARE = 4
+"""Where more than one row in so many changed, all are evaluated."""
 
 
 @attrs.frozen(cache_hash=True)

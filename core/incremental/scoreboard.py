@@ -108,7 +108,7 @@ class Scoreboard:
     # --- fits -------------------------------------------------------------------------------------------------------
 
     def _refresh_allowed(self, cycle: Cycle, *, everything: bool) -> bool:
-        """Bring ``_allowed`` up to date; answers whether it may have changed. Raises Unanswerable.
+        """Bring ``_allowed`` up to date; gives whether it may have changed. Raises Unanswerable.
 
         *everything*: node objects or the rows of ``order`` changed, or cycles were missed.
         """
@@ -136,9 +136,9 @@ class Scoreboard:
         return mask
 
     def _refresh_fits(self, rows: Rows | None, allowed_changed: bool) -> tuple[Rows | None, bool]:
-        """Put the fits right; gives *rows*, whose row scores changed, with those that fit now and did not or the other way, and if any did.
+        """Put the fits right: on *rows*, whose row scores changed, and with *allowed_changed* on all.
 
-        Rows that are never visited never fit.
+        Gives *rows* and those where the fit became another, and whether there are any of the latter. Rows that are never visited never fit.
         """
         if rows is not None and len(rows) <= 1 and not allowed_changed:
             return rows, bool(len(rows)) and self._refresh_fit(int(rows[0]))
@@ -152,7 +152,10 @@ class Scoreboard:
         return union(rows, changed.nonzero()[0]), True
 
     def _refresh_fit(self, row: int) -> bool:
-        """As :meth:`_refresh_fits`, where nothing but the row scores of *row* changed."""
+        """As :meth:`_refresh_fits`, where nothing but the row scores of *row* changed: so it is after most decisions.
+
+        A single row is put right by itself, here and in the totals: by way of arrays the basic case with 5,000 nodes is 10% slower.
+        """
         fits = bool(self.row_scores.fits[row] and self._allowed[row])
         if fits == self.fits[row]:
             return False

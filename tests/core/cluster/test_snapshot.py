@@ -8,6 +8,7 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
 from tests.support.build import engine, node, pod
+from tests.support.frameworkbuild import scheduler
 
 KEEPS_NODELESS = ("1.12", "1.13")
 KEEPS_LAST_NODE = tuple(release for release in RELEASES if release not in KEEPS_NODELESS)
@@ -114,3 +115,28 @@ class TestRowsWithoutANode:
         Feed(made).put(node("a", unschedulable=True))
         assert refreshed(made) == {"a": (True, ["q"])}
         assert made.table.unschedulable.values[made.table.unschedulable.codes[made.table.row_of["a"]]] is True
+
+
+class TestTheFramework:
+    """Release 1.27: a node that goes leaves at once, with all its pods."""
+
+    def test_pods_leave_with_their_node(self) -> None:
+        """The row goes, and comes back with what the cache has then."""
+        made = scheduler(node("a"), node("b"), pod("p", on="a"))
+        assert refreshed(made) == {"a": (True, ["p"]), "b": (True, [])}
+        Feed(made).delete(node("a"))
+        assert refreshed(made) == {"b": (True, [])}
+        Feed(made).put(node("a"))
+        assert refreshed(made) == {"a": (True, ["p"]), "b": (True, [])}
+
+    def test_the_set_of_nodes_has_a_version(self) -> None:
+        """It moves when a row comes or goes, not when a pod does."""
+        made = scheduler(node("a"), pod("p", on="a"))
+        refreshed(made)
+        before = made.snapshot.version
+        Feed(made).put(pod("q", on="a"))
+        refreshed(made)
+        assert made.snapshot.version == before
+        Feed(made).put(node("b"))
+        refreshed(made)
+        assert made.snapshot.version == before + 1

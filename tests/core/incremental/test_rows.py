@@ -1,4 +1,4 @@
-"""What rows are worth by the rules that look at nothing but the row: shared, hits, and always what asking would give."""
+"""Row scores: shared by templates, partly foreseen, and always what the rules would say now."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def large_cluster(release: str = "1.16") -> Engine:
     return engine(*[node(f"n{number:02}", cpu="2", labels={"zone": f"z{number % 2}"}) for number in range(40)], release=release)
 
 
-def part_of(made: Engine, incoming: Pod) -> RowScores:
-    """The part of the standing of *incoming*, as its last cycle left it."""
+def row_scores(made: Engine, incoming: Pod) -> RowScores:
+    """The row scores of *incoming*, as its last cycle left them."""
     return made.flow.quick_path.scoreboards.of(made.begin(incoming, details=False)).row_scores
 
 
@@ -41,42 +41,41 @@ def place(made: Engine, incoming: Pod) -> str:
     return host
 
 
-def afresh(made: Engine, part: RowScores, incoming: Pod) -> RowScores:
-    """*part* worked out anew."""
-    other = RowScores(part.table, part.predicates, part.priorities)
+def afresh(made: Engine, kept: RowScores, incoming: Pod) -> RowScores:
+    """*kept*, worked out from nothing."""
+    other = RowScores(kept.table, kept.predicates, kept.priorities)
     other.refresh(made.begin(incoming, details=False))
     return other
 
 
 class TestSharing:
-    def test_templates_that_differ_in_labels_alone_have_one_part(self) -> None:
+    def test_templates_that_differ_in_labels_alone_share_them(self) -> None:
         """What the row-wise rules cannot tell apart is worked out once."""
         made = large_cluster()
         place(made, small("a", app="a"))
         place(made, small("b", app="b"))
-        assert part_of(made, small("a", app="a")) is part_of(made, small("b", app="b"))
+        assert row_scores(made, small("a", app="a")) is row_scores(made, small("b", app="b"))
 
-    def test_another_size_is_another_part(self) -> None:
+    def test_another_size_has_others(self) -> None:
         """Pods of another size add something else to a row."""
         made = large_cluster()
         place(made, small("a"))
         place(made, small("b", "200m"))
-        assert part_of(made, small("a")) is not part_of(made, small("b", "200m"))
+        assert row_scores(made, small("a")) is not row_scores(made, small("b", "200m"))
 
 
-class TestForesight:
+class TestTheLookahead:
     @pytest.mark.parametrize("release", RELEASES)
     def test_equal_pods_are_foreseen(self, release: str) -> None:
-        """After a few pods of one size the next ones need not be asked about."""
+        """After a few pods of one size the next ones need not be judged."""
         made = large_cluster(release)
         for number in range(MISSES_TO_LOOK + 12):
             place(made, small(f"p{number}"))
-        part = part_of(made, small("p"))
-        assert part.ahead.hits > 0
+        assert row_scores(made, small("p")).ahead.hits > 0
 
     @given(sizes=st.lists(st.sampled_from(SIZES), min_size=1, max_size=40), leaving=st.sets(st.integers(0, 39), max_size=6))
-    def test_what_was_foreseen_is_what_asking_gives(self, sizes: list[str], leaving: set[int]) -> None:
-        """Whatever pods came and went in between, fits and totals are those of a part that is worked out anew."""
+    def test_what_was_foreseen_is_what_judging_gives(self, sizes: list[str], leaving: set[int]) -> None:
+        """Whatever pods came and went in between, fits and totals are those that are worked out from nothing."""
         made = large_cluster()
         for number, size in enumerate(sizes):
             incoming = small(f"p{number}", size)
@@ -86,11 +85,11 @@ class TestForesight:
                 Feed(made).delete(incoming.bound_to(host))
         for size in SIZES:
             cycle = made.begin(small("next", size), details=False)
-            part = made.flow.quick_path.scoreboards.of(cycle).row_scores
-            part.refresh(cycle)
-            fresh = afresh(made, part, small("next", size))
-            assert np.array_equal(part.fits, fresh.fits)
-            assert np.array_equal(part.totals, fresh.totals)
+            kept = made.flow.quick_path.scoreboards.of(cycle).row_scores
+            kept.refresh(cycle)
+            fresh = afresh(made, kept, small("next", size))
+            assert np.array_equal(kept.fits, fresh.fits)
+            assert np.array_equal(kept.totals, fresh.totals)
 
 
 class TestOnce:
