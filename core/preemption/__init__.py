@@ -1,6 +1,6 @@
 """Who has to leave so that a pod that fits nowhere fits somewhere.
 
-* ``select``: an attempt of the releases of predicates; that of the framework is ``framework/preemption.py``
+* ``select``: an attempt of the releases of predicates; that of the framework is ``framework/cycle/preemption.py``
 * ``lockstep``: the dry run, the same for all: all potential victims leave, then they are put back one by one
 * ``dryrun``: its two backings, overlays and arrays of sums
 * ``layout``: the pods of each row as arrays, in the order in which they are put back
