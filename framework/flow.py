@@ -189,7 +189,6 @@ class FrameworkFlow:
         self._blamed[cycle.pod.key] = decision.plugins
 
     def blame(self, pod: Pod) -> frozenset[str]:
-        """The plugins that rejected *pod* in its latest attempt; the second call gives none. None also if it failed for another reason."""
         return self._blamed.pop(pod.key, NONE)
 
     # --- what follows from a decision -------------------------------------------------------------------------------
@@ -254,7 +253,7 @@ class FrameworkFlow:
 
     def queue(self, clock: Clock, *, apart: bool = False) -> FrameworkQueue:
         nominations = self.engine.new_nominations() if apart else self.engine.nominations
-        return queue_for(self.engine, self.config, clock, nominations, held_by=self._held_by, blame=self.blame)
+        return queue_for(self.engine, self.config, clock, nominations, self._held_by)
 
     def _held_by(self, pod: Pod) -> str | None:
         """The PreEnqueue plugin that holds *pod* back."""
