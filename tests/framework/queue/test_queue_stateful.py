@@ -31,6 +31,7 @@ LOOKS = st.tuples(WANTED, LABELS, st.sampled_from(("", "", "n1", "n2")), st.bool
 """What a pod wants to be with, its label, its nomination, whether it has a scheduling gate, which pod of its name it is."""
 Look = tuple[str, str, str, bool, int]
 PLAIN: Look = ("", "", "", False, 1)
+NODES = st.sampled_from(("n1", "n2"))
 PLUGINS = st.sets(st.sampled_from(sorted(WAITS)), max_size=2)
 PAUSES = st.sampled_from((0.25, 0.5, 0.75, 1.0, 1.25, 4.0, 9.75, 10.0, 29.0, 31.0, 299.0, 301.0, 331.0))
 ACTIONS = {
@@ -100,7 +101,7 @@ class QueueMachine(RuleBasedStateMachine):
         assert (None if item is None else item.pod) is (None if naive is None else naive.pod)
         if item is None or naive is None:
             return None
-        assert item.attempts == naive.attempts
+        assert (item.attempts, item.plugins) == (naive.attempts, frozenset())
         self.flights[item.pod.key] = item, naive
         return item.pod
 
@@ -191,6 +192,36 @@ class QueueMachine(RuleBasedStateMachine):
         for _ in range(times):
             self.move(EVERYTHING, False)
             self.pop_and_fail({"NodeResourcesFit"}, 0, late)
+
+    @rule(number=NUMBERS, how=st.sampled_from(("added", "updated", "failed")), nodes=st.tuples(NODES, NODES))
+    def replace(self, number: int, how: str, nodes: tuple[str, str]) -> None:
+        """A nominated pod becomes another one of its name, as where a delete was missed: the nomination shares the queue's entry."""
+        look: Look = ("", "", nodes[0], False, 1)
+        if how == "added":
+            self.add(number, look)
+        elif how == "updated":
+            self.update(number, look, "all")
+        else:
+            self.fail_now(number, look)
+        self.update(number, ("", "", nodes[1], False, 2), "all")
+        self.agree()
+
+    @rule(number=NUMBERS, wanted=st.tuples(WANTED, WANTED), uid=st.sampled_from((1, 2)), label=st.sampled_from(("a", "b")))
+    def want(self, number: int, wanted: tuple[str, str], uid: int, label: str) -> None:
+        """A pod whose affinity changes is parked, and then a pod comes that it may want."""
+        self.add(number, (wanted[0], "", "", False, 1))
+        self.update(number, (wanted[1], "", "", False, uid), "all")
+        self.fail_now(number, None)
+        self.wait(10.0)
+        self.assigned(label, "add")
+
+    def fail_now(self, number: int, look: Look | None) -> None:
+        """A pod is tried and turned down by nobody in particular, as are all that come before it."""
+        if f"default/p{number}" not in {item.key for item in self.real.contents().active}:
+            self.add(number, PLAIN)
+        while f"default/p{number}" not in self.flights and self.taken() is not None:
+            continue
+        self.fail(number, look, set(), 0)
 
     @rule()
     def jump_to_the_next_flush(self) -> None:
