@@ -1,7 +1,8 @@
 """The releases: everything in which they differ is in this file, and no other file compares version numbers.
 
 Where a difference is behaviour, the cell holds the function that does it, named after what it does (``cells.py``). Each release is
-written as its changes over the one before, so this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14.
+written as its changes over the one before, so this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14;
+the queue and the nominations of 1.13 are those of its late patch releases, as of 1.13.5.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from types import MappingProxyType
 import attrs
 
 from ..core.pods import requests
-from ..core.release import GateEffect, PreemptionCells, QueueCells, Release, VolumeCells
+from ..core.release import GateEffect, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
 from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
 from . import cells, gatelists
@@ -181,20 +182,28 @@ V1_12 = Release(
     ),
     queue=QueueCells(
         by_timestamp=False,
+        pod_timestamps=False,
         has_backoff=False,
-        flushes_unschedulable=False,
+        backoff_forget_after=None,
+        update_ends_backoff=True,
+        parked_at_most=None,
         move_marker="flag",
         pop_removes_nomination=True,
         parks_by_condition=True,
+        finalizers_count=True,
+        refusals=(
+            "pod is already present in unschedulableQ",
+            "pod is already present in the activeQ",
+            "pod is already present in the backoffQ",
+        ),
         fifo_without_priority=True,
         fifo_wait_doubles=True,
-        backoff_forget_after=60.0,
         node_update_filter=False,
-        nominations_by_uid=False,
-        keeps_nomination_on_update=False,
         csi_node_events=False,
         skips_condition_updates=False,
+        probe_times=False,
     ),
+    nominations=NominationCells(by_uid=False, keeps_on_update=False, empty_name_counts=False, asks_lister=False),
 )
 
 V1_13 = attrs.evolve(
@@ -203,8 +212,18 @@ V1_13 = attrs.evolve(
     gates=gatelists.GATES_1_13,
     gate_effects=(TAINT_NODES_BY_CONDITION, attrs.evolve(RESOURCE_LIMITS, adds_priority=True)),
     volumes=attrs.evolve(V1_12.volumes, claim_text_has_namespace=True, checks_phase=True, volume_mode="default"),
-    preemption=attrs.evolve(V1_12.preemption, excludes_self=True),
-    queue=attrs.evolve(V1_12.queue, pop_removes_nomination=False),
+    preemption=attrs.evolve(V1_12.preemption, excludes_self=True, nominates_before_api=True),
+    queue=attrs.evolve(
+        V1_12.queue,
+        by_timestamp=True,
+        pod_timestamps=True,
+        parked_at_most=60.0,
+        move_marker="cycle",
+        pop_removes_nomination=False,
+        node_update_filter=True,
+        probe_times=True,
+    ),
+    nominations=attrs.evolve(V1_12.nominations, by_uid=True),
 )
 
 V1_14 = attrs.evolve(
@@ -238,18 +257,15 @@ V1_14 = attrs.evolve(
         selected_node_is_immediate=False,
         keeps_stale_decisions=False,
     ),
-    preemption=attrs.evolve(V1_13.preemption, refreshes_snapshot=False, nominates_before_api=True),
+    preemption=attrs.evolve(V1_13.preemption, refreshes_snapshot=False),
     queue=attrs.evolve(
         V1_13.queue,
-        by_timestamp=True,
+        pod_timestamps=False,
         has_backoff=True,
-        flushes_unschedulable=True,
-        move_marker="cycle",
+        backoff_forget_after=10.0,
         parks_by_condition=False,
         fifo_wait_doubles=False,
-        backoff_forget_after=10.0,
-        node_update_filter=True,
-        nominations_by_uid=True,
+        probe_times=False,
     ),
 )
 
@@ -273,7 +289,8 @@ V1_15 = attrs.evolve(
         volume_mode="reject",
     ),
     preemption=attrs.evolve(V1_14.preemption, never_policy=True, by_start_time=True),
-    queue=attrs.evolve(V1_14.queue, fifo_without_priority=False, backoff_forget_after=20.0, keeps_nomination_on_update=True),
+    queue=attrs.evolve(V1_14.queue, fifo_without_priority=False, backoff_forget_after=20.0),
+    nominations=attrs.evolve(V1_14.nominations, keeps_on_update=True),
 )
 
 V1_16 = attrs.evolve(

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ..simulation.conform import WITHOUT, Family, FamilyReport, Manner, answer_case, check_family, find_families, read_lines
+from ..simulation.conform import WITHOUT, Family, FamilyReport, Manner, answer_case, check_family, find_families, read_cases
 from .memory import engine_options, memory_options
 from .output import writing
 from .report.text import print_table
@@ -48,8 +48,9 @@ def conform(
     """Run the conformance cases in PATHS and compare each answer with the original's.
 
     A case is a scheduling problem. Next to a file X.cases.jsonl[.gz] is X.answers.jsonl[.gz] with what the original Go scheduler
-    decided: feasible nodes, every failure reason, every score, the host, the victims. Exit status 0: all identical, 1: any difference,
-    2: bad input.
+    decided: feasible nodes, every failure reason, every score, the host, the victims. A case can also be a script of the scheduling
+    queue; the answer is what each part of the queue holds after every step. Exit status 0: all identical, 1: any difference, 2: bad
+    input.
 
     \b
     kubeclassic conform cases/1.16 --family taints,preemption --show 1
@@ -73,7 +74,7 @@ def conform(
 def _emit(families: list[Family], output: str | None, manner: Manner) -> None:
     with writing(output) as stream:
         for family in families:
-            for case in read_lines(family.cases):
+            for case in read_cases(family.cases):
                 stream.write(json.dumps(answer_case(case, manner)) + "\n")
 
 
@@ -99,8 +100,9 @@ def _print(reports: list[FamilyReport], total: dict[str, Any], show: int) -> Non
     rows = []
     for r in reports:
         first = next((f"{name}: {lines[0]}" for name, lines in r.different.items()), "")
-        rows.append([r.release, r.family, r.cases, r.cycles, r.identical, r.left_out, first])
-    print_table(["release", "family", "cases", "cycles", "identical", "left out", "first difference"], rows)
+        rows.append([r.release, r.family, r.cases, r.cycles or r.steps, r.identical, r.left_out, first])
+    entries = "steps" if not any(r.cycles for r in reports) else "cycles or steps" if any(r.steps for r in reports) else "cycles"
+    print_table(["release", "family", "cases", entries, "identical", "left out", "first difference"], rows)
     click.echo(f"{total['cases']} cases: {total['identical']} identical, {total['leftOut']} left out, "
                f"{total['cases'] - total['identical'] - total['leftOut']} different")  # fmt: skip
     different = [(name, lines) for r in reports for name, lines in r.different.items()]

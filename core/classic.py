@@ -202,6 +202,9 @@ class ClassicFlow:
     def failure_reason(self, decision: Decision) -> str:
         return UNSCHEDULABLE
 
+    def blame(self, pod: Pod) -> frozenset[str]:
+        return frozenset()
+
     # --- what others ask --------------------------------------------------------------------------------------------
 
     def algorithm_of(self, pod: Pod) -> Algorithm | None:

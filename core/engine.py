@@ -121,6 +121,10 @@ class Flow(Protocol):
         """The reason of condition PodScheduled for a pod that has no node after *decision*."""
         ...
 
+    def blame(self, pod: Pod) -> frozenset[str]:
+        """The plugins that rejected *pod* in its latest attempt, returned once; empty if none did."""
+        ...
+
     # --- what others ask ---
 
     def algorithm_of(self, pod: Pod) -> Algorithm | None:
@@ -306,8 +310,7 @@ class Engine:
 
     def new_nominations(self) -> Nominations:
         """An empty map of nominations, as the release has it."""
-        cells = self.algorithm.release.queue
-        return Nominations(cells.nominations_by_uid, cells.keeps_nomination_on_update, cells.refuses_placed_nominations)
+        return Nominations(self.algorithm.release.nominations)
 
     def scheduler_names(self, scheduler_name: str) -> frozenset[str]:
         """The schedulerNames that this scheduler serves: those of its profiles, else *scheduler_name*."""

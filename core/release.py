@@ -135,39 +135,57 @@ class PreemptionCells:
 
 
 @attrs.frozen(kw_only=True)
+class NominationCells:
+    """How a release keeps which pods are nominated to which node (reference F.5)."""
+
+    by_uid: bool
+    """The map stores a pod's node by UID, and an explicit node wins over the pod's status; else the status alone counts."""
+    keeps_on_update: bool
+    """An update without a nomination keeps the one in the map."""
+    empty_name_counts: bool
+    """The explicit node can be the empty name, which has a list of its own; else the empty name means none."""
+    asks_lister: bool
+    """A pod that was deleted or has a node cannot be nominated; trying to removes its earlier nomination."""
+
+
+@attrs.frozen(kw_only=True)
 class QueueCells:
     """How a release queues pods (reference F)."""
 
     by_timestamp: bool
-    """Pods of equal priority are sorted by the time at which they entered the queue."""
+    """Pods of equal priority are sorted by their times."""
+    pod_timestamps: bool
+    """A pod's time is that of its condition PodScheduled, or of its creation if it has none; else when it entered the queue."""
     has_backoff: bool
     """A failed pod waits before its next attempt; after a move it waits in the backoff queue."""
-    flushes_unschedulable: bool
-    """Pods leave the unschedulable map after 60 s; this is checked every 30 s."""
+    backoff_forget_after: float | None
+    """Seconds after which a pod's failures are forgotten; None: never."""
+    update_ends_backoff: bool
+    """An update of a pod that backs off makes it active, and a change of a parked pod clears its failures; else the backoff goes on."""
+    parked_at_most: float | None
+    """Pods leave the unschedulable map if their time is longer ago than these seconds; this is checked every 30 s. None: never."""
     move_marker: str
     """How an attempt learns that pods were moved while it ran: ``flag``, which each pop clears, or ``cycle`` numbers."""
     pop_removes_nomination: bool
     """A pod that is popped loses its nomination."""
     parks_by_condition: bool
     """A failed pod is parked as unschedulable only with condition PodScheduled False, reason Unschedulable."""
+    finalizers_count: bool
+    """An update of the finalizers alone is a change, so that a parked pod is tried again."""
+    refusals: tuple[str, str, str]
+    """The errors for a failed pod that is in the unschedulable map, active, or backing off; ``{}`` takes its key."""
     fifo_without_priority: bool
     """Without gate PodPriority the queue is a plain FIFO; failed pods enter it again after a wait."""
     fifo_wait_doubles: bool
     """That wait grows from 1 s to 60 s; else it is always 1 s."""
-    backoff_forget_after: float
-    """Seconds after which an unused backoff entry is forgotten."""
     node_update_filter: bool
     """A node update moves pods only if a property that scheduling reads has changed."""
-    nominations_by_uid: bool
-    """The nominated map stores a pod's node by UID."""
-    refuses_placed_nominations: bool = False
-    """A pod that has a node cannot be nominated."""
-    keeps_nomination_on_update: bool
-    """An update without a nomination keeps the one in the map."""
     csi_node_events: bool
     """With gate CSINodeInfo, an added or changed CSINode moves pods."""
     skips_condition_updates: bool
-    """An update of an assumed pod's conditions does not put it into the queue again."""
+    """An update of an assumed pod's conditions or finalizers does not put it into the queue again."""
+    probe_times: bool
+    """Each failed attempt writes its time into the condition PodScheduled, as lastProbeTime."""
 
 
 @attrs.frozen(kw_only=True)
@@ -249,3 +267,4 @@ class Release:
     volumes: VolumeCells
     preemption: PreemptionCells
     queue: QueueCells
+    nominations: NominationCells

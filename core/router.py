@@ -41,6 +41,7 @@ class EventRouter:
 
     def __attrs_post_init__(self) -> None:
         self.feed = Feed(self.engine)
+        self.engine.nominations.lister = self.pods
 
     def put(self, item: KubeObject) -> None:
         """An object is added or updated."""
@@ -140,9 +141,12 @@ def _is_assigned(pod: Pod | None) -> bool:
     return pod is not None and bool(pod.spec.node_name)
 
 
-def _comparable(pod: Pod, without_conditions: bool) -> Pod:
+def _comparable(pod: Pod, lenient: bool) -> Pod:
+    """*pod* less what may differ: with *lenient* also its conditions and finalizers."""
     metadata = attrs.evolve(pod.metadata, resource_version="", annotations=Map())
-    status = attrs.evolve(pod.status, conditions=()) if without_conditions else pod.status
+    status = pod.status
+    if lenient:
+        metadata, status = attrs.evolve(metadata, finalizers=()), attrs.evolve(status, conditions=())
     return attrs.evolve(pod, metadata=metadata, spec=attrs.evolve(pod.spec, node_name=""), status=status)
 
 

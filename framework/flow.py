@@ -189,7 +189,6 @@ class FrameworkFlow:
         self._blamed[cycle.pod.key] = decision.plugins
 
     def blame(self, pod: Pod) -> frozenset[str]:
-        """The plugins that rejected *pod* in its latest attempt; the second call gives none. None also if it failed for another reason."""
         return self._blamed.pop(pod.key, NONE)
 
     # --- what follows from a decision -------------------------------------------------------------------------------
@@ -254,13 +253,14 @@ class FrameworkFlow:
 
     def queue(self, clock: Clock, *, apart: bool = False) -> FrameworkQueue:
         nominations = self.engine.new_nominations() if apart else self.engine.nominations
-        return queue_for(self.engine, self.config, clock, nominations, held_by=self._held_by, blame=self.blame)
-
-    def _held_by(self, pod: Pod) -> str | None:
-        """The PreEnqueue plugin that holds *pod* back."""
-        profile = self.profile_of(pod)
-        held = None if profile is None else pre_enqueue(pod, profile)
-        return None if held is None else held.plugin
+        return queue_for(self.engine, self.config, clock, nominations, partial(held_by, self.profiles))
 
     def router(self, queue: FrameworkQueue, scheduler_name: str) -> FrameworkEvents:
         return FrameworkEvents(self.engine, queue, scheduler_name)
+
+
+def held_by(profiles: Mapping[str, Profile], pod: Pod) -> str | None:
+    """The PreEnqueue plugin that holds *pod* back; None if no plugin does."""
+    profile = profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+    held = None if profile is None else pre_enqueue(pod, profile)
+    return None if held is None else held.plugin

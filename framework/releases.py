@@ -76,9 +76,18 @@ V1_27: Release = attrs.evolve(
         checks_storage_capacity=True,
     ),
     queue=attrs.evolve(
-        _LAST.queue, pop_removes_nomination=False, fifo_without_priority=False, nominations_by_uid=True,
-        keeps_nomination_on_update=True, refuses_placed_nominations=True,
+        _LAST.queue,
+        backoff_forget_after=None,
+        update_ends_backoff=False,
+        parked_at_most=300.0,
+        finalizers_count=False,
+        refusals=(
+            "Pod {} is already present in unschedulable queue",
+            "Pod {} is already present in the active queue",
+            "Pod {} is already present in the backoff queue",
+        ),
     ),
+    nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
 )
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})

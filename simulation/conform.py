@@ -1,4 +1,4 @@
-"""Run conformance cases: scheduling problems together with what the original Go scheduler decided."""
+"""Run conformance cases: scheduling problems, and scripts of the queue, together with what the original Go scheduler did."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from ..core.feed import Feed
 from ..core.run import Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
 from ..framework.releases import FRAMEWORK_RELEASES
+from .caseforms import FIELDS, STEP_FIELDS, check_answer, check_case
 from .engines import engine_for
+from .queuescripts import answer_script
 
 Json = dict[str, Any]
 Items = list[tuple[str, KubeObject]]
@@ -62,11 +64,26 @@ def _family(cases: Path) -> Family:
 
 def read_lines(path: Path) -> Iterator[Json]:
     """The objects of a JSON Lines file, gzipped or not."""
+    return (item for _, item in _located(path))
+
+
+def read_cases(path: Path) -> Iterator[Json]:
+    """The cases of a file. Raises ManifestError with file and line for what is not one."""
+    return (check_case(item, where) for where, item in _located(path))
+
+
+def read_answers(path: Path) -> Iterator[Json]:
+    """The answers of a file. Raises ManifestError with file and line for what is not one."""
+    return (check_answer(item, where) for where, item in _located(path))
+
+
+def _located(path: Path) -> Iterator[tuple[str, Json]]:
+    """(where it stands, object) for each line."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
         for number, line in enumerate(lines, 1):
             try:
                 if line.strip():
-                    yield json.loads(line)
+                    yield f"{path}, line {number}", json.loads(line)
             except json.JSONDecodeError as error:
                 raise ManifestError(f"{path}, line {number}, column {error.colno}: not JSON: {error.msg}") from None
 
@@ -104,7 +121,9 @@ DECIDED = ("pod", "host", "error", "preemption")
 
 
 def answer_case(case: Json, manner: Manner = USUAL) -> Json:
-    """Our answer to *case*, in the form of FORMAT.md."""
+    """Our answer to *case*, in the form of FORMAT.md, or for a script of the queue in that of its own README.md."""
+    if "script" in case:
+        return answer_script(case)
     try:
         run = Run(build(case, manner.engine), manner.details)
     except PolicyError as error:
@@ -166,22 +185,27 @@ def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[
 # --- comparison -----------------------------------------------------------------------------------------------------
 
 
-FIELDS = ("pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption")
+def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operations: Sequence[str] = ()) -> list[str]:
+    """Where two answers differ, as ``path: got ..., wanted ...``; empty where they are identical.
 
-
-def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS) -> list[str]:
-    """Where two answers differ in *fields*, as ``path: got ..., wanted ...``; empty where they are identical."""
+    *fields*: what is compared of cycles; *operations*: what the steps of a script were.
+    """
     if "error" in theirs or "error" in ours:
         got, wanted = (_BEGINNINGS.sub("", str(side.get("error"))) for side in (ours, theirs))
         return [] if got == wanted else [f"error: got {got!r}, wanted {wanted!r}"]
-    got_cycles, wanted_cycles = ours.get("cycles", []), theirs.get("cycles", [])
-    found = [] if len(got_cycles) == len(wanted_cycles) else [f"cycles: got {len(got_cycles)}, wanted {len(wanted_cycles)}"]
-    for number, (got, wanted) in enumerate(zip(got_cycles, wanted_cycles, strict=False)):
-        found += _cycle_differences(f"cycles[{number}] ({wanted.get('pod')})", got, wanted, fields)
+    form = "steps" if operations else "cycles"
+    ours_in_order, theirs_in_order = ours.get(form, []), theirs.get(form, [])
+    if not theirs_in_order:
+        return [f"{form}: none to compare with"]
+    count = len(ours_in_order), len(theirs_in_order)
+    found = [] if count[0] == count[1] else [f"{form}: got {count[0]}, wanted {count[1]}"]
+    names = operations or [cycle.get("pod") for cycle in theirs_in_order]
+    for number, (name, got, wanted) in enumerate(zip(names, ours_in_order, theirs_in_order, strict=False)):
+        found += _entry_differences(f"{form}[{number}] ({name})", got, wanted, STEP_FIELDS if operations else fields)
     return found
 
 
-def _cycle_differences(where: str, ours: Json, theirs: Json, fields: Sequence[str]) -> list[str]:
+def _entry_differences(where: str, ours: Json, theirs: Json, fields: Sequence[str]) -> list[str]:
     found = []
     for field in fields:
         got, wanted = (_unordered(side.get(field)) for side in (ours, theirs))
@@ -216,6 +240,7 @@ class FamilyReport:
     family: str
     cases: int = 0
     cycles: int = 0
+    steps: int = 0
     identical: int = 0
     left_out: int = 0
     different: dict[str, list[str]] = attrs.field(factory=dict)
@@ -224,7 +249,7 @@ class FamilyReport:
     def record(self) -> Json:
         """As plain data."""
         return {
-            "release": self.release, "family": self.family, "cases": self.cases, "cycles": self.cycles,
+            "release": self.release, "family": self.family, "cases": self.cases, "cycles": self.cycles, "steps": self.steps,
             "identical": self.identical, "leftOut": self.left_out, "different": list(self.different),
         }  # fmt: skip
 
@@ -239,8 +264,8 @@ def check_family(
     report = FamilyReport(family.release, family.name)
     if family.answers is None:
         raise ManifestError(f"{family.cases}: no answers beside it: wanted {family.cases.name.replace('.cases.', '.answers.')}")
-    answers = {answer["name"]: answer for answer in read_lines(family.answers)}
-    for case in read_lines(family.cases):
+    answers = {answer["name"]: answer for answer in read_answers(family.answers)}
+    for case in read_cases(family.cases):
         report.cases += 1
         theirs = answers.get(case["name"])
         if needs(case, theirs) & set(without):
@@ -248,6 +273,7 @@ def check_family(
             continue
         ours, found = _compared(case, theirs, manner)
         report.cycles += len(ours.get("cycles", ()))
+        report.steps += len(ours.get("steps", ()))
         if found:
             report.different[case["name"]] = found
             on_case(case, ours, theirs or {})
@@ -263,4 +289,6 @@ def _compared(case: Json, theirs: Json | None, manner: Manner) -> tuple[Json, li
         return {}, [f"refused: {error}"]
     except Exception as error:  # a crash is a difference to report, not the end of the run
         return {}, [f"{type(error).__name__}: {error}"]
-    return ours, ["no answer to compare with"] if theirs is None else differences(ours, theirs, FIELDS if manner.details else DECIDED)
+    if theirs is None:
+        return ours, ["no answer to compare with"]
+    return ours, differences(ours, theirs, FIELDS if manner.details else DECIDED, [item["op"] for item in case.get("script", ())])

@@ -31,6 +31,6 @@ def _popped(pods: Sequence[Pod], engine: Engine) -> Iterator[Pod]:
     for pod in pods:
         queue.add(pod)
         clock.now += MOMENT
-    while (pod_or_none := queue.pop()) is not None:
-        yield pod_or_none
+    while (item := queue.pop()) is not None:
+        yield item.pod
     yield from queue.pods()

@@ -59,6 +59,13 @@ class TestConformance:
         """Each case that was once answered otherwise is answered as the original answered it."""
         assert check(FOUND, release, family).different == {}
 
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_the_queue_over_time(self, shared: Path, release: str) -> None:
+        """After each step of every script each part of the queue holds what the original's held, in the same order."""
+        report = check(SHARED / "conformance-queue", release, "queue")
+        assert (report.different, report.cases) == ({}, 150)
+        assert report.steps > 13_000
+
     def test_the_larger_data_is_all_run(self, shared: Path) -> None:
         """Where the larger data is there, every file of cases of these releases is one of the families above."""
         files = [path for release in RELEASES for path in (MANY / release).glob("*.cases.jsonl.gz")]

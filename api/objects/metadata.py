@@ -73,6 +73,7 @@ class ObjectMeta:
     labels: Map[str] = NO_STRINGS
     annotations: Map[str] = NO_STRINGS
     owner_references: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
 
     @property
     def controller(self) -> OwnerReference | None:

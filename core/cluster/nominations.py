@@ -1,32 +1,43 @@
 """The nominations: which pods wait for which node, until its victims have left.
 
-Upstream: nominatedPodMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: PriorityQueue.nominatedPods).
+Upstream: nominatedPodMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: PriorityQueue.nominatedPods; 1.27: nominator).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 import attrs
 
 from ...api.objects import Pod
+from ..release import NominationCells
+
+
+class Holder(Protocol):
+    """An entry of a node's list. A queue shares its own entries: if it replaces the pod there, the nomination changes too."""
+
+    pod: Pod
+
+
+@attrs.define(eq=False)
+class Nominee:
+    """An entry that no queue shares."""
+
+    pod: Pod
 
 
 @attrs.define(eq=False)
 class Nominations:
-    """Node -> pods in order of nomination.
+    """Node -> pods in order of nomination; the cells of the release say how they are found again."""
 
-    With *by_uid* the map stores the node of each UID, and an explicit node wins over the pod's status. Else
-    ``status.nominatedNodeName`` decides, both when a pod is added and when it is removed.
-    """
-
-    by_uid: bool
-    keeps_on_update: bool = True
-    refuses_placed: bool = False
-    """A pod that has a node cannot be nominated."""
-    by_node: dict[str, list[Pod]] = attrs.field(factory=dict)
+    cells: NominationCells
+    lister: Mapping[str, Pod] | None = None
+    """Key -> pod in the API, for releases that ask; None: every pod exists, and says itself whether it has a node."""
+    by_node: dict[str, list[Holder]] = attrs.field(factory=dict)
     """Not to be changed from outside."""
     _node_of: dict[str, str] = attrs.field(factory=dict)
+    """UID -> node, if the release stores it."""
 
     def __bool__(self) -> bool:
         return bool(self.by_node)
@@ -36,48 +47,60 @@ class Nominations:
         return iter(self.by_node)
 
     def on(self, node_name: str) -> list[Pod]:
-        """The pods nominated to a node. Not to be changed."""
-        return self.by_node.get(node_name, [])
+        """The pods nominated to a node."""
+        return [holder.pod for holder in self.by_node.get(node_name, ())]
 
     def node_of(self, pod: Pod) -> str:
         """The node that *pod* is nominated to; empty if there is none."""
-        if not self.by_node:
-            return ""
-        if self.by_uid:
+        if self.cells.by_uid:
             return self._node_of.get(pod.uid, "")
         name = pod.status.nominated_node_name
-        return name if any(other.uid == pod.uid for other in self.on(name)) else ""
+        return name if self._index(name, pod.uid) is not None else ""
 
-    def add(self, pod: Pod, node_name: str = "") -> None:
-        """Nominate *pod* to *node_name*, or else to the node in its status; without either nothing happens."""
-        if self.by_uid:
+    def add(self, pod: Pod, node_name: str | None = None, holder: Holder | None = None) -> None:
+        """Nominate *pod* to *node_name*, or with None to the node in its status; *holder*: the entry of the queue that has the pod."""
+        if self.cells.by_uid:
             self.remove(pod)
-            if self.refuses_placed and pod.spec.node_name:
-                return
-            name = node_name or pod.status.nominated_node_name
-        else:
-            name = pod.status.nominated_node_name
-        if not name or any(other.uid == pod.uid for other in self.on(name)):
+        name = self._wanted(pod, node_name)
+        if name is None or not self._may_be_nominated(pod):
             return
-        self.by_node.setdefault(name, []).append(pod)
-        if self.by_uid:
+        if self.cells.by_uid:
             self._node_of[pod.uid] = name
+        if self._index(name, pod.uid) is None:
+            self.by_node.setdefault(name, []).append(holder or Nominee(pod))
+
+    def _wanted(self, pod: Pod, explicit: str | None) -> str | None:
+        if self.cells.by_uid and (explicit or (explicit is not None and self.cells.empty_name_counts)):
+            return explicit
+        return pod.status.nominated_node_name or None
+
+    def _may_be_nominated(self, pod: Pod) -> bool:
+        if not self.cells.asks_lister:
+            return True
+        known = pod if self.lister is None else self.lister.get(pod.key)
+        return known is not None and not known.spec.node_name
 
     def remove(self, pod: Pod) -> None:
         """Remove the nomination of *pod*, if it has one."""
-        if not self.by_node:
+        if not self.by_node and not self._node_of:
             return
-        name = self._node_of.pop(pod.uid, "") if self.by_uid else pod.status.nominated_node_name
-        left = [other for other in self.on(name) if other.uid != pod.uid]
-        if left:
-            self.by_node[name] = left
-        else:
-            self.by_node.pop(name, None)
+        name = self._node_of.pop(pod.uid, None) if self.cells.by_uid else pod.status.nominated_node_name
+        index = None if name is None else self._index(name, pod.uid)
+        if name is None or index is None:
+            # Upstream: an entry whose pod was replaced by one of another UID is not found and stays.
+            return
+        del self.by_node[name][index]
+        if not self.by_node[name]:
+            del self.by_node[name]
 
-    def update(self, old: Pod, new: Pod) -> None:
-        """A nominated pod is updated."""
-        kept = ""
-        if self.keeps_on_update and not old.status.nominated_node_name and not new.status.nominated_node_name:
-            kept = self.node_of(old)
+    def update(self, old: Pod, new: Pod, holder: Holder | None = None) -> None:
+        """A nominated pod is updated; *holder* as for :meth:`add`."""
+        kept = None
+        if self.cells.keeps_on_update and not old.status.nominated_node_name and not new.status.nominated_node_name:
+            kept = self._node_of.get(old.uid)
         self.remove(old)
-        self.add(new, kept)
+        self.add(new, kept, holder)
+
+    def _index(self, name: str, uid: str) -> int | None:
+        """The index of a pod in the list of a node."""
+        return next((index for index, holder in enumerate(self.by_node.get(name, ())) if holder.pod.uid == uid), None)

@@ -12,6 +12,8 @@ class Clock:
     """The time in seconds. Move it forward only: ``clock.now = 12.5``."""
 
     now: float = 0.0
+    origin: float = 0.0
+    """What 0 is in seconds since 1970, for the times that objects bear."""
 
 
 @attrs.define(eq=False)

@@ -1,7 +1,7 @@
-"""The queue without priorities: first come, first served; a pod that failed waits its time and goes to the end.
+"""The queue without priorities: first come, first served.
 
-Upstream: FIFO in pkg/scheduler/internal/queue/scheduling_queue.go over client-go's tools/cache/fifo.go; the waits are those of
-MakeDefaultErrorFunc in pkg/scheduler/factory/factory.go and pkg/scheduler/util/backoff_utils.go.
+Upstream: FIFO in pkg/scheduler/internal/queue/scheduling_queue.go over client-go's tools/cache/fifo.go; the waits of failed pods are
+those of MakeDefaultErrorFunc in pkg/scheduler/factory/factory.go and pkg/scheduler/util/backoff_utils.go.
 """
 
 from __future__ import annotations
@@ -13,11 +13,89 @@ import attrs
 
 from ...api.objects import Pod
 from .clock import Clock
-from .parked import Pending
+from .parked import Contents, Pending, QueuedPod
 
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 60.0
 """Seconds; a wait that was not asked for in this time is forgotten."""
+
+
+@attrs.define(eq=False)
+class Fifo:
+    """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`. No pod is parked, no event moves pods, nominations do not count.
+
+    A pod that failed is at the end at once; :class:`WaitingFifo` lets it wait.
+    """
+
+    clock: Clock
+    cycle: int = attrs.field(default=0, init=False)
+    """Always 0: nothing here depends on it."""
+    _order: deque[str] = attrs.field(init=False, factory=deque)
+    _queued: dict[str, Pod] = attrs.field(init=False, factory=dict)
+
+    @property
+    def pending(self) -> Pending:
+        return Pending(len(self._queued), 0, 0)
+
+    def pods(self) -> list[Pod]:
+        return [self._queued[key] for key in dict.fromkeys(self._order) if key in self._queued]
+
+    def contents(self) -> Contents:
+        return Contents(Fifo.pods(self), [], [])
+
+    def is_gated(self, pod: Pod) -> bool:
+        return False
+
+    def add(self, pod: Pod) -> None:
+        self.tick()
+        # Upstream: a key that was deleted keeps its place, and a pod that comes back by that name takes it.
+        if pod.key not in self._queued:
+            self._order.append(pod.key)
+        self._queued[pod.key] = pod
+
+    def add_if_not_present(self, pod: Pod) -> None:
+        self.tick()
+        if pod.key not in self._queued:
+            self.add(pod)
+
+    def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
+        self.add_if_not_present(item.pod)
+
+    def pop(self) -> QueuedPod | None:
+        self.tick()
+        while self._order:
+            pod = self._queued.pop(self._order.popleft(), None)
+            if pod is not None:
+                return QueuedPod(pod)
+        return None
+
+    def update(self, old: Pod, new: Pod) -> None:
+        self.add(new)
+
+    def delete(self, pod: Pod) -> None:
+        self.tick()
+        self._queued.pop(pod.key, None)
+
+    def nominate(self, pod: Pod, node_name: str) -> None:
+        """Nothing: nominations do not count."""
+
+    def withdraw(self, pod: Pod) -> None:
+        """Nothing: nominations do not count."""
+
+    def move_all(self) -> None:
+        self.tick()
+
+    def assigned_pod_added(self, pod: Pod) -> None:
+        self.tick()
+
+    def assigned_pod_updated(self, pod: Pod) -> None:
+        self.tick()
+
+    def tick(self) -> None:
+        """Nothing: no time counts."""
+
+    def next_due(self) -> float | None:
+        return None
 
 
 @attrs.define(eq=False)
@@ -31,51 +109,47 @@ class Wait:
 
 
 @attrs.define(eq=False)
-class Fifo:
-    """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`. No pod is parked, no event moves pods, nominations do not count."""
+class WaitingFifo(Fifo):
+    """A FIFO with the scheduler's error function before it: a pod that failed waits its time and goes to the end."""
 
-    doubles: bool
+    doubles: bool = attrs.field(kw_only=True)
     """Whether a pod's wait grows with each failure."""
-    clock: Clock
-    cycle: int = attrs.field(default=0, init=False)
-    """Always 0: nothing here depends on it."""
-    _order: deque[str] = attrs.field(factory=deque)
-    _queued: dict[str, Pod] = attrs.field(factory=dict)
-    _known: dict[str, Pod] = attrs.field(factory=dict)
+    _known: dict[str, Pod] = attrs.field(init=False, factory=dict)
     """The pods without a node as the API has them, which is asked when a wait ends."""
-    _waits: dict[str, Wait] = attrs.field(factory=dict)
-    _running: list[tuple[float, int, str, Wait]] = attrs.field(factory=list)
+    _waits: dict[str, Wait] = attrs.field(init=False, factory=dict)
+    _running: list[tuple[float, int, str, Wait]] = attrs.field(init=False, factory=list)
     """A heap of (end, number, key of the pod, its wait)."""
-    _started: int = 0
+    _started: int = attrs.field(init=False, default=0)
 
     @property
     def pending(self) -> Pending:
         return Pending(len(self._queued), len(self._running), 0)
 
     def pods(self) -> list[Pod]:
-        queued = [self._queued[key] for key in dict.fromkeys(self._order) if key in self._queued]
         waiting = dict.fromkeys(key for _, _, key, _ in sorted(self._running, key=lambda run: run[:2]))
-        return queued + [self._known[key] for key in waiting if key in self._known and key not in self._queued]
+        return Fifo.pods(self) + [self._known[key] for key in waiting if key in self._known and key not in self._queued]
 
     def add(self, pod: Pod) -> None:
-        self.tick()
-        # Upstream: a key that was deleted keeps its place, and a pod that comes back by that name takes it.
-        if pod.key not in self._queued:
-            self._order.append(pod.key)
-        self._queued[pod.key] = self._known[pod.key] = pod
-
-    def add_unschedulable(self, pod: Pod, cycle: int) -> None:
-        self.tick()
+        Fifo.add(self, pod)
         self._known[pod.key] = pod
+
+    def delete(self, pod: Pod) -> None:
+        Fifo.delete(self, pod)
+        self._known.pop(pod.key, None)
+
+    def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
+        self.tick()
+        key = item.pod.key
+        self._known[key] = item.pod
         self._forget()
-        wait = self._waits.setdefault(pod.key, Wait())
+        wait = self._waits.setdefault(key, Wait())
         wait.asked = self.clock.now
         # Upstream: a pod that fails again while it waits, as after an update, does not wait a second time.
         if wait.is_running:
             return
         wait.is_running = True
         self._started += 1
-        heapq.heappush(self._running, (self.clock.now + wait.seconds, self._started, pod.key, wait))
+        heapq.heappush(self._running, (self.clock.now + wait.seconds, self._started, key, wait))
         wait.seconds = min(wait.seconds * 2, LONGEST_WAIT)
 
     def _forget(self) -> None:
@@ -85,34 +159,6 @@ class Fifo:
             return
         for key in [key for key, wait in self._waits.items() if self.clock.now - wait.asked > LONGEST_WAIT]:
             del self._waits[key]
-
-    def pop(self) -> Pod | None:
-        self.tick()
-        while self._order:
-            pod = self._queued.pop(self._order.popleft(), None)
-            if pod is not None:
-                return pod
-        return None
-
-    def update(self, old: Pod, new: Pod) -> None:
-        self.add(new)
-
-    def delete(self, pod: Pod) -> None:
-        self.tick()
-        self._queued.pop(pod.key, None)
-        self._known.pop(pod.key, None)
-
-    def move_all(self) -> None:
-        self.tick()
-
-    def assigned_pod_added(self, pod: Pod) -> None:
-        self.tick()
-
-    def assigned_pod_updated(self, pod: Pod) -> None:
-        self.tick()
-
-    def is_gated(self, pod: Pod) -> bool:
-        return False
 
     def tick(self) -> None:
         while self._running and self._running[0][0] <= self.clock.now:

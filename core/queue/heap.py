@@ -38,6 +38,11 @@ class Heap(Generic[T]):
         """The head, left where it is."""
         return self._items[0] if self._items else None
 
+    def in_order(self) -> list[T]:
+        """The items in the order in which they would be taken out, head first."""
+        copy = Heap(self.less, list(self._items), list(self._keys), dict(self._index))
+        return [copy.pop() for _ in range(len(copy))]
+
     def put(self, key: str, item: T) -> None:
         """Add an item, or replace the one called *key* and sift it from where it lies."""
         index = self._index.get(key)

@@ -1,15 +1,18 @@
 """What the scheduling queue knows of a pod, and the place where it parks those that fit nowhere for now.
 
-Upstream: PodInfo and UnschedulablePodsMap in pkg/scheduler/internal/queue/scheduling_queue.go.
+Upstream: PodInfo and UnschedulablePodsMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.27: QueuedPodInfo in
+pkg/scheduler/framework/types.go, UnschedulablePods).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+from math import inf
 from typing import NamedTuple
 
 import attrs
 
-from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import Pod, PodAffinityTerm
 
 
@@ -25,16 +28,12 @@ class Pending(NamedTuple):
         return sum(self)
 
 
-class Queued(NamedTuple):
-    """A pod in the queue."""
+class Contents(NamedTuple):
+    """The pods in each part of a queue: the first two in the order in which they would leave, the last one by key."""
 
-    pod: Pod
-    since: float
-    """When it entered the queue; it stays when the pod is moved or updated there."""
-
-    def updated(self, pod: Pod) -> Queued:
-        """The same place in time for a newer object."""
-        return Queued(pod, self.since)
+    active: list[Pod]
+    backoff: list[Pod]
+    unschedulable: list[Pod]
 
 
 def affinity_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
@@ -43,66 +42,106 @@ def affinity_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
     return () if affinity is None or affinity.pod_affinity is None else affinity.pod_affinity.required
 
 
-def wants(pod: Pod, other: Pod) -> bool:
-    """Whether any required affinity term of *pod* is about *other*, wherever that is; a selector that is not valid is about nobody."""
-    return any(_is_about(term, pod, other) for term in affinity_terms(pod))
+@attrs.define(eq=False)
+class QueuedPod:
+    """A pod in the queue, or taken out of it to be tried. Times are seconds of the queue's clock."""
 
+    pod: Pod
+    timestamp: float = -inf
+    """What it is ordered and moved by: when it entered the queue, or a time that the object says; ``-inf``: it has none."""
+    attempts: int = 0
+    """How often it was taken out."""
+    plugins: frozenset[str] = frozenset()
+    """The plugins that turned it down in its last attempt; none: anything may let it fit."""
+    is_gated: bool = False
+    """A plugin holds it back from being tried at all."""
+    terms: tuple[PodAffinityTerm, ...] = attrs.field(default=attrs.Factory(lambda self: affinity_terms(self.pod), takes_self=True))
+    """Its required pod affinity."""
 
-def _is_about(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
-    if other.namespace not in (term.namespaces or (owner.namespace,)):
-        return False
-    try:
-        return compile_selector(term.label_selector)(other.labels)
-    except SelectorError:
-        return False
+    def read_again(self, pod: Pod) -> QueuedPod:
+        """The same attempt with the object as it is known now."""
+        return QueuedPod(pod, self.timestamp, self.attempts, self.plugins, self.is_gated)
+
+    def become(self, pod: Pod) -> None:
+        """The object changed."""
+        if pod.uid != self.pod.uid:
+            # Upstream: affinity counts as immutable, so it is read again for another UID only.
+            self.terms = affinity_terms(pod)
+        self.pod = pod
+
+    def wait(self, initial: float, maximum: float) -> float:
+        """Seconds from its last failure to the next attempt: twice as many with each attempt."""
+        seconds = initial
+        for _ in range(1, self.attempts):
+            if seconds > maximum - seconds:
+                return maximum
+            seconds += seconds
+        return seconds
 
 
 @attrs.define(eq=False)
 class Parked:
-    """The pods that were found unschedulable, by key, in the order in which they came.
+    """The pods that were found unschedulable, and those that are held back, by key.
 
     Upstream: the order is that of a map; here they are handed out in ascending order of their keys.
     """
 
-    _all: dict[str, Queued] = attrs.field(factory=dict)
-    _wanting: dict[str, Queued] = attrs.field(factory=dict)
+    _all: dict[str, QueuedPod] = attrs.field(factory=dict)
+    _wanting: dict[str, QueuedPod] = attrs.field(factory=dict)
     """Those with required pod affinity."""
+    _noted: dict[str, tuple[float, bool]] = attrs.field(factory=dict)
+    """Each pod's time and whether it is held back, as they stand in the heaps."""
+    _times: list[tuple[float, str]] = attrs.field(factory=list)
+    """A heap of (time, key); it may hold entries that are stale."""
+    _held_times: list[tuple[float, str]] = attrs.field(factory=list)
+    """The same for those that are held back."""
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def get(self, key: str) -> Queued | None:
+    def get(self, key: str) -> QueuedPod | None:
         return self._all.get(key)
 
-    def oldest(self) -> Queued | None:
-        """The pod that entered the queue first."""
-        return next(iter(self._all.values()), None)
-
-    def put(self, item: Queued) -> None:
-        """Park a pod, or replace the one of the same key where it is."""
+    def put(self, item: QueuedPod) -> None:
+        """Park a pod, or replace the one of the same key."""
         key = item.pod.key
         self._all[key] = item
-        if affinity_terms(item.pod):
+        if item.terms:
             self._wanting[key] = item
         else:
             self._wanting.pop(key, None)
+        note = item.timestamp, item.is_gated
+        if self._noted.get(key) != note:
+            self._noted[key] = note
+            heappush(self._held_times if item.is_gated else self._times, (item.timestamp, key))
 
-    def drop(self, key: str) -> Queued | None:
+    def drop(self, key: str) -> QueuedPod | None:
         """Take out a pod; None where it is not here."""
         self._wanting.pop(key, None)
+        self._noted.pop(key, None)
         return self._all.pop(key, None)
 
-    def all(self) -> list[Queued]:
-        return _by_key(self._all)
+    def all(self) -> list[QueuedPod]:
+        return _by_key(self._all.values())
 
-    def that_want(self, other: Pod) -> list[Queued]:
-        """The pods with a required affinity to *other*."""
-        return _by_key({key: item for key, item in self._wanting.items() if wants(item.pod, other)})
+    def that_want(self, wants: Callable[[QueuedPod], bool]) -> list[QueuedPod]:
+        """The pods with required pod affinity for which *wants* holds."""
+        return _by_key(item for item in self._wanting.values() if wants(item))
 
-    def older_than(self, time: float) -> list[Queued]:
-        """The pods that entered the queue before *time*."""
-        return _by_key({key: item for key, item in self._all.items() if item.since < time})
+    def older_than(self, time: float) -> list[QueuedPod]:
+        """The pods whose time is before *time*; one without a time is not among them."""
+        return _by_key(item for item in self._all.values() if -inf < item.timestamp < time)
+
+    def oldest(self, *, held: bool = False) -> float | None:
+        """The earliest time of those that are, or are not, held back; None where none has a time."""
+        times = self._held_times if held else self._times
+        while times:
+            timestamp, key = times[0]
+            if timestamp > -inf and self._noted.get(key) == (timestamp, held):
+                return timestamp
+            heappop(times)
+        return None
 
 
-def _by_key(items: dict[str, Queued]) -> list[Queued]:
-    return [items[key] for key in sorted(items)]
+def _by_key(items: Iterable[QueuedPod]) -> list[QueuedPod]:
+    return sorted(items, key=lambda item: item.pod.key)

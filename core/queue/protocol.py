@@ -11,11 +11,9 @@ from ...api.objects import Pod
 from ..cluster.nominations import Nominations
 from ..rule import Algorithm
 from .clock import Clock
-from .fifo import Fifo
-from .parked import Pending
-from .priority import PriorityQueue
-
-__all__ = ["Clock", "Fifo", "Pending", "PriorityQueue", "SchedulingQueue", "make_queue"]
+from .fifo import Fifo, WaitingFifo
+from .parked import Contents, Pending, QueuedPod
+from .priority import PriorityQueue, by_priority, by_priority_and_time
 
 
 class SchedulingQueue(Protocol):
@@ -35,19 +33,32 @@ class SchedulingQueue(Protocol):
         """All pods in the queue: the active ones in the order of the heap, those that back off, then those that are parked."""
         ...
 
+    def contents(self) -> Contents:
+        """The pods in each part, in the order in which they would leave."""
+        ...
+
+    def is_gated(self, pod: Pod) -> bool:
+        """Whether *pod* is held back from being tried at all."""
+        ...
+
     def add(self, pod: Pod) -> None:
         """A new pod is to be scheduled."""
         ...
 
-    def add_unschedulable(self, pod: Pod, cycle: int) -> None:
+    def add_if_not_present(self, pod: Pod) -> None:
+        """As :meth:`add`, for a pod that may be in the queue: then nothing changes."""
+        ...
+
+    def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
         """A pod that was taken out failed in *cycle* (``queue.cycle`` as the attempt failed) and is to be tried again some time.
 
-        *pod* is the object as the API has it by then: its nomination counts, and in 1.12 and 1.13 its condition PodScheduled.
-        Raises :class:`~kubeclassic.exceptions.CacheError` for a pod that is in the queue already.
+        *item* is what :meth:`pop` gave, with the object as the API has it now (:meth:`QueuedPod.read_again`): its nomination counts,
+        and in 1.12 and 1.13 its condition PodScheduled. Raises :class:`~kubeclassic.exceptions.CacheError` for a pod that is in the queue
+        already.
         """
         ...
 
-    def pop(self) -> Pod | None:
+    def pop(self) -> QueuedPod | None:
         """Take out the pod that is to be tried next and begin a cycle; None where no pod is active."""
         ...
 
@@ -57,6 +68,14 @@ class SchedulingQueue(Protocol):
 
     def delete(self, pod: Pod) -> None:
         """A pod went, or got a node; no error where it is not in the queue."""
+        ...
+
+    def nominate(self, pod: Pod, node_name: str) -> None:
+        """A pod waits for the pods on a node to leave."""
+        ...
+
+    def withdraw(self, pod: Pod) -> None:
+        """A pod waits for no node any more."""
         ...
 
     def move_all(self) -> None:
@@ -71,10 +90,6 @@ class SchedulingQueue(Protocol):
         """As :meth:`assigned_pod_added`, for a pod that changed."""
         ...
 
-    def is_gated(self, pod: Pod) -> bool:
-        """Whether *pod* is held back from being tried at all."""
-        ...
-
     def tick(self) -> None:
         """Run the flushes that are due."""
         ...
@@ -84,9 +99,13 @@ class SchedulingQueue(Protocol):
         ...
 
 
-def make_queue(algorithm: Algorithm, nominations: Nominations, clock: Clock) -> SchedulingQueue:
-    """The queue of the algorithm's release and gates, which keeps *nominations* and goes by *clock*."""
+def make_queue(algorithm: Algorithm, nominations: Nominations, clock: Clock, *, waits: bool = True) -> SchedulingQueue:
+    """The queue of the algorithm's release and gates, which keeps *nominations* and goes by *clock*.
+
+    *waits*: where failed pods wait before they enter the queue, they do so in it; else they enter at once.
+    """
     cells = algorithm.release.queue
     if cells.fifo_without_priority and not algorithm.enabled("PodPriority"):
-        return Fifo(cells.fifo_wait_doubles, clock)
-    return PriorityQueue(cells, nominations, clock)
+        return WaitingFifo(clock, doubles=cells.fifo_wait_doubles) if waits else Fifo(clock)
+    less = by_priority_and_time if cells.by_timestamp else by_priority
+    return PriorityQueue(cells=cells, nominations=nominations, clock=clock, less=less)

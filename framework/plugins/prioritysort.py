@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...core.queue.parked import QueuedPod
 from ..plugin import Plugin
-from ..queue.queued import QueuedPod
 
 
 class PrioritySort(Plugin):

@@ -18,7 +18,7 @@ from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
 from ..cycle.diagnosis import EXTENDER
 from .admission import Admission
-from .events import ALL_EVENTS, ASSIGNED_POD_DELETE, NODE_ADD, Action, ClusterEvent
+from .events import ALL_EVENTS, ASSIGNED_POD_DELETE, NODE_ADD, NODE_CHANGES, Action, ClusterEvent
 from .queue import FrameworkQueue, registrations
 
 ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
@@ -86,20 +86,17 @@ def _is_passed_over(item: KubeObject, action: Action) -> bool:
 
 def queue_for(
     engine: Engine, config: KubeSchedulerConfiguration, clock: Clock, nominations: Nominations,
-    *, held_by: Callable[[Pod], str | None], blame: Callable[[Pod], frozenset[str]],
+    held_by: Callable[[Pod], str | None],
 ) -> FrameworkQueue:  # fmt: skip
-    """The queue of *engine*, which keeps *nominations* and goes by *clock*.
-
-    *held_by*: the PreEnqueue plugin that holds a pod back; *blame*: the plugins that turned a pod down in its latest attempt.
-    """
+    """The queue of *engine*, which keeps *nominations* and uses *clock*; *held_by*: the PreEnqueue plugin that holds a pod back."""
     profiles = list(engine.flow.profiles.values())
     plugins = {name: plugin for profile in profiles for name, plugin in profile.plugins().items()}
     waits = registrations(plugins, ALL_EVENTS)
     if engine.extenders:
         waits += [(EXTENDER, event) for event in ALL_EVENTS]
     return FrameworkQueue(
-        nominations=nominations, clock=clock, less=profiles[0].points.less[0].less, held_by=held_by, registrations=waits,
-        blame=blame, namespaces=engine.listings.namespaces,
+        cells=engine.algorithm.release.queue, nominations=nominations, clock=clock, less=profiles[0].points.less[0].less,
+        held_by=held_by, registrations=waits, namespaces=engine.listings.namespaces,
         initial_backoff=float(config.initial_backoff), max_backoff=float(config.max_backoff),
     )  # fmt: skip
 
@@ -113,10 +110,10 @@ def node_change(old: Node, new: Node) -> ClusterEvent | None:
     amounts = [{name: amount.form for name, amount in node.status.allocatable.items()} for node in (old, new)]
     statuses = [{condition.type: condition.status for condition in node.status.conditions} for node in (old, new)]
     changes = (
-        (old.spec.unschedulable and not new.spec.unschedulable, Action.UPDATE_NODE_TAINT, "NodeSpecUnschedulableChange"),
-        (amounts[0] != amounts[1], Action.UPDATE_NODE_ALLOCATABLE, "NodeAllocatableChange"),
-        (old.labels != new.labels, Action.UPDATE_NODE_LABEL, "NodeLabelChange"),
-        (old.spec.taints != new.spec.taints, Action.UPDATE_NODE_TAINT, "NodeTaintChange"),
-        (statuses[0] != statuses[1], Action.UPDATE_NODE_CONDITION, "NodeConditionChange"),
+        old.spec.unschedulable and not new.spec.unschedulable,
+        amounts[0] != amounts[1],
+        old.labels != new.labels,
+        old.spec.taints != new.spec.taints,
+        statuses[0] != statuses[1],
     )
-    return next((ClusterEvent("Node", action, label) for applies, action, label in changes if applies), None)
+    return next((event for event, applies in zip(NODE_CHANGES, changes, strict=True) if applies), None)

@@ -51,6 +51,31 @@ ASSIGNED_POD_ADD = ClusterEvent("Pod", Action.ADD, "AssignedPodAdd")
 ASSIGNED_POD_UPDATE = ClusterEvent("Pod", Action.UPDATE, "AssignedPodUpdate")
 ASSIGNED_POD_DELETE = ClusterEvent("Pod", Action.DELETE, "AssignedPodDelete")
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(ANYTHING, Action.ALL, "UnschedulableTimeout")
+NODE_CHANGES = (
+    ClusterEvent("Node", Action.UPDATE_NODE_TAINT, "NodeSpecUnschedulableChange"),
+    ClusterEvent("Node", Action.UPDATE_NODE_ALLOCATABLE, "NodeAllocatableChange"),
+    ClusterEvent("Node", Action.UPDATE_NODE_LABEL, "NodeLabelChange"),
+    ClusterEvent("Node", Action.UPDATE_NODE_TAINT, "NodeTaintChange"),
+    ClusterEvent("Node", Action.UPDATE_NODE_CONDITION, "NodeConditionChange"),
+)
+"""What may change of a node; of several changes the first one is told."""
+_VOLUME_EVENTS = tuple(
+    ClusterEvent(kind, action, label + verb)
+    for kind, label in (
+        ("PersistentVolume", "Pv"),
+        ("PersistentVolumeClaim", "Pvc"),
+        *((kind, kind) for kind in ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity")),
+    )
+    for action, verb in ((Action.ADD, "Add"), (Action.UPDATE, "Update"))
+)
+EVENTS = {
+    event.label: event
+    for event in (
+        *(NODE_ADD, *NODE_CHANGES, ASSIGNED_POD_ADD, ASSIGNED_POD_UPDATE, ASSIGNED_POD_DELETE, *_VOLUME_EVENTS),
+        *(UNSCHEDULABLE_TIMEOUT, ClusterEvent(ANYTHING, Action.ALL, "WildCardEvent")),
+    )
+}
+"""What upstream tells its queue of, by label. Upstream: pkg/scheduler/internal/queue/events.go."""
 ALL_EVENTS = tuple(
     ClusterEvent(kind, Action.ALL) for kind in ("Pod", "Node", "CSINode", "PersistentVolume", "PersistentVolumeClaim", "StorageClass")
 )

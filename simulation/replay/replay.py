@@ -168,11 +168,12 @@ class Replay:
     # --- cycles -----------------------------------------------------------------------------------------------------
 
     def _pop(self) -> Pod | None:
-        while (pod := self.cluster.queue.pop()) is not None:
-            life = self.pods.all.get(pod.key)
+        while (item := self.cluster.queue.pop()) is not None:
+            life = self.pods.all.get(item.pod.key)
             # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while it is being bound.
-            if life is not None and life.waits and not pod.is_terminating:
-                return pod
+            if life is not None and life.waits and not item.pod.is_terminating:
+                life.tried = item
+                return item.pod
         return None
 
     def decide(self, pod: Pod) -> Decision:

@@ -54,7 +54,7 @@ class SimulatedCluster:
     """The clock's 0 in seconds since 1970."""
     scheduler_name: str
     """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
-    clock: Clock = attrs.field(factory=Clock)
+    clock: Clock = attrs.field(init=False)
     changes: int = 0
     agenda: Agenda = attrs.field(factory=Agenda)
     tally: Tally = attrs.field(factory=Tally)
@@ -71,6 +71,7 @@ class SimulatedCluster:
     """When the last pod entered the queue."""
 
     def __attrs_post_init__(self) -> None:
+        self.clock = Clock(origin=self.origin)
         self.queue = self.engine.flow.queue(self.clock)
         self.router, self.binding = self.engine.flow.router(self.queue, self.scheduler_name), self.engine.flow.binding
         self.journal = Journal(self.clock)
@@ -103,8 +104,13 @@ class SimulatedCluster:
         self.router.put(item)
 
     def enter(self, pod: Pod) -> None:
-        """A new pod appears. Pods that come at the same time enter the queue at slightly different times, as with real clocks."""
+        """A new pod appears; its creation time is now if it has none.
+
+        Pods that come at the same time enter the queue at slightly different times, as with real clocks.
+        """
         now = self.clock.now
+        if pod.metadata.creation_timestamp is None:
+            pod = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, creation_timestamp=self.timestamp))
         self._entered = now if self._entered < now else math.nextafter(self._entered, math.inf)
         self.clock.now = self._entered
         self.put(pod)

@@ -22,46 +22,83 @@ FIVE_MINUTES = 300.0
 
 
 @attrs.define(eq=False)
+class Info:
+    """A pod, and the pod whose affinity terms were parsed for it."""
+
+    pod: Pod
+    parsed: Pod
+
+    def become(self, pod: Pod) -> None:
+        """PodInfo.Update."""
+        if self.pod.uid != pod.uid:
+            self.parsed = pod
+        self.pod = pod
+
+
+@attrs.define(eq=False)
 class Item:
     """A pod in the queue."""
 
-    pod: Pod
+    info: Info
     since: float
     attempts: int = 0
     plugins: set[str] = attrs.field(factory=set)
     gated: bool = False
+
+    @property
+    def pod(self) -> Pod:
+        """The object as it is known now."""
+        return self.info.pod
 
     def ends(self) -> float:
         """When its wait is over: after 1, 2, 4, 8, 10, 10... seconds."""
         return self.since + [1.0, 1.0, 2.0, 4.0, 8.0, *[10.0] * 99][self.attempts]
 
 
-class NaiveFrameworkQueue:
-    """*start* is when its timers begin."""
+def fresh(pod: Pod) -> Info:
+    """A pod that is parsed now."""
+    return Info(pod, pod)
 
-    def __init__(self, start: float) -> None:
-        self.now, self.start = start, start
+
+class NaiveFrameworkQueue:
+    """*start* is when its timers begin; *listed*: the pods that there are."""
+
+    def __init__(self, start: float, listed: dict[str, Pod]) -> None:
+        self.now, self.start, self.listed = start, start, listed
         self.active = GoHeap(lambda one, other: (-one.pod.priority, one.since) < (-other.pod.priority, other.since))
         self.waiting = GoHeap(lambda one, other: one.ends() < other.ends())
         self.parked: dict[str, Item] = {}
-        self.tried: dict[str, Item] = {}
-        self.nominated: list[tuple[str, Pod]] = []
+        self.nominated: list[tuple[str, Info]] = []
+        self.node_of: dict[str, str] = {}
         self.cycle, self.moved = 0, -1
 
     # --- nominations ------------------------------------------------------------------------------------------------
 
-    def nominate(self, pod: Pod, node: str = "") -> None:
-        """AddNominatedPod."""
-        self.nominated = [(name, other) for name, other in self.nominated if other.uid != pod.uid]
-        wanted = node or pod.status.nominated_node_name
-        if wanted:
-            self.nominated.append((wanted, pod))
+    def nominate(self, info: Info, node: str | None = None) -> None:
+        """AddNominatedPod; *node*: ModeOverride."""
+        self.withdraw(info.pod)
+        wanted = info.pod.status.nominated_node_name or None if node is None else node
+        known = self.listed.get(info.pod.key)
+        if wanted is None or known is None or known.spec.node_name:
+            return
+        self.node_of[info.pod.uid] = wanted
+        if not any(name == wanted and other.pod.uid == info.pod.uid for name, other in self.nominated):
+            self.nominated.append((wanted, info))
 
-    def renominate(self, old: Pod, new: Pod) -> None:
+    def withdraw(self, pod: Pod) -> None:
+        """DeleteNominatedPodIfExists."""
+        node = self.node_of.pop(pod.uid, None)
+        for i, (name, other) in enumerate(self.nominated):
+            if name == node and other.pod.uid == pod.uid:
+                del self.nominated[i]
+                return
+
+    def renominate(self, old: Pod, info: Info) -> None:
         """UpdateNominatedPod."""
-        kept = next((name for name, other in self.nominated if other.uid == old.uid), "")
-        says = old.status.nominated_node_name or new.status.nominated_node_name
-        self.nominate(new, "" if says else kept)
+        says = old.status.nominated_node_name or info.pod.status.nominated_node_name
+        kept = None if says else self.node_of.get(old.uid)
+        self.withdraw(old)
+        self.nominate(info, kept)
 
     # --- places -----------------------------------------------------------------------------------------------------
 
@@ -82,41 +119,35 @@ class NaiveFrameworkQueue:
 
     def add(self, pod: Pod) -> None:
         """Add."""
-        if self.activate(Item(pod, self.now)):
+        item = Item(fresh(pod), self.now)
+        if self.activate(item):
             self.parked.pop(pod.key, None)
             self.take(self.waiting, pod.key)
-            self.nominate(pod)
+            self.nominate(item.info)
 
-    def ask_for(self, pod: Pod) -> None:
-        """Activate, as plugins ask for."""
-        i = self.waiting.find(pod.key)
-        item = self.parked.get(pod.key) or (None if i is None else self.waiting.items[i][1])
-        if item is not None and self.active.find(pod.key) is None and self.activate(item):
-            self.parked.pop(pod.key, None)
-            self.take(self.waiting, pod.key)
-            self.nominate(item.pod)
-
-    def pop(self) -> Pod | None:
+    def pop(self) -> Item | None:
         """Pop."""
         if not self.active.items:
             return None
         item: Item = self.active.take(0)
         item.attempts, item.plugins = item.attempts + 1, set()
         self.cycle += 1
-        self.tried[item.pod.key] = item
-        return item.pod
+        return item
 
-    def fail(self, pod: Pod, plugins: Iterable[str], cycle: int) -> bool:
-        """AddUnschedulableIfNotPresent; whether it was taken."""
-        if pod.key in self.parked or any(heap.find(pod.key) is not None for heap in (self.active, self.waiting)):
+    def fail(self, item: Item, pod: Pod | None, plugins: Iterable[str], cycle: int) -> bool:
+        """AddUnschedulableIfNotPresent of what was popped, or of *pod* as it was read again; whether it was taken."""
+        item.plugins = set(plugins)
+        if pod is not None:
+            item.info = fresh(pod)
+        key = item.pod.key
+        if key in self.parked or any(heap.find(key) is not None for heap in (self.active, self.waiting)):
             return False
-        item = self.tried.pop(pod.key, None) or Item(pod, self.now, 1)
-        item.pod, item.since, item.plugins = pod, self.now, set(plugins)
+        item.since = self.now
         if self.moved >= cycle:
-            self.waiting.put(pod.key, item)
+            self.waiting.put(key, item)
         else:
-            self.parked[pod.key] = item
-        self.nominate(pod)
+            self.parked[key] = item
+        self.nominate(item.info)
         return True
 
     def update(self, old: Pod, new: Pod, is_real: bool) -> None:
@@ -124,18 +155,21 @@ class NaiveFrameworkQueue:
         for heap in (self.active, self.waiting):
             i = heap.find(old.key)
             if i is not None:
-                self.renominate(old, new)
                 item = heap.items[i][1]
-                item.pod = new
+                item.info.become(new)
+                self.renominate(old, item.info)
                 heap.put(new.key, item)
                 return
-        if new.key in self.parked:
-            self.renominate(old, new)
-            self.parked[new.key].pod = new
+        item = self.parked.get(new.key)
+        if item is not None:
+            item.info.become(new)
+            self.renominate(old, item.info)
             if is_real:
-                self.unpark(self.parked[new.key])
-        elif self.activate(Item(new, self.now)):
-            self.nominate(new)
+                self.unpark(item)
+            return
+        item = Item(fresh(new), self.now)
+        if self.activate(item):
+            self.nominate(item.info)
 
     def unpark(self, item: Item) -> None:
         """To the backoff queue while it waits, else to the active one."""
@@ -147,8 +181,7 @@ class NaiveFrameworkQueue:
 
     def delete(self, pod: Pod) -> None:
         """Delete."""
-        self.nominated = [(name, other) for name, other in self.nominated if other.uid != pod.uid]
-        self.tried.pop(pod.key, None)
+        self.withdraw(pod)
         if self.take(self.active, pod.key) is None:
             self.take(self.waiting, pod.key)
             self.parked.pop(pod.key, None)
@@ -166,7 +199,7 @@ class NaiveFrameworkQueue:
 
     def assigned(self, other: Pod, verb: str) -> None:
         """AssignedPodAdded and AssignedPodUpdated."""
-        self.move(("Pod", verb), lambda item: wants(item.pod, other))
+        self.move(("Pod", verb), lambda item: "!" not in wanted(item.info.parsed) and wants(item.info.parsed, other))
 
     def run_until(self, time: float) -> None:
         """Let time pass, with each tick of each timer."""
@@ -204,4 +237,12 @@ class NaiveFrameworkQueue:
 
     def by_node(self) -> dict[str, list[Pod]]:
         """Node -> the pods that are nominated to it."""
-        return {node: [pod for name, pod in self.nominated if name == node] for node, _ in self.nominated}
+        return {node: [info.pod for name, info in self.nominated if name == node] for node, _ in self.nominated}
+
+
+def wanted(pod: Pod) -> str:
+    """The labels that a pod's terms ask for; ``!`` for a selector that is not valid, which drops all its terms."""
+    affinity = pod.spec.affinity
+    terms = affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
+    expressions = [expression for term in terms if term.label_selector for expression in term.label_selector.match_expressions]
+    return "".join(expression.key if expression.operator == "Exists" else "!" for expression in expressions)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import calendar
+import time
 from collections.abc import Callable
 from typing import Any
 
 from kubeclassic.api.meaning.labels import SelectorError, selector_matches
 from kubeclassic.api.objects import Pod
 
-OLD = ("1.12", "1.13")
+FIRST = "1.12"
+WITHOUT_BACKOFF = (FIRST, "1.13")
+BY_POD_TIMES = "1.13"
 FORGET = {"1.14": 10.0, "1.15": 20.0, "1.16": 20.0}
 
 
@@ -67,6 +71,18 @@ class GoHeap:
         return self.down(best, n)
 
 
+NEVER = float("inf")
+
+
+def said_time(pod: Pod) -> float:
+    """When a pod was tried by its condition, else when it was made, in seconds since 1970; minus infinity if it does not say."""
+    texts = [pod.metadata.creation_timestamp]
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled":
+            texts = [condition.last_probe_time, condition.last_transition_time]
+    return next((float(calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))) for text in texts if text), -NEVER)
+
+
 class NaiveNominations:
     """(node, pod) in order of nomination."""
 
@@ -77,7 +93,7 @@ class NaiveNominations:
     def add(self, pod: Pod, node: str = "") -> None:
         """Nominate a pod."""
         wanted = pod.status.nominated_node_name
-        if self.release not in OLD:
+        if self.release != FIRST:
             self.remove(pod)
             wanted = node or wanted
         if wanted and not any(name == wanted and other.uid == pod.uid for name, other in self.pairs):
@@ -85,7 +101,7 @@ class NaiveNominations:
 
     def remove(self, pod: Pod) -> None:
         """Take a nomination back."""
-        by_status = pod.status.nominated_node_name if self.release in OLD else None
+        by_status = pod.status.nominated_node_name if self.release == FIRST else None
         self.pairs = [(name, other) for name, other in self.pairs if other.uid != pod.uid or by_status not in (None, name)]
 
     def update(self, old: Pod, new: Pod) -> None:
@@ -106,7 +122,7 @@ class NaiveQueue:
 
     def __init__(self, release: str, start: float) -> None:
         self.release, self.now, self.start = release, start, start
-        self.is_old = release in OLD
+        self.backs_off = release not in WITHOUT_BACKOFF
         self.active = GoHeap(self.is_before)
         self.waiting = GoHeap(lambda one, other: self.ends(one[0]) < self.ends(other[0]))
         self.parked: list[tuple[Pod, float]] = []
@@ -116,7 +132,7 @@ class NaiveQueue:
 
     def is_before(self, one: tuple[Pod, float], other: tuple[Pod, float]) -> bool:
         """The order of the active queue."""
-        if self.is_old or one[0].priority != other[0].priority:
+        if self.release == FIRST or one[0].priority != other[0].priority:
             return one[0].priority > other[0].priority
         return one[1] < other[1]
 
@@ -124,6 +140,10 @@ class NaiveQueue:
         """When a pod's wait ends."""
         last, wait = self.backoff.get(pod.key, (float("-inf"), 0.0))
         return last + wait
+
+    def time_of(self, pod: Pod, entered: float) -> float:
+        """What a pod is ordered and flushed by: in 1.13 what it says, else when it *entered*."""
+        return said_time(pod) if self.release == BY_POD_TIMES else entered
 
     def place(self, pod: Pod) -> str:
         """Where a pod is."""
@@ -144,25 +164,29 @@ class NaiveQueue:
             self.unpark(pod)
         if (i := self.waiting.find(pod.key)) is not None:
             self.waiting.take(i)
-        self.active.put(pod.key, (pod, self.now))
+        self.active.put(pod.key, (pod, self.time_of(pod, self.now)))
         self.nominated.add(pod)
+
+    def add_if_not_present(self, pod: Pod) -> None:
+        """AddIfNotPresent."""
+        if not self.place(pod):
+            self.add(pod)
 
     def add_unschedulable(self, pod: Pod, cycle: int) -> str:
         """AddUnschedulableIfNotPresent; answers the refusal."""
         place = self.place(pod)
         if place:
             return {"parked": "unschedulableQ", "active": "the activeQ", "backoff": "the backoffQ"}[place]
-        if not self.is_old:
+        since = self.time_of(pod, self.now)
+        goes_on = self.moved == self.cycle if self.release == FIRST else self.moved >= cycle
+        if self.backs_off:
             self.fail(pod)
-        if self.is_old:
-            marked = any((c.type, c.status, c.reason) == ("PodScheduled", "False", "Unschedulable") for c in pod.status.conditions)
-            goes_on = self.moved == self.cycle or not marked
         else:
-            goes_on = self.moved >= cycle
+            goes_on |= not any((c.type, c.status, c.reason) == ("PodScheduled", "False", "Unschedulable") for c in pod.status.conditions)
         if not goes_on:
-            self.parked.append((pod, self.now))
+            self.parked.append((pod, since))
         else:
-            (self.active if self.is_old else self.waiting).put(pod.key, (pod, self.now))
+            (self.waiting if self.backs_off else self.active).put(pod.key, (pod, since))
         self.nominated.add(pod)
         return ""
 
@@ -180,7 +204,7 @@ class NaiveQueue:
         if not self.active.items:
             return None
         pod: Pod = self.active.take(0)[0]
-        if self.release == "1.12":
+        if self.release == FIRST:
             self.nominated.remove(pod)
         self.cycle += 1
         return pod
@@ -189,20 +213,20 @@ class NaiveQueue:
         """Update; *is_real* where more than the status changed."""
         place = self.place(old)
         if not place:
-            self.active.put(new.key, (new, self.now))
+            self.active.put(new.key, (new, self.time_of(new, self.now)))
             self.nominated.add(new)
             return
         self.nominated.update(old, new)
         if place == "active":
             i = self.active.find(old.key)
             assert i is not None
-            self.active.put(new.key, (new, self.active.items[i][1][1]))
+            self.active.put(new.key, (new, self.time_of(new, self.active.items[i][1][1])))
         elif place == "backoff":
             i = self.waiting.find(old.key)
             assert i is not None
             self.active.put(new.key, (new, self.waiting.take(i)[1]))
         else:
-            since = next(since for pod, since in self.parked if pod.key == old.key)
+            since = self.time_of(new, next(since for pod, since in self.parked if pod.key == old.key))
             if is_real:
                 self.backoff.pop(new.key, None)
                 self.unpark(old)
@@ -238,7 +262,7 @@ class NaiveQueue:
         while self.now < time:
             whole = self.start + int(self.now - self.start) + 1.0
             self.now = min(whole, time)
-            if self.now == whole and not self.is_old:
+            if self.now == whole and self.release != FIRST:
                 self.flush()
 
     def flush(self) -> None:
@@ -246,9 +270,9 @@ class NaiveQueue:
         while self.waiting.items and self.ends(self.waiting.items[0][1][0]) <= self.now:
             item = self.waiting.take(0)
             self.active.put(item[0].key, item)
-        old = [pod for pod, since in self.parked if self.now - since > 60]
+        old = [pod for pod, since in self.parked if 60 < self.now - since < NEVER]
         if (self.now - self.start) % 30 == 0 and old:
-            self.move(lambda pod, since: self.now - since > 60)
+            self.move(lambda pod, since: 60 < self.now - since < NEVER)
 
     def pods(self) -> list[Pod]:
         """All pods as they lie."""

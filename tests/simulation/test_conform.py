@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.simulation.conform import check_family, differences, find_families, needs, read_lines
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.simulation.conform import Family, check_family, differences, find_families, needs, read_lines
 from tests.conftest import ROOT
 
 Json = dict[str, Any]
@@ -91,7 +92,105 @@ class TestCheckFamily:
         assert (report.identical, report.left_out) == (0, report.cases)
 
 
+SCRIPT: Json = {
+    "name": "a script", "version": "1.16", "podPriority": True,
+    "script": [{"op": "add", "pod": {"metadata": {"name": "a", "namespace": "ns"}}}, {"op": "pop"}],
+}  # fmt: skip
+PROBLEM: Json = {"name": "a", "version": "1.16", "pending": []}
+EMPTY: Json = {"active": [], "backoff": [], "unschedulable": [], "nominated": {}}
+STEPS: Json = {"name": "a script", "steps": [EMPTY | {"active": ["ns/a"]}, EMPTY | {"popped": "ns/a"}]}
+
+
+def family_of(tmp_path: Path, case: Any, answer: Any) -> Family:
+    """A family of one case and its answer, after an empty line each."""
+    for what, item in (("cases", case), ("answers", answer)):
+        (tmp_path / f"x.{what}.jsonl").write_text(f"\n{json.dumps(item)}\n")
+    (family,) = find_families([tmp_path])
+    return family
+
+
+class TestScripts:
+    def test_a_script_is_played(self, tmp_path: Path) -> None:
+        """What the queue holds after every step is compared with the original's, and the steps are counted."""
+        report = check_family(family_of(tmp_path, SCRIPT, STEPS))
+        assert (report.identical, report.steps, report.cycles, report.different) == (1, 2, 0, {})
+
+    @pytest.mark.parametrize(
+        ("field", "value", "line"),
+        [
+            ("popped", None, 'steps[1] (pop).popped: got "ns/a", wanted null'),
+            ("error", "no", 'steps[1] (pop).error: got null, wanted "no"'),
+            ("active", ["ns/b"], 'steps[1] (pop).active: got [], wanted ["ns/b"]'),
+            ("backoff", ["ns/b"], 'steps[1] (pop).backoff: got [], wanted ["ns/b"]'),
+            ("unschedulable", ["ns/b"], 'steps[1] (pop).unschedulable: got [], wanted ["ns/b"]'),
+            ("nominated", {"n": ["ns/b"]}, 'steps[1] (pop).nominated[n]: got null, wanted ["ns/b"]'),
+        ],
+    )
+    def test_each_field_of_a_step_counts(self, tmp_path: Path, field: str, value: Any, line: str) -> None:
+        """A step that differs in one field is shown with its number, its operation and that field."""
+        answer = copy.deepcopy(STEPS)
+        answer["steps"][1][field] = value
+        assert check_family(family_of(tmp_path, SCRIPT, answer)).different == {"a script": [line]}
+
+    def test_a_step_too_few_is_a_difference(self, tmp_path: Path) -> None:
+        """An answer that ends before the script differs, though all its steps agree."""
+        report = check_family(family_of(tmp_path, SCRIPT, STEPS | {"steps": STEPS["steps"][:1]}))
+        assert report.different == {"a script": ["steps: got 2, wanted 1"]}
+
+    def test_an_answer_of_cycles_is_a_difference(self, tmp_path: Path) -> None:
+        """An answer to another kind of case agrees with no script."""
+        report = check_family(family_of(tmp_path, SCRIPT, {"name": "a script", "cycles": [{"pod": "ns/a"}]}))
+        assert report.different == {"a script": ["steps: none to compare with"]}
+
+
+class TestForms:
+    @pytest.mark.parametrize(
+        ("case", "text"),
+        [
+            ([], "wanted a case: an object with a name"),
+            ({"version": "1.16"}, "wanted a case: an object with a name"),
+            ({"name": "a", "pending": []}, "no version"),
+            ({"name": "a", "version": "1.16"}, "neither pending, a list of pods, nor script, a list of operations"),
+            (PROBLEM | {"extenders": {}}, "field extenders is not known: wanted name, version, config, objects, pending, nominated"),
+            (SCRIPT | {"pending": []}, "field pending is not known: wanted name, version, podPriority, namespaces, script"),
+            (SCRIPT | {"podPriority": None}, "podPriority: got None, wanted true or false"),
+            (SCRIPT | {"script": []}, "script: wanted a list of operations"),
+            (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, "script[1]: op: got 'peek', wanted one of add, "),
+            (SCRIPT | {"script": ["pop"]}, "script[0]: got 'pop', wanted an object"),
+        ],
+    )
+    def test_a_case_of_another_form_is_refused(self, tmp_path: Path, case: Any, text: str) -> None:
+        """A case that conform does not know ends the run, with its file and line."""
+        with pytest.raises(ManifestError) as refused:
+            check_family(family_of(tmp_path, case, STEPS))
+        assert str(refused.value).startswith(f"{tmp_path / 'x.cases.jsonl'}, line 2: {text}")
+
+    @pytest.mark.parametrize(
+        ("answer", "text"),
+        [
+            (None, "wanted an answer: an object with a name"),
+            ({"name": "a"}, "got nothing, wanted one of error, cycles, steps"),
+            ({"name": "a", "error": "x", "cycles": []}, "got error and cycles, wanted one of error, cycles, steps"),
+            ({"name": "a", "cycles": []}, "cycles: got none, wanted at least one"),
+            ({"name": "a", "steps": []}, "steps: got none, wanted at least one"),
+            ({"name": "a", "steps": [EMPTY, "pop"]}, "steps[1]: got 'pop', wanted an object"),
+            ({"name": "a", "steps": [EMPTY | {"cycle": 1}]}, "steps[0]: field cycle is not known"),
+            ({"name": "a", "cycles": [{"http": []}]}, "cycles[0]: field http is not known"),
+            ({"name": "a", "results": []}, "field results is not known"),
+        ],
+    )
+    def test_an_answer_of_another_form_is_refused(self, tmp_path: Path, answer: Any, text: str) -> None:
+        """An answer that conform does not know, or in which there is nothing to compare, ends the run, with its file and line."""
+        with pytest.raises(ManifestError) as refused:
+            check_family(family_of(tmp_path, SCRIPT, answer))
+        assert str(refused.value).startswith(f"{tmp_path / 'x.answers.jsonl'}, line 2: {text}")
+
+
 class TestDifferences:
+    def test_nothing_is_never_identical(self) -> None:
+        """An answer without any cycle agrees with no other."""
+        assert differences({"cycles": []}, {"cycles": []}) == ["cycles: none to compare with"]
+
     def test_a_cycle_too_many_is_a_difference(self) -> None:
         """An answer with one more cycle differs, though all the others agree."""
         cycle = {"pod": "default/a", "host": "n", "error": None, "feasible": ["n"], "failed": {}, "preemption": None}

@@ -12,12 +12,15 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.protocol import SchedulingQueue, make_queue
 from tests.support.build import pod
 
 ALL = list(RELEASES)
-BY_FLAG, BY_CYCLE = ALL[:2], ALL[2:]
-"""The releases whose queue marks moves by a flag and has no backoff queue, and the others."""
+BY_FLAG, BY_CYCLE = ALL[:1], ALL[1:]
+"""The release whose queue marks moves by a flag, and those that do so by the number of the cycle."""
+WITHOUT_BACKOFF, WITH_BACKOFF = ALL[:2], ALL[2:]
+"""The releases in which failed pods do not back off, and the others."""
 WITH_FIFO = ALL[:3]
 MARK = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
 
@@ -34,23 +37,22 @@ class Bench:
         """Take out all active pods."""
         names = []
         while (found := self.queue.pop()) is not None:
-            names.append(found.name)
+            names.append(found.pod.name)
         return names
 
-    def fail(self, failed: Pod) -> None:
-        """A pod fails in the cycle that is under way."""
-        self.queue.add_unschedulable(failed, self.queue.cycle)
+    def fail(self, failed: Pod, cycle: int | None = None) -> None:
+        """A pod fails in a cycle, or in the one that is under way."""
+        self.queue.add_unschedulable(QueuedPod(failed), self.queue.cycle if cycle is None else cycle)
 
     def nominated(self) -> dict[str, list[str]]:
         """Node -> names of its pods."""
         return {node: [found.name for found in self.nominations.on(node)] for node in self.nominations}
 
 
-def bench(release: str, start: float = 0.0, **gates: bool) -> Bench:
-    """A queue of *release* whose timers begin at *start*."""
-    algorithm, clock = resolve(RELEASES[release], gates=gates), Clock(start)
-    cells = algorithm.release.queue
-    nominations = Nominations(cells.nominations_by_uid, cells.keeps_nomination_on_update)
+def bench(release: str, start: float = 0.0, origin: float = 0.0, **gates: bool) -> Bench:
+    """A queue of *release* whose timers begin at *start*; *origin*: the clock's."""
+    algorithm, clock = resolve(RELEASES[release], gates=gates), Clock(start, origin)
+    nominations = Nominations(algorithm.release.nominations)
     return Bench(make_queue(algorithm, nominations, clock), clock, nominations)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from ....api.objects import Pod
+from ....core.queue.parked import QueuedPod
 from ..ledger import Ints
 
 
@@ -41,6 +42,8 @@ class PodLifecycle:
     attempts: int = 0
     message: str = ""
     """Why the last attempt failed."""
+    tried: QueuedPod = attrs.field(default=attrs.Factory(lambda self: QueuedPod(self.original), takes_self=True))
+    """What the queue knew of it when it last gave it."""
     is_hopeless: bool = False
     """The last attempt found no node, and another one on the same cluster would not either."""
     tried_at: int = -1

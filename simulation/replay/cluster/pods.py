@@ -10,6 +10,7 @@ import attrs
 
 from ....api.objects import Condition, Pod
 from ....core.bindingcycle import Failure
+from ....core.queue.base import scheduled_condition
 from ....core.volumes.assumecache import VolumeError
 from ....exceptions import CacheError
 from ..inputs.times import plain
@@ -92,16 +93,27 @@ class PodLifecycles:
         Upstream reads the pod again before it queues it, and may or may not see the new condition yet; here it always does.
         """
         life, cluster = self.all[pod.key], self.cluster
-        condition = Condition(type="PodScheduled", status="False", reason=reason, message=error)
         current = cluster.pod(pod.key) or pod
+        condition = self._failed_condition(current, reason, error)
         marked = current if condition in current.status.conditions else cluster.written(_with_condition(current, condition))
+        tried = life.tried.read_again(marked)
+        tried.plugins = cluster.engine.flow.blame(pod)
         with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged
-            cluster.queue.add_unschedulable(marked, cycle)
+            cluster.queue.add_unschedulable(tried, cycle)
         if marked is not current:
             cluster.router.put(marked)
         if error != life.message:
             life.message = error
             cluster.journal.note("FailedScheduling", pod=pod.key, attempts=life.attempts, message=error)
+
+    def _failed_condition(self, pod: Pod, reason: str, message: str) -> Condition:
+        """The condition PodScheduled after an attempt that failed now. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go."""
+        now, before = self.cluster.timestamp, scheduled_condition(pod)
+        since = before.last_transition_time if before is not None and before.status == "False" else now
+        probed = now if self.cluster.engine.algorithm.release.queue.probe_times else None
+        return Condition(
+            type="PodScheduled", status="False", reason=reason, message=message, last_probe_time=probed, last_transition_time=since
+        )
 
     def nominate(self, pod: Pod, node_name: str) -> None:
         """Write the nominated node to the pod's status; an empty name removes it."""
@@ -277,7 +289,8 @@ class PodLifecycles:
         root = life.original
         self.seen[root.key] += 1
         again = f"-again{self.seen[root.key]}"
-        metadata = attrs.evolve(root.metadata, name=root.name + again, uid=root.metadata.uid and root.metadata.uid + again)
+        uid = root.metadata.uid and root.metadata.uid + again
+        metadata = attrs.evolve(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
         spec = attrs.evolve(root.spec, node_name="")
         status = attrs.evolve(root.status, phase="", nominated_node_name="", start_time=None, conditions=())
         self.arrive(attrs.evolve(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)

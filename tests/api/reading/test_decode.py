@@ -300,6 +300,13 @@ class TestOtherKinds:
         assert decoded is not None
         assert decoded.metadata.controller == o.OwnerReference(kind="B", name="b", uid="u", controller=True, api_version="apps/v1")
 
+    def test_finalizers(self) -> None:
+        """Finalizers are read of every kind."""
+        for kind in ("Pod", "Node"):
+            decoded = decode({"kind": kind, "metadata": {"finalizers": ["example.com/a", "example.com/b"]}})
+            assert decoded is not None
+            assert decoded.metadata.finalizers == ("example.com/a", "example.com/b")
+
     def test_kind_may_come_from_a_list(self) -> None:
         """An item of a list need not name its kind."""
         assert decode_kind("Namespace", {"metadata": {"name": "x"}}) == o.Namespace(metadata=o.ObjectMeta(name="x"))

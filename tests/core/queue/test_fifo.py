@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kubeclassic.algorithmprovider import resolve
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.cluster.nominations import Nominations
+from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.protocol import make_queue
 from tests.support.build import pod
 from tests.support.queuebuild import WITH_FIFO, bench
 
@@ -84,8 +89,33 @@ class TestFifo:
         """No event ends a wait, and a pod nominated by its status is not in the map."""
         made = bench(release, PodPriority=False)
         made.queue.add(pod("a", status={"nominatedNodeName": "n"}))
-        made.fail(made.queue.pop() or pod("a"))
+        made.queue.pop()
+        made.fail(pod("a", status={"nominatedNodeName": "n"}))
+        made.queue.nominate(pod("a"), "n")
         made.queue.move_all()
         made.queue.assigned_pod_added(pod("b", on="n"))
         made.queue.assigned_pod_updated(pod("b", on="n"))
         assert (made.queue.pending, made.nominated()) == ((0, 1, 0), {})
+
+    @pytest.mark.parametrize("release", WITH_FIFO)
+    def test_a_pod_that_is_there_is_not_replaced(self, release: str) -> None:
+        """A pod that may be in the queue enters only if it is not."""
+        made, first = bench(release, PodPriority=False), pod("a")
+        made.queue.add(first)
+        for name in ("a", "b"):
+            made.queue.add_if_not_present(pod(name, labels={"x": "y"}))
+        active = made.queue.contents().active
+        assert ([found.name for found in active], active[0] is first) == (["a", "b"], True)
+
+    @pytest.mark.parametrize("release", WITH_FIFO)
+    def test_without_the_waits(self, release: str) -> None:
+        """The bare FIFO takes a pod that failed back at once, unless it is there already."""
+        algorithm = resolve(RELEASES[release], gates={"PodPriority": False})
+        queue = make_queue(algorithm, Nominations(algorithm.release.nominations), Clock(), waits=False)
+        for name in ("a", "b"):
+            queue.add(pod(name))
+        item = queue.pop()
+        assert item is not None
+        for _ in range(2):
+            queue.add_unschedulable(item, queue.cycle)
+        assert ([found.name for found in queue.pods()], queue.next_due()) == (["b", "a"], None)

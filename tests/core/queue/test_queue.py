@@ -6,7 +6,7 @@ import pytest
 
 from kubeclassic.exceptions import CacheError
 from tests.support.build import pod
-from tests.support.queuebuild import ALL, BY_CYCLE, BY_FLAG, MARK, bench, failed, parked
+from tests.support.queuebuild import ALL, BY_FLAG, MARK, WITH_BACKOFF, WITHOUT_BACKOFF, bench, failed, parked
 
 
 class TestActiveOrder:
@@ -18,16 +18,31 @@ class TestActiveOrder:
             made.queue.add(pod(name, priority=priority))
         assert made.pop_all() == ["high", "none", "low"]
 
-    @pytest.mark.parametrize("release", BY_FLAG)
+    @pytest.mark.parametrize("release", WITHOUT_BACKOFF)
     def test_equal_priorities_are_not_first_come_first_served(self, release: str) -> None:
-        """In 1.12 and 1.13 pods of equal priority that come in order 1 to n leave as 1, n, n-1 ... 2."""
+        """In 1.12, and in 1.13 where they bear one time, pods of equal priority that come in order 1 to n leave as 1, n, n-1 ... 2."""
         made = bench(release)
         for number in range(1, 6):
             made.clock.now += 1
             made.queue.add(pod(str(number)))
         assert made.pop_all() == ["1", "5", "4", "3", "2"]
 
-    @pytest.mark.parametrize("release", BY_CYCLE)
+    def test_equal_priorities_go_by_the_times_that_pods_bear(self) -> None:
+        """In 1.13 the time of the condition PodScheduled counts, else that of the creation, and the time of an update is the new one."""
+        conditions = {
+            "probed": {"lastProbeTime": "2020-01-01T00:00:02Z", "lastTransitionTime": "2020-01-01T00:00:09Z"},
+            "changed": {"lastTransitionTime": "2020-01-01T00:00:03Z"},
+            "timeless": {},
+        }
+        made = bench("1.13")
+        made.queue.add(pod("created", metadata={"creationTimestamp": "2020-01-01T00:00:01Z"}))
+        for name, times in conditions.items():
+            made.queue.add(failed(name, status={"conditions": [{**MARK["conditions"][0], **times}]}))
+        made.queue.add(pod("later"))
+        made.queue.update(pod("later"), pod("later", metadata={"creationTimestamp": "2020-01-01T00:00:05Z"}))
+        assert made.pop_all() == ["timeless", "created", "probed", "changed", "later"]
+
+    @pytest.mark.parametrize("release", WITH_BACKOFF)
     def test_equal_priorities_go_by_the_time_of_entering(self, release: str) -> None:
         """From 1.14 on pods of equal priority leave in the order in which they came."""
         made = bench(release)
@@ -36,7 +51,7 @@ class TestActiveOrder:
             made.queue.add(pod(str(number)))
         assert made.pop_all() == ["1", "2", "3", "4", "5"]
 
-    @pytest.mark.parametrize("release", BY_CYCLE)
+    @pytest.mark.parametrize("release", WITH_BACKOFF)
     def test_the_time_stays_when_a_pod_is_moved_or_updated(self, release: str) -> None:
         """A pod that is moved or updated keeps its time; one that failed has a new one."""
         made = parked(release, failed("first"))
@@ -62,10 +77,26 @@ class TestAdd:
         made = parked(release, failed("a"))
         made.queue.add(pod("a"))
         assert made.queue.pending == (1, 0, 0)
-        if release in BY_CYCLE:
-            made.queue.add_unschedulable(pod("b"), -1)
+        if release in WITH_BACKOFF:
+            made.fail(pod("b"), -1)
             made.queue.add(pod("b"))
             assert made.queue.pending == (2, 0, 0)
+
+
+class TestAddIfNotPresent:
+    @pytest.mark.parametrize("release", ALL)
+    def test_only_a_pod_that_is_not_there_enters(self, release: str) -> None:
+        """A pod that is active, parked or backs off stays where and what it is; another one is active and nominated by its status."""
+        made = parked(release, failed("parked"))
+        made.queue.add(pod("active"))
+        if release in WITH_BACKOFF:
+            made.fail(pod("waiting"), -1)
+        before = made.queue.contents()
+        for name in ("parked", "active", "waiting")[: made.queue.pending.total]:
+            made.queue.add_if_not_present(pod(name, status={"nominatedNodeName": "n"}))
+        assert (made.queue.contents(), made.nominated()) == (before, {})
+        made.queue.add_if_not_present(pod("new", priority=1, status={"nominatedNodeName": "n"}))
+        assert ([found.name for found in made.queue.contents().active], made.nominated()) == (["new", "active"], {"n": ["new"]})
 
 
 class TestAddUnschedulable:
@@ -78,7 +109,7 @@ class TestAddUnschedulable:
         made.fail(failed("a"))
         assert made.queue.pending == (0, 0, 1)
 
-    @pytest.mark.parametrize("release", BY_FLAG)
+    @pytest.mark.parametrize("release", WITHOUT_BACKOFF)
     def test_without_its_mark_it_is_active_at_once(self, release: str) -> None:
         """In 1.12 and 1.13 a pod without the condition PodScheduled False, Unschedulable is tried again at once."""
         others = [{"conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulerError"}]}, {}]
@@ -87,7 +118,7 @@ class TestAddUnschedulable:
             made.fail(pod("a", status=status))
             assert made.queue.pending == (1, 0, 0)
 
-    @pytest.mark.parametrize("release", BY_CYCLE)
+    @pytest.mark.parametrize("release", WITH_BACKOFF)
     def test_the_mark_does_not_matter_later(self, release: str) -> None:
         """From 1.14 on a failed pod is parked whatever its conditions."""
         made = bench(release)
@@ -102,11 +133,11 @@ class TestAddUnschedulable:
         made.queue.pop()
         made.queue.move_all()
         made.fail(failed("a"))
-        assert made.queue.pending == ((1, 0, 0) if release in BY_FLAG else (0, 1, 0))
+        assert made.queue.pending == ((1, 0, 0) if release in WITHOUT_BACKOFF else (0, 1, 0))
 
     @pytest.mark.parametrize("release", ALL)
     def test_a_later_pop_clears_the_flag_but_not_the_cycle(self, release: str) -> None:
-        """A pod whose failure comes in after the next pop is parked by the flag of 1.12 and 1.13 and backs off by the cycle number."""
+        """A pod whose failure comes in after the next pop is parked by the flag of 1.12, and not by the cycle number."""
         made = bench(release)
         for name in ("a", "b"):
             made.queue.add(pod(name))
@@ -114,8 +145,8 @@ class TestAddUnschedulable:
         cycle = made.queue.cycle
         made.queue.move_all()
         made.queue.pop()
-        made.queue.add_unschedulable(failed("a"), cycle)
-        assert made.queue.pending == ((0, 0, 1) if release in BY_FLAG else (0, 1, 0))
+        made.fail(failed("a"), cycle)
+        assert made.queue.pending.unschedulable == (1 if release in BY_FLAG else 0)
 
     @pytest.mark.parametrize("release", ALL)
     def test_a_move_that_moves_nobody_counts(self, release: str) -> None:
@@ -133,8 +164,8 @@ class TestAddUnschedulable:
         made = parked(release, failed("a"))
         made.queue.add(pod("b"))
         texts = {"a": "pod is already present in unschedulableQ", "b": "pod is already present in the activeQ"}
-        if release in BY_CYCLE:
-            made.queue.add_unschedulable(pod("c"), -1)
+        if release in WITH_BACKOFF:
+            made.fail(pod("c"), -1)
             texts["c"] = "pod is already present in the backoffQ"
         for name, text in texts.items():
             with pytest.raises(CacheError) as refused:
@@ -151,7 +182,7 @@ class TestUpdate:
         made.queue.update(failed("a"), failed("a", labels={"x": "y"}))
         assert made.queue.pending == (1, 0, 0)
 
-    @pytest.mark.parametrize("release", BY_CYCLE)
+    @pytest.mark.parametrize("release", WITH_BACKOFF)
     def test_it_waits_a_second_again_when_it_fails(self, release: str) -> None:
         """The back-off of a parked pod that changed starts anew; that of one whose status changed goes on."""
         for changed, wait in ((failed("a", labels={"x": "y"}), 1.0), (failed("a"), 2.0)):
@@ -161,7 +192,7 @@ class TestUpdate:
             made.queue.update(pod("a"), changed)
             made.queue.move_all()
             made.queue.pop()
-            made.queue.add_unschedulable(changed, -1)
+            made.fail(changed, -1)
             assert made.queue.next_due() == 3.0 + wait
 
     @pytest.mark.parametrize("release", ALL)
@@ -173,11 +204,18 @@ class TestUpdate:
         assert made.queue.pending == (0, 0, 1)
         assert made.queue.pods()[0] is new
 
-    @pytest.mark.parametrize("release", BY_CYCLE)
+    @pytest.mark.parametrize("release", ALL)
+    def test_finalizers_are_a_change(self, release: str) -> None:
+        """An update of the finalizers alone makes a parked pod active."""
+        made = parked(release, failed("a"))
+        made.queue.update(failed("a"), failed("a", metadata={"finalizers": ["example.com/f"]}))
+        assert made.queue.pending == (1, 0, 0)
+
+    @pytest.mark.parametrize("release", WITH_BACKOFF)
     def test_any_update_ends_backing_off(self, release: str) -> None:
         """A pod in the backoff queue is active after any update, one of its status too."""
         made = bench(release)
-        made.queue.add_unschedulable(pod("a"), -1)
+        made.fail(pod("a"), -1)
         made.queue.update(pod("a"), failed("a"))
         assert made.queue.pending == (1, 0, 0)
 
@@ -195,8 +233,8 @@ class TestDelete:
         """A pod that is active, parked or backing off is gone; one that is not there is no error."""
         made = parked(release, failed("parked"))
         made.queue.add(pod("active"))
-        if release in BY_CYCLE:
-            made.queue.add_unschedulable(pod("waiting"), -1)
+        if release in WITH_BACKOFF:
+            made.fail(pod("waiting"), -1)
         for name in ("parked", "active", "waiting", "nobody"):
             made.queue.delete(pod(name))
         assert made.queue.pending == (0, 0, 0)
@@ -210,11 +248,20 @@ class TestDelete:
         if was_active:
             made.queue.move_all()
         made.queue.delete(pod("a"))
-        made.queue.add_unschedulable(pod("a"), -1)
+        made.fail(pod("a"), -1)
         assert made.queue.next_due() == 3.0 + wait
 
 
 class TestNominations:
+    @pytest.mark.parametrize("release", ALL)
+    def test_by_preemption(self, release: str) -> None:
+        """A node that preemption names counts from 1.13 on, until it is withdrawn; 1.12 goes by the status alone."""
+        made = bench(release)
+        made.queue.nominate(pod("a"), "n")
+        assert made.nominated() == ({} if release == "1.12" else {"n": ["a"]})
+        made.queue.withdraw(pod("a"))
+        assert made.nominated() == {}
+
     @pytest.mark.parametrize("release", ALL)
     def test_only_1_12_drops_the_nomination_at_pop(self, release: str) -> None:
         """The nomination of a pod goes when it is tried in 1.12, and when it has a node in later releases."""
@@ -251,3 +298,17 @@ class TestCycle:
         made.queue.pop()
         assert made.queue.pop() is None
         assert made.queue.cycle == 1
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_pod_that_is_tried_again_counts_its_attempts(self, release: str) -> None:
+        """What is taken out knows how often it was, with the object as the API has it when it failed."""
+        made = bench(release)
+        made.queue.add(pod("a"))
+        item = made.queue.pop()
+        assert item is not None
+        made.queue.move_all()
+        made.queue.add_unschedulable(item.read_again(failed("a")), made.queue.cycle)
+        made.clock.now = 1.0
+        again = made.queue.pop()
+        assert again is not None
+        assert (again.attempts, again.pod) == (2, failed("a"))

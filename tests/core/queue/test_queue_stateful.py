@@ -16,6 +16,7 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.protocol import make_queue
 from kubeclassic.exceptions import CacheError
 from tests.reference.fifo import NaiveFifo
@@ -27,20 +28,28 @@ from tests.support.queuebuild import jump_to_the_next_flush
 SETTINGS = examples(0.8, stateful_step_count=40, suppress_health_check=list(HealthCheck))
 MARK = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
 NUMBERS = st.integers(0, 7)
-LOOKS = st.tuples(st.sampled_from(("", "a", "b", "!")), st.sampled_from(("", "a", "b")), st.sampled_from(("", "n1", "n2")), st.booleans())
-"""What a pod wants to be with, its label, its nomination, whether it bears the mark of a failure."""
+PROBED = {"lastProbeTime": "1970-01-01T00:00:30Z", "lastTransitionTime": "1970-01-01T00:00:01Z"}
+MARKS: dict[str, list[dict[str, str]]] = {
+    "": [], "marked": [MARK], "changed": [{**MARK, "lastTransitionTime": "1970-01-01T00:00:05Z"}], "probed": [{**MARK, **PROBED}],
+}  # fmt: skip
+WANTED, LABELS, NOMINATED = st.sampled_from(("", "a", "b", "!")), st.sampled_from(("", "a", "b")), st.sampled_from(("", "n1", "n2"))
+LOOKS = st.tuples(WANTED, LABELS, NOMINATED, st.sampled_from(sorted(MARKS)))
+"""What a pod wants to be with, its label, its nomination, the mark of its failure."""
+FAILED = ("", "", "", "marked")
 PAUSES = st.sampled_from((0.25, 0.5, 0.75, 1.0, 1.25, 4.0, 9.75, 10.0, 10.25, 29.0, 31.0, 61.0))
 
 
 @cache
-def made(number: int, look: tuple[str, str, str, bool]) -> Pod:
-    """Pod *number*, of a priority that is its own, looking so."""
+def made(number: int, look: tuple[str, str, str, str]) -> Pod:
+    """Pod *number*, of a priority and perhaps a time that are its own, looking so."""
     wanted, label, node, marked = look
     operator = "Exists" if wanted != "!" else "Bad"
     term = {"labelSelector": {"matchExpressions": [{"key": wanted, "operator": operator}]}, "topologyKey": "zone"}
     affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}} if wanted else None
-    status = {"nominatedNodeName": node, "conditions": [MARK] if marked else []}
-    return pod(f"p{number}", labels={label: "x"} if label else {}, priority=number % 2, affinity=affinity, status=status)
+    status = {"nominatedNodeName": node, "conditions": MARKS[marked]}
+    times = {"creationTimestamp": f"1970-01-01T00:00:1{number}Z"} if number < 4 else {}
+    labels = {label: "x"} if label else {}
+    return pod(f"p{number}", labels=labels, priority=number % 2, affinity=affinity, status=status, metadata=times)
 
 
 def spoken(error: CacheError) -> str:
@@ -57,51 +66,63 @@ class QueueMachine(RuleBasedStateMachine):
     def begin(self, start: float) -> None:
         self.clock = Clock(start)
         algorithm = resolve(RELEASES[self.release])
-        cells = algorithm.release.queue
-        self.forget = cells.backoff_forget_after
-        self.nominations = Nominations(cells.nominations_by_uid, cells.keeps_nomination_on_update)
+        self.forget = algorithm.release.queue.backoff_forget_after or 0.0
+        self.nominations = Nominations(algorithm.release.nominations)
         self.real: Any = make_queue(algorithm, self.nominations, self.clock)
         self.naive = NaiveQueue(self.release, start)
         self.known: dict[int, Pod] = {}
 
     @rule(number=NUMBERS, look=LOOKS)
-    def add(self, number: int, look: tuple[str, str, str, bool]) -> None:
+    def add(self, number: int, look: tuple[str, str, str, str]) -> None:
         self.known[number] = made(number, look)
         self.real.add(self.known[number])
         self.naive.add(self.known[number])
 
+    @rule(number=NUMBERS, look=LOOKS)
+    def add_if_not_present(self, number: int, look: tuple[str, str, str, str]) -> None:
+        new = self.known[number] = made(number, look)
+        self.real.add_if_not_present(new)
+        self.naive.add_if_not_present(new)
+
     @rule()
     def pop(self) -> None:
-        assert self.real.pop() is self.naive.pop()
+        assert pod_of(self.real.pop()) is self.naive.pop()
 
     @rule(number=NUMBERS, look=LOOKS, lag=st.integers(0, 2))
-    def fail(self, number: int, look: tuple[str, str, str, bool], lag: int) -> None:
+    def fail(self, number: int, look: tuple[str, str, str, str], lag: int) -> None:
         failed, said = made(number, look), ""
         self.known[number] = failed
         cycle = self.real.cycle - lag
         try:
-            self.real.add_unschedulable(failed, cycle)
+            self.real.add_unschedulable(QueuedPod(failed), cycle)
         except CacheError as error:
             said = spoken(error)
         assert said == self.naive.add_unschedulable(failed, cycle)
 
-    @rule(lag=st.integers(0, 1), marked=st.booleans())
-    def pop_and_fail(self, lag: int, marked: bool) -> None:
-        popped = self.real.pop()
+    @rule(lag=st.integers(0, 1), marked=st.sampled_from(sorted(MARKS)))
+    def pop_and_fail(self, lag: int, marked: str) -> None:
+        item = self.real.pop()
+        popped = pod_of(item)
         assert popped is self.naive.pop()
         if popped is not None:
             number = int(popped.name[1:])
             self.known[number] = popped = attrs.evolve(popped, status=made(number, ("", "", "", marked)).status)
-            self.real.add_unschedulable(popped, self.real.cycle - lag)
+            self.real.add_unschedulable(item.read_again(popped), self.real.cycle - lag)
             self.naive.add_unschedulable(popped, self.naive.cycle - lag)
 
-    @rule(number=NUMBERS, look=LOOKS, only_status=st.booleans())
-    def update(self, number: int, look: tuple[str, str, str, bool], only_status: bool) -> None:
+    @rule(number=NUMBERS, look=LOOKS, what=st.sampled_from(("all", "status", "finalizers")))
+    def update(self, number: int, look: tuple[str, str, str, str], what: str) -> None:
         old = self.known.get(number, made(number, look))
-        new = attrs.evolve(old, status=made(number, look).status) if only_status else made(number, look)
+        new = made(number, look)
+        if what == "status":
+            new = attrs.evolve(old, status=new.status)
+        if what == "finalizers":
+            new = attrs.evolve(old, metadata=attrs.evolve(old.metadata, finalizers=(*old.metadata.finalizers, "f")))
         self.known[number] = new
         self.real.update(old, new)
-        self.naive.update(old, new, (old.labels, old.spec) != (new.labels, new.spec))
+        # The original looks at finalizers, as at all metadata but versions.
+        says = [(item.labels, item.spec, item.metadata.finalizers) for item in (old, new)]
+        self.naive.update(old, new, says[0] != says[1])
 
     @rule(number=NUMBERS)
     def delete(self, number: int) -> None:
@@ -117,7 +138,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(label=st.sampled_from(("a", "b")))
     def assigned(self, label: str) -> None:
-        other = made(9, ("", label, "", False))
+        other = made(9, ("", label, "", ""))
         self.real.assigned_pod_added(other)
         self.naive.assigned(other)
 
@@ -144,9 +165,9 @@ class QueueMachine(RuleBasedStateMachine):
     def fail_again_and_again(self, number: int, times: int, late: float) -> None:
         """A pod that fails each time its wait is over; an active pod that is deleted keeps its failures."""
         for _ in range(times):
-            self.add(number, ("", "", "", True))
+            self.add(number, FAILED)
             self.delete(number)
-            self.fail(number, ("", "", "", True), 0)
+            self.fail(number, FAILED, 0)
             self.wait_for_a_pod(number, False, late)
 
     @rule()
@@ -164,6 +185,11 @@ class QueueMachine(RuleBasedStateMachine):
             assert {node: self.nominations.on(node) for node in self.nominations} == self.naive.nominated.by_node()
 
 
+def pod_of(item: QueuedPod | None) -> Pod | None:
+    """The pod that was popped."""
+    return None if item is None else item.pod
+
+
 class FifoMachine(RuleBasedStateMachine):
     """A queue without priorities and the plainest one, told the same."""
 
@@ -173,11 +199,11 @@ class FifoMachine(RuleBasedStateMachine):
     def begin(self) -> None:
         self.clock = Clock()
         algorithm = resolve(RELEASES[self.release], gates={"PodPriority": False})
-        self.real: Any = make_queue(algorithm, Nominations(False), self.clock)
+        self.real: Any = make_queue(algorithm, Nominations(algorithm.release.nominations), self.clock)
         self.naive = NaiveFifo(self.release)
 
     @rule(number=NUMBERS, look=LOOKS, is_update=st.booleans())
-    def add(self, number: int, look: tuple[str, str, str, bool], is_update: bool) -> None:
+    def add(self, number: int, look: tuple[str, str, str, str], is_update: bool) -> None:
         new = made(number, look)
         if is_update:
             self.real.update(new, new)
@@ -187,32 +213,39 @@ class FifoMachine(RuleBasedStateMachine):
 
     @rule()
     def pop(self) -> None:
-        assert self.real.pop() is self.naive.pop()
+        assert pod_of(self.real.pop()) is self.naive.pop()
 
     @rule(number=NUMBERS, look=LOOKS)
-    def fail(self, number: int, look: tuple[str, str, str, bool]) -> None:
+    def add_if_not_present(self, number: int, look: tuple[str, str, str, str]) -> None:
+        new = made(number, look)
+        self.real.add_if_not_present(new)
+        if new.key not in self.naive.queued:
+            self.naive.add(new)
+
+    @rule(number=NUMBERS, look=LOOKS)
+    def fail(self, number: int, look: tuple[str, str, str, str]) -> None:
         failed = made(number, look)
-        self.real.add_unschedulable(failed, self.real.cycle)
+        self.real.add_unschedulable(QueuedPod(failed), self.real.cycle)
         self.naive.fail(failed)
 
     @rule()
     def pop_and_fail(self) -> None:
         popped = self.real.pop()
-        assert popped is self.naive.pop()
+        assert pod_of(popped) is self.naive.pop()
         if popped is not None:
             self.real.add_unschedulable(popped, self.real.cycle)
-            self.naive.fail(popped)
+            self.naive.fail(popped.pod)
 
     @rule(number=NUMBERS)
     def delete(self, number: int) -> None:
-        gone = made(number, ("", "", "", False))
+        gone = made(number, ("", "", "", ""))
         self.real.delete(gone)
         self.naive.delete(gone)
 
     @rule()
     def move_all(self) -> None:
         self.real.move_all()
-        self.real.assigned_pod_added(made(9, ("", "a", "", False)))
+        self.real.assigned_pod_added(made(9, ("", "a", "", "")))
 
     @rule(pause=PAUSES)
     def wait(self, pause: float) -> None:

@@ -9,11 +9,11 @@ import pytest
 from kubeclassic.api.objects import Node
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.queue.clock import Clock
+from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.exceptions import CacheError
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents, node_change
 from kubeclassic.framework.queue.events import Action
 from kubeclassic.framework.queue.queue import FrameworkQueue
-from kubeclassic.framework.queue.queued import QueuedPod
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import scheduler
 
@@ -35,8 +35,9 @@ class Bench:
         """Try the head of the queue: its host, or None, and then it waits."""
         popped = self.queue.pop()
         assert popped is not None
-        decision = self.engine.schedule(popped)
+        decision = self.engine.schedule(popped.pod)
         if decision.host is None:
+            popped.plugins = self.engine.flow.blame(popped.pod)
             self.queue.add_unschedulable(popped, self.queue.cycle)
         return decision.host
 
@@ -54,7 +55,7 @@ class TestOrder:
         bench.events.put(pod("b", priority=1))
         bench.events.put(pod("c", priority=2))
         popped = [bench.queue.pop() for _ in range(3)]
-        assert [item.name for item in popped if item is not None] == ["c", "a", "b"]
+        assert [item.pod.name for item in popped if item is not None] == ["c", "a", "b"]
 
 
 class TestGates:
@@ -85,11 +86,12 @@ class TestBackoff:
         """A pod that failed twice waits two seconds from its last failure, even if it is moved before that."""
         bench = Bench(node("a", pods="0"), pod("p"))
         bench.attempt()
-        bench.queue.activate(pod("p"))
-        bench.attempt()
-        bench.clock.now = 1.5
+        bench.clock.now = 1.0
         bench.queue.move_all()
-        assert (bench.counts, bench.queue.next_due()) == ((0, 1, 0), 2.0)
+        bench.attempt()
+        bench.clock.now = 2.5
+        bench.queue.move_all()
+        assert (bench.counts, bench.queue.next_due()) == ((0, 1, 0), 3.0)
 
     def test_a_move_since_the_pop_backs_off(self) -> None:
         """A pod that fails after a move waits in the backoff queue and comes back with the next flush."""
@@ -107,7 +109,56 @@ class TestBackoff:
         """A pod cannot enter twice."""
         bench = Bench(pod("p"))
         with pytest.raises(CacheError, match="already present in the active queue"):
-            bench.queue.add_unschedulable(pod("p"), 0)
+            bench.queue.add_unschedulable(QueuedPod(pod("p")), 0)
+
+
+class TestUpdates:
+    def test_a_pod_that_backs_off_waits_on(self) -> None:
+        """An update of a pod in the backoff queue replaces it there, and one that changed while parked joins it while its wait lasts."""
+        bench = Bench(node("a", pods="0"), pod("p"), pod("q"))
+        bench.attempt()
+        bench.queue.move_all()
+        bench.attempt()
+        assert bench.counts == (0, 1, 1)
+        for name in ("p", "q"):
+            bench.queue.update(pod(name), pod(name, labels={"x": "y"}))
+        assert (bench.counts, [waiting.labels for waiting in bench.queue.pods()]) == ((0, 2, 0), [{"x": "y"}] * 2)
+
+    def test_finalizers_are_no_change(self) -> None:
+        """An update of the finalizers alone leaves a parked pod where it is."""
+        bench = Bench(node("a", pods="0"), pod("p"))
+        bench.attempt()
+        bench.queue.update(pod("p"), pod("p", metadata={"finalizers": ["example.com/f"]}))
+        assert bench.counts == (0, 0, 1)
+
+    @pytest.mark.parametrize(("uid", "moved"), [("1", False), ("2", True)])
+    def test_affinity_is_read_once_a_pod(self, uid: str, moved: bool) -> None:
+        """The terms that were there first count as long as the UID stays."""
+        term = {"topologyKey": "h", "labelSelector": {"matchLabels": {"app": "x"}}}
+        affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        bench, first = Bench(), pod("p", metadata={"uid": "1"})
+        bench.queue.add(first)
+        bench.queue.update(first, pod("p", metadata={"uid": uid}, affinity=affinity))
+        popped = bench.queue.pop()
+        assert popped is not None
+        bench.queue.add_unschedulable(popped, bench.queue.cycle)
+        bench.clock.now = 5.0
+        bench.queue.assigned_pod_added(pod("other", on="a", labels={"app": "x"}))
+        assert bench.counts == ((1, 0, 0) if moved else (0, 0, 1))
+
+
+class TestDeletes:
+    def test_a_pod_that_is_deleted_while_it_is_tried_comes_back_with_its_attempts(self) -> None:
+        """A delete does not end an attempt: whoever fails then is parked, with all attempts that were made."""
+        bench = Bench(node("a", pods="0"), pod("p"))
+        bench.attempt()
+        bench.clock.now = 1.0
+        bench.queue.move_all()
+        popped = bench.queue.pop()
+        assert popped is not None
+        bench.queue.delete(popped.pod)
+        bench.queue.add_unschedulable(popped, bench.queue.cycle)
+        assert (bench.counts, popped.attempts) == ((0, 0, 1), 2)
 
 
 class TestMoves:

@@ -98,6 +98,19 @@ class TestFailing:
         failed = [time for time, _ in told(records, "FailedScheduling")]
         assert [failed[0], told(records, "Scheduled")[0][0]] == times
 
+    @pytest.mark.parametrize(("release", "winner"), [("1.12", "a"), ("1.13", "z"), ("1.14", "z")])
+    def test_who_failed_first_is_tried_first(self, release: str, winner: str) -> None:
+        """Pods that failed are ordered by when they did: in 1.13 by the time that each attempt writes; 1.12 knows no time."""
+        events = [*there(small(cpu="0")), at(0, asking("z")), at(5, asking("a")), at(10, small("b", cpu="1"))]
+        assert told(played(replay(*events, release=release)), "Scheduled") == [(10, f"default/{winner}")]
+
+    @pytest.mark.parametrize(("release", "attempts"), [("1.12", 2), ("1.13", 4)])
+    def test_a_pod_is_tried_again_a_minute_after_it_failed(self, release: str, attempts: int) -> None:
+        """In 1.13 a parked pod is moved by the look at 90 s, then 180 s; in 1.12 only events move it."""
+        made = replay(*there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")), release=release)
+        played(made)
+        assert made.world.tally.failed_attempts == attempts
+
     def test_the_same_failure_is_told_once(self) -> None:
         """Attempts that fail with the same message are counted, and written once."""
         made = replay(*there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")))

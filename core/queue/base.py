@@ -1,0 +1,287 @@
+"""What the queues by priority of all releases share: an active heap, a heap of pods that back off, and a place for those that fit nowhere.
+
+What the queue of a release does otherwise is a cell, or one of the few methods that :class:`QueueBase` leaves open.
+Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: pkg/scheduler/core/scheduling_queue.go).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from math import inf
+
+import attrs
+
+from ...api.objects import Condition, ObjectMeta, Pod, PodStatus
+from ...exceptions import CacheError
+from ..cluster.nominations import Nominations
+from ..release import QueueCells
+from .clock import Clock, Timer
+from .heap import Heap
+from .parked import Contents, Parked, Pending, QueuedPod
+
+BACKOFF_FLUSH = 1.0
+"""Seconds between two looks at the backoff queue."""
+UNSCHEDULABLE_FLUSH = 30.0
+"""Seconds between two looks at the pods that are parked."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class QueueBase(ABC):
+    """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`, which says what the public methods do."""
+
+    cells: QueueCells
+    nominations: Nominations
+    clock: Clock
+    less: Callable[[QueuedPod, QueuedPod], bool]
+    """Whether the first of two active pods goes before the second."""
+    cycle: int = 0
+    _move_cycle: int = -1
+    """The cycle in which pods were last asked to move."""
+    _active: Heap[QueuedPod] = attrs.field(init=False)
+    _waiting: Heap[QueuedPod] = attrs.field(init=False)
+    """Pods that back off."""
+    _parked: Parked = attrs.field(init=False, factory=Parked)
+    _backoff_timer: Timer = attrs.field(init=False)
+    _parked_timer: Timer = attrs.field(init=False)
+    _parked_at_most: float = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._active = Heap(self.less)
+        self._waiting = Heap(self._ends_before)
+        self._backoff_timer = Timer(self.clock.now, BACKOFF_FLUSH)
+        self._parked_timer = Timer(self.clock.now, UNSCHEDULABLE_FLUSH)
+        self._parked_at_most = inf if self.cells.parked_at_most is None else self.cells.parked_at_most
+
+    # --- what the queues do otherwise -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _time_of(self, pod: Pod) -> float:
+        """The time of a pod that enters the queue now."""
+
+    @abstractmethod
+    def _ends(self, item: QueuedPod) -> float:
+        """When the wait of a pod ends; ``-inf``: it does not wait."""
+
+    @abstractmethod
+    def _replaced(self, item: QueuedPod, pod: Pod) -> QueuedPod:
+        """The entry of a pod whose object changed."""
+
+    def _activate(self, item: QueuedPod) -> bool:
+        """Let a pod be tried; False where it is held back, and so parked."""
+        self._active.put(item.pod.key, item)
+        return True
+
+    @abstractmethod
+    def _count_failure(self, key: str) -> None:
+        """A pod failed."""
+
+    @abstractmethod
+    def _forget_failures(self, key: str) -> None:
+        """A pod begins anew."""
+
+    # --- looking ----------------------------------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> Pending:
+        return Pending(len(self._active), len(self._waiting), len(self._parked))
+
+    def pods(self) -> list[Pod]:
+        return [item.pod for item in (*self._active, *self._waiting, *self._parked.all())]
+
+    def contents(self) -> Contents:
+        parts = (self._active.in_order(), self._waiting.in_order(), self._parked.all())
+        return Contents(*([item.pod for item in items] for items in parts))
+
+    def is_gated(self, pod: Pod) -> bool:
+        item = self._parked.get(pod.key)
+        return item is not None and item.is_gated
+
+    # --- pods -------------------------------------------------------------------------------------------------------
+
+    def add(self, pod: Pod) -> None:
+        self.tick()
+        item = QueuedPod(pod, self._time_of(pod))
+        if not self._activate(item):
+            return
+        if self._parked.drop(pod.key) is not None:
+            self.nominations.remove(pod)
+        self._waiting.remove(pod.key)
+        self.nominations.add(pod, holder=item)
+
+    def add_if_not_present(self, pod: Pod) -> None:
+        self.tick()
+        if self._place_of(pod.key) is None:
+            self._enter(pod)
+
+    def _enter(self, pod: Pod) -> None:
+        item = QueuedPod(pod, self._time_of(pod))
+        if self._activate(item):
+            self.nominations.add(pod, holder=item)
+
+    def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
+        self.tick()
+        self._refuse_known(item.pod.key)
+        item.timestamp = self._time_of(item.pod)
+        if self.cells.has_backoff:
+            self._count_failure(item.pod.key)
+        # Upstream: the flag of 1.12 is cleared by every pop, so that only moves since the last one count.
+        was_moved = self._move_cycle >= (self.cycle if self.cells.move_marker == "flag" else cycle)
+        if not was_moved and (is_unschedulable(item.pod) or not self.cells.parks_by_condition):
+            self._parked.put(item)
+        else:
+            (self._waiting if self.cells.has_backoff else self._active).put(item.pod.key, item)
+        self.nominations.add(item.pod, holder=item)
+
+    def _refuse_known(self, key: str) -> None:
+        place = self._place_of(key)
+        if place is not None:
+            raise CacheError(self.cells.refusals[place].format(key))
+
+    def _place_of(self, key: str) -> int | None:
+        """Which of the parked pods (0), the active ones (1) and those that back off (2) a pod is among."""
+        found = (self._parked.get(key), self._active.get(key), self._waiting.get(key))
+        return next((place for place, item in enumerate(found) if item is not None), None)
+
+    def pop(self) -> QueuedPod | None:
+        self.tick()
+        if not self._active:
+            return None
+        item = self._active.pop()
+        item.attempts += 1
+        item.plugins = frozenset()
+        self.cycle += 1
+        if self.cells.pop_removes_nomination:
+            self.nominations.remove(item.pod)
+        return item
+
+    def update(self, old: Pod, new: Pod) -> None:
+        self.tick()
+        key = new.key
+        if (item := self._active.get(key)) is not None:
+            self._active.put(key, self._renewed(item, old, new))
+        elif (item := self._waiting.get(key)) is not None:
+            self._update_waiting(self._renewed(item, old, new))
+        elif (item := self._parked.get(key)) is not None:
+            self._update_parked(self._renewed(item, old, new), is_updated(old, new, self.cells.finalizers_count))
+        else:
+            self._enter(new)
+
+    def _renewed(self, item: QueuedPod, old: Pod, new: Pod) -> QueuedPod:
+        item = self._replaced(item, new)
+        self.nominations.update(old, new, item)
+        return item
+
+    def _update_waiting(self, item: QueuedPod) -> None:
+        key = item.pod.key
+        if self.cells.update_ends_backoff:
+            # Upstream: an update of the status too.
+            self._waiting.remove(key)
+            self._active.put(key, item)
+        else:
+            self._waiting.put(key, item)
+
+    def _update_parked(self, item: QueuedPod, is_changed: bool) -> None:
+        self._parked.put(item)
+        if is_changed:
+            if self.cells.update_ends_backoff:
+                self._forget_failures(item.pod.key)
+            self._leave_parking(item, self.clock.now)
+
+    def delete(self, pod: Pod) -> None:
+        self.tick()
+        self.nominations.remove(pod)
+        # Upstream: an active pod keeps its failures for the next one of its name.
+        if self._active.remove(pod.key) is None:
+            self._forget_failures(pod.key)
+            self._waiting.remove(pod.key)
+            self._parked.drop(pod.key)
+
+    def nominate(self, pod: Pod, node_name: str) -> None:
+        self.nominations.add(pod, node_name)
+
+    def withdraw(self, pod: Pod) -> None:
+        self.nominations.remove(pod)
+
+    # --- moves ------------------------------------------------------------------------------------------------------
+
+    def _move(self, items: Iterable[QueuedPod], now: float) -> None:
+        for item in items:
+            self._leave_parking(item, now)
+        # Upstream: a pod that is being tried will not be parked now, even where nothing was moved.
+        self._move_cycle = self.cycle
+
+    def _leave_parking(self, item: QueuedPod, now: float) -> None:
+        key = item.pod.key
+        if not item.is_gated and self._ends(item) > now:
+            self._waiting.put(key, item)
+            self._parked.drop(key)
+        elif self._activate(item):
+            self._parked.drop(key)
+
+    # --- time -------------------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        now = self.clock.now
+        while (due := self.next_due()) is not None and due <= now:
+            self._flush(due)
+        held = self._parked.oldest(held=True)
+        if held is not None and self._parked_timer.next(held + self._parked_at_most, after=True) <= now:
+            # Upstream: a pod that is held back is moved over and over again, where it is, and counts as a move.
+            self._move_cycle = self.cycle
+        self._backoff_timer.spent = self._parked_timer.spent = now
+
+    def next_due(self) -> float | None:
+        due = min(self._backoff_due(), self._parked_due())
+        return None if due == inf else due
+
+    def _backoff_due(self) -> float:
+        head = self._waiting.peek()
+        return inf if head is None else self._backoff_timer.next(self._ends(head))
+
+    def _parked_due(self) -> float:
+        oldest = self._parked.oldest() if self._parked_at_most < inf else None
+        return inf if oldest is None else self._parked_timer.next(oldest + self._parked_at_most, after=True)
+
+    def _flush(self, now: float) -> None:
+        # Upstream: two flushes at one time run in either order; here the one of the backoff queue is first.
+        if self._backoff_due() == now:
+            self._flush_waiting(now)
+            self._backoff_timer.spent = now
+        else:
+            self._flush_parked(now)
+            self._parked_timer.spent = now
+
+    def _flush_waiting(self, now: float) -> None:
+        while (head := self._waiting.peek()) is not None and self._ends(head) <= now:
+            self._activate(self._waiting.pop())
+
+    def _flush_parked(self, now: float) -> None:
+        items = self._parked.older_than(now - self._parked_at_most)
+        if items:
+            self._move(items, now)
+
+    def _ends_before(self, one: QueuedPod, other: QueuedPod) -> bool:
+        return self._ends(one) < self._ends(other)
+
+
+def scheduled_condition(pod: Pod) -> Condition | None:
+    """The condition PodScheduled of *pod*."""
+    return next((condition for condition in pod.status.conditions if condition.type == "PodScheduled"), None)
+
+
+def is_unschedulable(pod: Pod) -> bool:
+    """Whether *pod* bears the mark of a failed attempt: condition PodScheduled False, reason Unschedulable."""
+    found = scheduled_condition(pod)
+    return found is not None and (found.status, found.reason) == ("False", "Unschedulable")
+
+
+def is_updated(old: Pod, new: Pod, finalizers_count: bool) -> bool:
+    """Whether an update may let *new* fit where *old* did not: anything but versions, status and perhaps finalizers changed."""
+    return _stripped(old, finalizers_count) != _stripped(new, finalizers_count)
+
+
+def _stripped(pod: Pod, finalizers_count: bool) -> Pod:
+    finalizers = pod.metadata.finalizers if finalizers_count else ()
+    metadata: ObjectMeta = attrs.evolve(pod.metadata, resource_version="", generation=0, finalizers=finalizers)
+    return attrs.evolve(pod, metadata=metadata, status=PodStatus())

@@ -1,0 +1,78 @@
+"""The forms of conformance cases and answers: what is of another form is refused, so that nothing passes that nobody looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from ..exceptions import ManifestError
+from .queuescripts import OPERATIONS
+
+Json = dict[str, Any]
+FIELDS = ("pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption")
+"""What is compared of a cycle."""
+STEP_FIELDS = ("popped", "error", "active", "backoff", "unschedulable", "nominated")
+"""What is compared of a step of a script."""
+PROBLEM = ("name", "version", "config", "objects", "pending", "nominated")
+SCRIPT = ("name", "version", "podPriority", "namespaces", "script")
+RESULTS = {"cycles": FIELDS, "steps": STEP_FIELDS}
+"""What an answer can hold, unless it is an error, and the fields of each entry."""
+
+
+def check_case(case: Any, where: str) -> Json:
+    """*case*, if it is a scheduling problem or a script of the queue; else ManifestError, which begins with *where*: file and line."""
+    _check_named(case, where, "a case")
+    is_script = "script" in case
+    _check_known(case, SCRIPT if is_script else PROBLEM, where)
+    if not isinstance(case.get("version"), str):
+        raise ManifestError(f"{where}: no version")
+    if is_script:
+        _check_script(case, where)
+    elif not isinstance(case.get("pending"), list):
+        raise ManifestError(f"{where}: neither pending, a list of pods, nor script, a list of operations")
+    return dict(case)
+
+
+def _check_script(case: Json, where: str) -> None:
+    if not isinstance(case.get("podPriority"), bool):
+        raise ManifestError(f"{where}: podPriority: got {case.get('podPriority')!r}, wanted true or false")
+    operations = case["script"]
+    if not isinstance(operations, list) or not operations:
+        raise ManifestError(f"{where}: script: wanted a list of operations")
+    for number, operation in enumerate(operations):
+        if not isinstance(operation, dict):
+            raise ManifestError(f"{where}: script[{number}]: got {operation!r}, wanted an object")
+        if operation.get("op") not in OPERATIONS:
+            raise ManifestError(f"{where}: script[{number}]: op: got {operation.get('op')!r}, wanted one of {', '.join(OPERATIONS)}")
+
+
+def check_answer(answer: Any, where: str) -> Json:
+    """*answer*, if it is an error or has cycles or steps of known fields; else ManifestError, which begins with *where*: file and line."""
+    _check_named(answer, where, "an answer")
+    _check_known(answer, ("name", "error", *RESULTS), where)
+    held = [key for key in ("error", *RESULTS) if key in answer]
+    if len(held) != 1:
+        raise ManifestError(f"{where}: got {' and '.join(held) or 'nothing'}, wanted one of error, {', '.join(RESULTS)}")
+    if held != ["error"]:
+        _check_entries(answer[held[0]], f"{where}: {held[0]}", RESULTS[held[0]])
+    return dict(answer)
+
+
+def _check_entries(entries: Any, where: str, fields: Collection[str]) -> None:
+    if not isinstance(entries, list) or not entries:
+        raise ManifestError(f"{where}: got none, wanted at least one")
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            raise ManifestError(f"{where}[{number}]: got {entry!r}, wanted an object")
+        _check_known(entry, fields, f"{where}[{number}]")
+
+
+def _check_named(item: Any, where: str, what: str) -> None:
+    if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+        raise ManifestError(f"{where}: wanted {what}: an object with a name")
+
+
+def _check_known(item: Json, known: Collection[str], where: str) -> None:
+    unknown = [field for field in item if field not in known]
+    if unknown:
+        raise ManifestError(f"{where}: field {unknown[0]} is not known: wanted {', '.join(known)}")

@@ -1,0 +1,183 @@
+"""Play scripts of a scheduling queue over virtual time: what each part of the queue holds after each operation.
+
+The operations (:data:`OPERATIONS`) are the methods of upstream's queue, called one after the other, and ``advance``, which lets time
+pass. What surrounds a queue in a scheduler is left out: error functions, and the filters of events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import attrs
+
+from ..algorithmprovider import resolve
+from ..api.objects import Namespace, Pod
+from ..api.reading.decode import decode
+from ..core.cluster.nominations import Nominations
+from ..core.queue.clock import Clock
+from ..core.queue.parked import QueuedPod
+from ..core.queue.protocol import SchedulingQueue, make_queue
+from ..exceptions import CacheError
+from ..framework.config.configuration import read_configuration
+from ..framework.flow import framework_engine, held_by
+from ..framework.queue.eventhandlers import queue_for
+from ..framework.queue.events import EVENTS
+from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
+
+Json = dict[str, Any]
+START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+"""When every script begins, in seconds since 1970."""
+
+
+def answer_script(case: Json) -> Json:
+    """Our answer to a script: ``steps``, each with the keys of the pods in each part, and who was popped or why a pod was refused."""
+    return {"name": case["name"], "steps": list(_player(case).play(case["script"]))}
+
+
+def _player(case: Json) -> Player:
+    return (_framework_player if case["version"] in FRAMEWORK_RELEASES else _classic_player)(case)
+
+
+def _classic_player(case: Json) -> Player:
+    release, clock = find_any_release(case["version"]), Clock(origin=START)
+    nominations = Nominations(release.nominations)
+    algorithm = resolve(release, gates={} if case["podPriority"] else {"PodPriority": False})
+    queue = make_queue(algorithm, nominations, clock, waits=False)
+    return Player(queue, clock, nominations, lambda event: queue.move_all())
+
+
+def _framework_player(case: Json) -> Player:
+    config, clock = read_configuration(), Clock(origin=START)
+    engine = framework_engine(config)
+    for number, document in enumerate(case.get("namespaces", ()), 1):
+        namespace = decode({"kind": "Namespace", **document}, f"{case['name']}, namespace {number}", strict=False)
+        assert isinstance(namespace, Namespace)
+        engine.listings.namespaces.put(namespace)
+    nominations = engine.new_nominations()
+    queue = queue_for(engine, config, clock, nominations, partial(held_by, engine.flow.profiles))
+    return Player(queue, clock, nominations, lambda event: queue.move_all(EVENTS[event]))
+
+
+@attrs.define(eq=False)
+class Player:
+    """A queue, and what its callers would know: the objects of the API, and the pods that are being tried."""
+
+    queue: SchedulingQueue
+    clock: Clock
+    nominations: Nominations
+    move: Callable[[str], None]
+    """Move pods for the event of that label."""
+    _known: dict[str, Pod] = attrs.field(init=False, factory=dict)
+    """Each pod as it was last brought to the queue, deleted or not."""
+    _listed: dict[str, Pod] = attrs.field(init=False, factory=dict)
+    """The pods that there are."""
+    _flights: dict[str, tuple[QueuedPod, int]] = attrs.field(init=False, factory=dict)
+    """Key -> the pod that was popped, and its cycle."""
+    _milliseconds: int = attrs.field(init=False, default=0)
+
+    def __attrs_post_init__(self) -> None:
+        self.nominations.lister = self._listed
+
+    def play(self, script: list[Json]) -> Iterator[Json]:
+        """What the queue holds after each operation, with what was popped, and the text of a refusal."""
+        for operation in script:
+            try:
+                told = OPERATIONS[operation["op"]](self, operation) or {}
+            except CacheError as refused:
+                told = {"error": str(refused)}
+            yield told | self._state()
+
+    def _state(self) -> Json:
+        parts = self.queue.contents()
+        keys = {name: [pod.key for pod in pods] for name, pods in parts._asdict().items()}
+        return {**keys, "nominated": {node: [pod.key for pod in self.nominations.on(node)] for node in self.nominations}}
+
+    # --- operations -------------------------------------------------------------------------------------------------
+
+    def _bring(self, operation: Json) -> tuple[Pod | None, Pod]:
+        """The pod as it was known, and as it is now."""
+        pod = _pod(operation["pod"])
+        old = self._known.get(pod.key)
+        self._known[pod.key] = self._listed[pod.key] = pod
+        return old, pod
+
+    def add(self, operation: Json) -> None:
+        self.queue.add(self._bring(operation)[1])
+
+    def add_if_not_present(self, operation: Json) -> None:
+        self.queue.add_if_not_present(self._bring(operation)[1])
+
+    def update(self, operation: Json) -> None:
+        old, new = self._bring(operation)
+        # A pod that was never brought is nowhere in the queue, which then does not look at the old object.
+        self.queue.update(new if old is None else old, new)
+
+    def pop(self, operation: Json) -> Json:
+        item = self.queue.pop()
+        if item is not None:
+            self._flights[item.pod.key] = item, self.queue.cycle
+        return {"popped": None if item is None else item.pod.key}
+
+    def unschedulable(self, operation: Json) -> None:
+        item, cycle = self._flights.pop(operation["pod"], (None, 0))
+        if item is None:
+            return
+        if "object" in operation:
+            item = item.read_again(_pod(operation["object"]))
+        item.plugins = frozenset(operation.get("plugins", ()))
+        self.queue.add_unschedulable(item, cycle)
+
+    def delete(self, operation: Json) -> None:
+        pod = self._known.get(operation["pod"])
+        if pod is not None:
+            self._listed.pop(pod.key, None)
+            self.queue.delete(pod)
+
+    def assigned_pod_added(self, operation: Json) -> None:
+        pod = _pod(operation["pod"])
+        self._listed[pod.key] = pod
+        self.queue.assigned_pod_added(pod)
+
+    def assigned_pod_updated(self, operation: Json) -> None:
+        pod = _pod(operation["pod"])
+        self._listed[pod.key] = pod
+        self.queue.assigned_pod_updated(pod)
+
+    def move_all(self, operation: Json) -> None:
+        self.move(operation.get("event", ""))
+
+    def nominate(self, operation: Json) -> None:
+        self.queue.nominate(self._known[operation["pod"]], operation["node"])
+
+    def withdraw(self, operation: Json) -> None:
+        self.queue.withdraw(self._known[operation["pod"]])
+
+    def advance(self, operation: Json) -> None:
+        self._milliseconds += round(operation["seconds"] * 1000)
+        self.clock.now = self._milliseconds / 1000
+        self.queue.tick()
+
+
+OPERATIONS: Mapping[str, Callable[[Player, Json], Json | None]] = {
+    "add": Player.add,
+    "addIfNotPresent": Player.add_if_not_present,
+    "update": Player.update,
+    "pop": Player.pop,
+    "unschedulable": Player.unschedulable,
+    "delete": Player.delete,
+    "assignedPodAdded": Player.assigned_pod_added,
+    "assignedPodUpdated": Player.assigned_pod_updated,
+    "move": Player.move_all,
+    "nominate": Player.nominate,
+    "unnominate": Player.withdraw,
+    "advance": Player.advance,
+}
+
+
+def _pod(document: Json) -> Pod:
+    pod = decode({"kind": "Pod", **document}, "pod", strict=False)
+    assert isinstance(pod, Pod)
+    return pod
