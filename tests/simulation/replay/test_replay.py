@@ -109,7 +109,7 @@ class TestFailing:
         """In 1.13 a parked pod is moved by the look at 90 s, then 180 s; in 1.12 only events move it."""
         made = replay(*there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")), release=release)
         played(made)
-        assert made.world.tally.failed_attempts == attempts
+        assert made.cluster.tally.failed_attempts == attempts
 
     def test_the_same_failure_is_told_once(self) -> None:
         """Attempts that fail with the same message are counted, and written once."""
