@@ -8,7 +8,7 @@ The map:
 * :mod:`.rule`, :mod:`.binding`: what a predicate and a priority are; the interface of the volume binder
 * :mod:`.cluster`: the cache of nodes and pods, the visiting order, the snapshot, listings and nominations
 * :mod:`.cycle`: one scheduling cycle, as rules see it
-* :mod:`.queue`: the scheduling queues of 1.12 to 1.16, and the clock
+* :mod:`.queue`: the scheduling queues of 1.12 to 1.16, the base of that of 1.27, and the clock
 * :mod:`.matching`: selectors of nodes, pods and namespaces, owners, topology domains
 * :mod:`.decision`: the steps of a cycle, and its decision
 * :mod:`.incremental`: cached answers, scoreboards and the quick path

@@ -1,4 +1,4 @@
-"""The forms of conformance cases and answers: what is of another form is refused, so that nothing passes that nobody looked at."""
+"""The forms of conformance cases and answers. Everything else is refused, so no case passes that was not really compared."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .queuescripts import OPERATIONS
 
 Json = dict[str, Any]
 FIELDS = ("pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption")
-"""What is compared of a cycle."""
+"""The fields of a cycle."""
 STEP_FIELDS = ("popped", "error", "active", "backoff", "unschedulable", "nominated")
-"""What is compared of a step of a script."""
+"""The fields of a step of a script."""
 PROBLEM = ("name", "version", "config", "objects", "pending", "nominated")
 SCRIPT = ("name", "version", "podPriority", "namespaces", "script")
 RESULTS = {"cycles": FIELDS, "steps": STEP_FIELDS}
-"""What an answer can hold, unless it is an error, and the fields of each entry."""
+"""What an answer holds unless it is an error -> the fields of each entry."""
 
 
 def check_case(case: Any, where: str) -> Json:
-    """*case*, if it is a scheduling problem or a script of the queue; else ManifestError, which begins with *where*: file and line."""
+    """Return *case* if it is a scheduling problem or a script of the queue; else raise ManifestError with *where*, its file and line."""
     _check_named(case, where, "a case")
     is_script = "script" in case
     _check_known(case, SCRIPT if is_script else PROBLEM, where)
@@ -47,7 +47,7 @@ def _check_script(case: Json, where: str) -> None:
 
 
 def check_answer(answer: Any, where: str) -> Json:
-    """*answer*, if it is an error or has cycles or steps of known fields; else ManifestError, which begins with *where*: file and line."""
+    """Return *answer* if it is an error, or has cycles or steps; else raise ManifestError with *where*, its file and line."""
     _check_named(answer, where, "an answer")
     _check_known(answer, ("name", "error", *RESULTS), where)
     held = [key for key in ("error", *RESULTS) if key in answer]

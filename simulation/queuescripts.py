@@ -1,7 +1,7 @@
-"""Play scripts of a scheduling queue over virtual time: what each part of the queue holds after each operation.
+"""Play scripts of the scheduling queue over virtual time: what each part of the queue holds after each operation.
 
-The operations (:data:`OPERATIONS`) are the methods of upstream's queue, called one after the other, and ``advance``, which lets time
-pass. What surrounds a queue in a scheduler is left out: error functions, and the filters of events.
+The operations (:data:`OPERATIONS`) are the methods of upstream's queue, and ``advance``, which lets time pass. The rest of the scheduler
+is left out: its error function and the filters of its event handlers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 
 
 def answer_script(case: Json) -> Json:
-    """Our answer to a script: ``steps``, each with the keys of the pods in each part, and who was popped or why a pod was refused."""
+    """Our answer to a script: ``steps``, each with the keys of the pods in every part, and the popped key or the text of a refusal."""
     return {"name": case["name"], "steps": list(_player(case).play(case["script"]))}
 
 
@@ -63,26 +63,26 @@ def _framework_player(case: Json) -> Player:
 
 @attrs.define(eq=False)
 class Player:
-    """A queue, and what its callers would know: the objects of the API, and the pods that are being tried."""
+    """A queue, and what its callers know: the objects of the API, and the pods that are being tried."""
 
     queue: SchedulingQueue
     clock: Clock
     nominations: Nominations
     move: Callable[[str], None]
-    """Move pods for the event of that label."""
+    """Move pods for the event with this label."""
     _known: dict[str, Pod] = attrs.field(init=False, factory=dict)
-    """Each pod as it was last brought to the queue, deleted or not."""
+    """Key -> pod as it was last added or updated, deleted or not."""
     _listed: dict[str, Pod] = attrs.field(init=False, factory=dict)
-    """The pods that there are."""
+    """Key -> pod that exists in the API."""
     _flights: dict[str, tuple[QueuedPod, int]] = attrs.field(init=False, factory=dict)
-    """Key -> the pod that was popped, and its cycle."""
+    """Key -> popped pod and its cycle, until its attempt fails."""
     _milliseconds: int = attrs.field(init=False, default=0)
 
     def __attrs_post_init__(self) -> None:
         self.nominations.lister = self._listed
 
     def play(self, script: list[Json]) -> Iterator[Json]:
-        """What the queue holds after each operation, with what was popped, and the text of a refusal."""
+        """The steps: what the queue holds after each operation."""
         for operation in script:
             try:
                 told = OPERATIONS[operation["op"]](self, operation) or {}
@@ -98,7 +98,7 @@ class Player:
     # --- operations -------------------------------------------------------------------------------------------------
 
     def _bring(self, operation: Json) -> tuple[Pod | None, Pod]:
-        """The pod as it was known, and as it is now."""
+        """The pod before the operation, and now."""
         pod = _pod(operation["pod"])
         old = self._known.get(pod.key)
         self._known[pod.key] = self._listed[pod.key] = pod
@@ -112,7 +112,7 @@ class Player:
 
     def update(self, operation: Json) -> None:
         old, new = self._bring(operation)
-        # A pod that was never brought is nowhere in the queue, which then does not look at the old object.
+        # A pod that was never added is not in the queue, which then does not read the old object.
         self.queue.update(new if old is None else old, new)
 
     def pop(self, operation: Json) -> Json:

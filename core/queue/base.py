@@ -1,6 +1,6 @@
-"""What the queues by priority of all releases share: an active heap, a heap of pods that back off, and a place for those that fit nowhere.
+"""The queue by priority, as far as all releases share it: an active heap, a heap of pods that back off, and the parked pods.
 
-What the queue of a release does otherwise is a cell, or one of the few methods that :class:`QueueBase` leaves open.
+Releases differ in cells and in the few methods that :class:`QueueBase` leaves open.
 Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: pkg/scheduler/core/scheduling_queue.go).
 """
 
@@ -21,9 +21,9 @@ from .heap import Heap
 from .parked import Contents, Parked, Pending, QueuedPod
 
 BACKOFF_FLUSH = 1.0
-"""Seconds between two looks at the backoff queue."""
+"""Seconds between two flushes of the backoff queue."""
 UNSCHEDULABLE_FLUSH = 30.0
-"""Seconds between two looks at the pods that are parked."""
+"""Seconds between two flushes of the parked pods."""
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -34,10 +34,10 @@ class QueueBase(ABC):
     nominations: Nominations
     clock: Clock
     less: Callable[[QueuedPod, QueuedPod], bool]
-    """Whether the first of two active pods goes before the second."""
+    """Whether the first of two active pods is tried before the second."""
     cycle: int = 0
     _move_cycle: int = -1
-    """The cycle in which pods were last asked to move."""
+    """The cycle of the last move."""
     _active: Heap[QueuedPod] = attrs.field(init=False)
     _waiting: Heap[QueuedPod] = attrs.field(init=False)
     """Pods that back off."""
@@ -53,7 +53,7 @@ class QueueBase(ABC):
         self._parked_timer = Timer(self.clock.now, UNSCHEDULABLE_FLUSH)
         self._parked_at_most = inf if self.cells.parked_at_most is None else self.cells.parked_at_most
 
-    # --- what the queues do otherwise -------------------------------------------------------------------------------
+    # --- what releases do differently -------------------------------------------------------------------------------
 
     @abstractmethod
     def _time_of(self, pod: Pod) -> float:
@@ -61,24 +61,24 @@ class QueueBase(ABC):
 
     @abstractmethod
     def _ends(self, item: QueuedPod) -> float:
-        """When the wait of a pod ends; ``-inf``: it does not wait."""
+        """When the backoff of a pod ends; ``-inf``: it has none."""
 
     @abstractmethod
     def _replaced(self, item: QueuedPod, pod: Pod) -> QueuedPod:
-        """The entry of a pod whose object changed."""
+        """The entry of a pod after its object was updated."""
 
     def _activate(self, item: QueuedPod) -> bool:
-        """Let a pod be tried; False where it is held back, and so parked."""
+        """Make a pod active; False if it is held back, which parks it."""
         self._active.put(item.pod.key, item)
         return True
 
     @abstractmethod
     def _count_failure(self, key: str) -> None:
-        """A pod failed."""
+        """An attempt of a pod failed."""
 
     @abstractmethod
     def _forget_failures(self, key: str) -> None:
-        """A pod begins anew."""
+        """The next failure of a pod counts as its first."""
 
     # --- looking ----------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ class QueueBase(ABC):
         item.timestamp = self._time_of(item.pod)
         if self.cells.has_backoff:
             self._count_failure(item.pod.key)
-        # Upstream: the flag of 1.12 is cleared by every pop, so that only moves since the last one count.
+        # Upstream: every pop clears the flag of 1.12, so only moves since the last pop count.
         was_moved = self._move_cycle >= (self.cycle if self.cells.move_marker == "flag" else cycle)
         if not was_moved and (is_unschedulable(item.pod) or not self.cells.parks_by_condition):
             self._parked.put(item)
@@ -139,7 +139,7 @@ class QueueBase(ABC):
             raise CacheError(self.cells.refusals[place].format(key))
 
     def _place_of(self, key: str) -> int | None:
-        """Which of the parked pods (0), the active ones (1) and those that back off (2) a pod is among."""
+        """Where a pod is: parked (0), active (1), backing off (2); None if it is not in the queue."""
         found = (self._parked.get(key), self._active.get(key), self._waiting.get(key))
         return next((place for place, item in enumerate(found) if item is not None), None)
 
@@ -175,7 +175,7 @@ class QueueBase(ABC):
     def _update_waiting(self, item: QueuedPod) -> None:
         key = item.pod.key
         if self.cells.update_ends_backoff:
-            # Upstream: an update of the status too.
+            # Upstream: an update of the status alone, too.
             self._waiting.remove(key)
             self._active.put(key, item)
         else:
@@ -191,7 +191,7 @@ class QueueBase(ABC):
     def delete(self, pod: Pod) -> None:
         self.tick()
         self.nominations.remove(pod)
-        # Upstream: an active pod keeps its failures for the next one of its name.
+        # Upstream: the failures of an active pod stay, and count for the next pod of its name.
         if self._active.remove(pod.key) is None:
             self._forget_failures(pod.key)
             self._waiting.remove(pod.key)
@@ -208,7 +208,7 @@ class QueueBase(ABC):
     def _move(self, items: Iterable[QueuedPod], now: float) -> None:
         for item in items:
             self._leave_parking(item, now)
-        # Upstream: a pod that is being tried will not be parked now, even where nothing was moved.
+        # Upstream: a pod that is being tried will not be parked, even if this moved no pod.
         self._move_cycle = self.cycle
 
     def _leave_parking(self, item: QueuedPod, now: float) -> None:
@@ -227,7 +227,7 @@ class QueueBase(ABC):
             self._flush(due)
         held = self._parked.oldest(held=True)
         if held is not None and self._parked_timer.next(held + self._parked_at_most, after=True) <= now:
-            # Upstream: a pod that is held back is moved over and over again, where it is, and counts as a move.
+            # Upstream: every flush moves a pod that is held back to where it is, and that counts as a move.
             self._move_cycle = self.cycle
         self._backoff_timer.spent = self._parked_timer.spent = now
 
@@ -244,7 +244,7 @@ class QueueBase(ABC):
         return inf if oldest is None else self._parked_timer.next(oldest + self._parked_at_most, after=True)
 
     def _flush(self, now: float) -> None:
-        # Upstream: two flushes at one time run in either order; here the one of the backoff queue is first.
+        # Upstream: two flushes at the same time run in any order; here the backoff queue is first.
         if self._backoff_due() == now:
             self._flush_waiting(now)
             self._backoff_timer.spent = now
@@ -266,18 +266,18 @@ class QueueBase(ABC):
 
 
 def scheduled_condition(pod: Pod) -> Condition | None:
-    """The condition PodScheduled of *pod*."""
+    """The condition PodScheduled of *pod*; None if it has none."""
     return next((condition for condition in pod.status.conditions if condition.type == "PodScheduled"), None)
 
 
 def is_unschedulable(pod: Pod) -> bool:
-    """Whether *pod* bears the mark of a failed attempt: condition PodScheduled False, reason Unschedulable."""
+    """Whether the condition PodScheduled of *pod* is False with reason Unschedulable."""
     found = scheduled_condition(pod)
     return found is not None and (found.status, found.reason) == ("False", "Unschedulable")
 
 
 def is_updated(old: Pod, new: Pod, finalizers_count: bool) -> bool:
-    """Whether an update may let *new* fit where *old* did not: anything but versions, status and perhaps finalizers changed."""
+    """Whether *new* may fit though *old* did not: more has changed than versions, status and, unless they count, finalizers."""
     return _stripped(old, finalizers_count) != _stripped(new, finalizers_count)
 
 

@@ -13,7 +13,7 @@ class Clock:
 
     now: float = 0.0
     origin: float = 0.0
-    """What 0 is in seconds since 1970, for the times that objects bear."""
+    """The clock's 0 in seconds since 1970; objects have times in dates."""
 
 
 @attrs.define(eq=False)

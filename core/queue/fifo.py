@@ -24,7 +24,7 @@ LONGEST_WAIT = 60.0
 class Fifo:
     """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`. No pod is parked, no event moves pods, nominations do not count.
 
-    A pod that failed is at the end at once; :class:`WaitingFifo` lets it wait.
+    A failed pod goes to the end at once; in a :class:`WaitingFifo` it waits first.
     """
 
     clock: Clock
@@ -77,10 +77,10 @@ class Fifo:
         self._queued.pop(pod.key, None)
 
     def nominate(self, pod: Pod, node_name: str) -> None:
-        """Nothing: nominations do not count."""
+        """Nothing: there are no nominations."""
 
     def withdraw(self, pod: Pod) -> None:
-        """Nothing: nominations do not count."""
+        """Nothing: there are no nominations."""
 
     def move_all(self) -> None:
         self.tick()
@@ -92,7 +92,7 @@ class Fifo:
         self.tick()
 
     def tick(self) -> None:
-        """Nothing: no time counts."""
+        """Nothing: there are no flushes."""
 
     def next_due(self) -> float | None:
         return None
@@ -110,7 +110,7 @@ class Wait:
 
 @attrs.define(eq=False)
 class WaitingFifo(Fifo):
-    """A FIFO with the scheduler's error function before it: a pod that failed waits its time and goes to the end."""
+    """A FIFO with the scheduler's error function in front: a failed pod waits and then goes to the end."""
 
     doubles: bool = attrs.field(kw_only=True)
     """Whether a pod's wait grows with each failure."""

@@ -39,7 +39,7 @@ class Heap(Generic[T]):
         return self._items[0] if self._items else None
 
     def in_order(self) -> list[T]:
-        """The items in the order in which they would be taken out, head first."""
+        """The items in the order in which :meth:`pop` would return them."""
         copy = Heap(self.less, list(self._items), list(self._keys), dict(self._index))
         return [copy.pop() for _ in range(len(copy))]
 

@@ -1,4 +1,4 @@
-"""What the scheduling queue knows of a pod, and the place where it parks those that fit nowhere for now.
+"""The entry of a pod in the scheduling queue, and the place where pods that fit nowhere are parked.
 
 Upstream: PodInfo and UnschedulablePodsMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.27: QueuedPodInfo in
 pkg/scheduler/framework/types.go, UnschedulablePods).
@@ -29,7 +29,7 @@ class Pending(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The pods in each part of a queue: the first two in the order in which they would leave, the last one by key."""
+    """The pods in each part of a queue: active and backoff in the order in which they would be taken out, unschedulable by key."""
 
     active: list[Pod]
     backoff: list[Pod]
@@ -44,33 +44,33 @@ def affinity_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
 
 @attrs.define(eq=False)
 class QueuedPod:
-    """A pod in the queue, or taken out of it to be tried. Times are seconds of the queue's clock."""
+    """A pod in the queue, or one that was popped and is being tried. Times are seconds of the queue's clock."""
 
     pod: Pod
     timestamp: float = -inf
-    """What it is ordered and moved by: when it entered the queue, or a time that the object says; ``-inf``: it has none."""
+    """Its time, for sorting and flushes: when it entered the queue, or a time in the object; ``-inf``: it has none."""
     attempts: int = 0
-    """How often it was taken out."""
+    """How often it was popped."""
     plugins: frozenset[str] = frozenset()
-    """The plugins that turned it down in its last attempt; none: anything may let it fit."""
+    """The plugins that rejected it in its last attempt; if there are none any event moves it."""
     is_gated: bool = False
-    """A plugin holds it back from being tried at all."""
+    """A plugin keeps it out of the active queue."""
     terms: tuple[PodAffinityTerm, ...] = attrs.field(default=attrs.Factory(lambda self: affinity_terms(self.pod), takes_self=True))
     """Its required pod affinity."""
 
     def read_again(self, pod: Pod) -> QueuedPod:
-        """The same attempt with the object as it is known now."""
+        """The same attempt with the object that was read again."""
         return QueuedPod(pod, self.timestamp, self.attempts, self.plugins, self.is_gated)
 
     def become(self, pod: Pod) -> None:
-        """The object changed."""
+        """Replace the object."""
         if pod.uid != self.pod.uid:
-            # Upstream: affinity counts as immutable, so it is read again for another UID only.
+            # Upstream: affinity counts as immutable and is read again for another UID only.
             self.terms = affinity_terms(pod)
         self.pod = pod
 
     def wait(self, initial: float, maximum: float) -> float:
-        """Seconds from its last failure to the next attempt: twice as many with each attempt."""
+        """The backoff in seconds: *initial* after the first attempt, doubled by each further one, up to *maximum*."""
         seconds = initial
         for _ in range(1, self.attempts):
             if seconds > maximum - seconds:
@@ -81,20 +81,20 @@ class QueuedPod:
 
 @attrs.define(eq=False)
 class Parked:
-    """The pods that were found unschedulable, and those that are held back, by key.
+    """Key -> pod that was found unschedulable or is held back.
 
-    Upstream: the order is that of a map; here they are handed out in ascending order of their keys.
+    Upstream: a map without order; here lists are in ascending order of the key.
     """
 
     _all: dict[str, QueuedPod] = attrs.field(factory=dict)
     _wanting: dict[str, QueuedPod] = attrs.field(factory=dict)
     """Those with required pod affinity."""
     _noted: dict[str, tuple[float, bool]] = attrs.field(factory=dict)
-    """Each pod's time and whether it is held back, as they stand in the heaps."""
+    """Key -> the pod's time and whether it is held back, as noted in the heaps."""
     _times: list[tuple[float, str]] = attrs.field(factory=list)
-    """A heap of (time, key); it may hold entries that are stale."""
+    """A heap of (time, key), with stale entries."""
     _held_times: list[tuple[float, str]] = attrs.field(factory=list)
-    """The same for those that are held back."""
+    """The same for pods that are held back."""
 
     def __len__(self) -> int:
         return len(self._all)
@@ -103,7 +103,7 @@ class Parked:
         return self._all.get(key)
 
     def put(self, item: QueuedPod) -> None:
-        """Park a pod, or replace the one of the same key."""
+        """Park a pod, or replace the entry of the same key."""
         key = item.pod.key
         self._all[key] = item
         if item.terms:
@@ -116,7 +116,7 @@ class Parked:
             heappush(self._held_times if item.is_gated else self._times, (item.timestamp, key))
 
     def drop(self, key: str) -> QueuedPod | None:
-        """Take out a pod; None where it is not here."""
+        """Remove a pod; None if it is not parked."""
         self._wanting.pop(key, None)
         self._noted.pop(key, None)
         return self._all.pop(key, None)
@@ -125,15 +125,15 @@ class Parked:
         return _by_key(self._all.values())
 
     def that_want(self, wants: Callable[[QueuedPod], bool]) -> list[QueuedPod]:
-        """The pods with required pod affinity for which *wants* holds."""
+        """The pods with required pod affinity for which *wants* is true."""
         return _by_key(item for item in self._wanting.values() if wants(item))
 
     def older_than(self, time: float) -> list[QueuedPod]:
-        """The pods whose time is before *time*; one without a time is not among them."""
+        """The pods whose time is before *time*, without those that have no time."""
         return _by_key(item for item in self._all.values() if -inf < item.timestamp < time)
 
     def oldest(self, *, held: bool = False) -> float | None:
-        """The earliest time of those that are, or are not, held back; None where none has a time."""
+        """The earliest time of the pods that are (or are not) *held* back; None if none has a time."""
         times = self._held_times if held else self._times
         while times:
             timestamp, key = times[0]

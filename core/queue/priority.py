@@ -1,4 +1,4 @@
-"""The queue by priority of the releases with predicates and priorities: any event may let any pod fit.
+"""The queue by priority of 1.12 to 1.16: any event may let any pod fit.
 
 Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: pkg/scheduler/core/scheduling_queue.go).
 """
@@ -33,7 +33,7 @@ class PriorityQueue(QueueBase):
         return pod_timestamp(pod) - self.clock.origin if self.cells.pod_timestamps else self.clock.now
 
     def _ends(self, item: QueuedPod) -> float:
-        # Upstream: at once where the failures of a pod that backs off are forgotten.
+        # Upstream: a pod that backs off moves at once if its failures were forgotten.
         until = self._backoff.until(item.pod.key)
         return -inf if until is None else until
 
@@ -59,17 +59,17 @@ class PriorityQueue(QueueBase):
 
 
 def by_priority(one: QueuedPod, other: QueuedPod) -> bool:
-    """Whether *one* goes before *other*: by priority alone."""
+    """Whether *one* is tried before *other*: by priority alone."""
     return one.pod.priority > other.pod.priority
 
 
 def by_priority_and_time(one: QueuedPod, other: QueuedPod) -> bool:
-    """Whether *one* goes before *other*: by priority, then by time."""
+    """Whether *one* is tried before *other*: by priority, then by time."""
     return (-one.pod.priority, one.timestamp) < (-other.pod.priority, other.timestamp)
 
 
 def pod_timestamp(pod: Pod) -> float:
-    """When *pod* was last tried, going by its condition PodScheduled, else when it was made: seconds since 1970, ``-inf`` without any."""
+    """The time of the condition PodScheduled, or of the creation if *pod* has none; seconds since 1970, ``-inf`` if absent."""
     condition = scheduled_condition(pod)
     if condition is None:
         return _seconds(pod.metadata.creation_timestamp)
@@ -87,11 +87,11 @@ def _seconds(text: str | None) -> float:
 
 
 def wants(item: QueuedPod, other: Pod) -> bool:
-    """Whether any required affinity term is about *other*, wherever that is; a selector that is not valid is about nobody."""
-    return any(_is_about(term, item.pod, other) for term in item.terms)
+    """Whether any required affinity term matches *other*, whatever its node; an invalid selector matches no pod."""
+    return any(_matches(term, item.pod, other) for term in item.terms)
 
 
-def _is_about(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
+def _matches(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
     if other.namespace not in (term.namespaces or (owner.namespace,)):
         return False
     try:

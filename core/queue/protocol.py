@@ -34,11 +34,11 @@ class SchedulingQueue(Protocol):
         ...
 
     def contents(self) -> Contents:
-        """The pods in each part, in the order in which they would leave."""
+        """The pods in each part, in the order in which they would be taken out."""
         ...
 
     def is_gated(self, pod: Pod) -> bool:
-        """Whether *pod* is held back from being tried at all."""
+        """Whether a plugin keeps *pod* out of the active queue."""
         ...
 
     def add(self, pod: Pod) -> None:
@@ -46,15 +46,15 @@ class SchedulingQueue(Protocol):
         ...
 
     def add_if_not_present(self, pod: Pod) -> None:
-        """As :meth:`add`, for a pod that may be in the queue: then nothing changes."""
+        """As :meth:`add`, but a pod that is in the queue stays as it is."""
         ...
 
     def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
         """A pod that was taken out failed in *cycle* (``queue.cycle`` as the attempt failed) and is to be tried again some time.
 
-        *item* is what :meth:`pop` gave, with the object as the API has it now (:meth:`QueuedPod.read_again`): its nomination counts,
-        and in 1.12 and 1.13 its condition PodScheduled. Raises :class:`~kubeclassic.exceptions.CacheError` for a pod that is in the queue
-        already.
+        *item* is the entry that :meth:`pop` gave, with the object as the API has it now (:meth:`QueuedPod.read_again`): its nomination
+        counts, and in 1.12 and 1.13 its condition PodScheduled. Raises :class:`~kubeclassic.exceptions.CacheError` if the pod is in the
+        queue already.
         """
         ...
 
@@ -71,11 +71,11 @@ class SchedulingQueue(Protocol):
         ...
 
     def nominate(self, pod: Pod, node_name: str) -> None:
-        """A pod waits for the pods on a node to leave."""
+        """Nominate a pod to a node, where victims have to leave first."""
         ...
 
     def withdraw(self, pod: Pod) -> None:
-        """A pod waits for no node any more."""
+        """Remove the nomination of a pod."""
         ...
 
     def move_all(self) -> None:
@@ -102,7 +102,7 @@ class SchedulingQueue(Protocol):
 def make_queue(algorithm: Algorithm, nominations: Nominations, clock: Clock, *, waits: bool = True) -> SchedulingQueue:
     """The queue of the algorithm's release and gates, which keeps *nominations* and goes by *clock*.
 
-    *waits*: where failed pods wait before they enter the queue, they do so in it; else they enter at once.
+    *waits*: a FIFO includes the wait of failed pods, which upstream's error function adds; else they enter it at once.
     """
     cells = algorithm.release.queue
     if cells.fifo_without_priority and not algorithm.enabled("PodPriority"):

@@ -58,7 +58,7 @@ NODE_CHANGES = (
     ClusterEvent("Node", Action.UPDATE_NODE_TAINT, "NodeTaintChange"),
     ClusterEvent("Node", Action.UPDATE_NODE_CONDITION, "NodeConditionChange"),
 )
-"""What may change of a node; of several changes the first one is told."""
+"""The changes of a node; an update with several is the first of them."""
 _VOLUME_EVENTS = tuple(
     ClusterEvent(kind, action, label + verb)
     for kind, label in (
@@ -75,7 +75,7 @@ EVENTS = {
         *(UNSCHEDULABLE_TIMEOUT, ClusterEvent(ANYTHING, Action.ALL, "WildCardEvent")),
     )
 }
-"""What upstream tells its queue of, by label. Upstream: pkg/scheduler/internal/queue/events.go."""
+"""Label -> event that moves pods. Upstream: pkg/scheduler/internal/queue/events.go."""
 ALL_EVENTS = tuple(
     ClusterEvent(kind, Action.ALL) for kind in ("Pod", "Node", "CSINode", "PersistentVolume", "PersistentVolumeClaim", "StorageClass")
 )

@@ -1,4 +1,4 @@
-"""The scheduling queue of the framework: a pod that was turned down waits for an event that may let it fit.
+"""The scheduling queue of the framework: a pod that plugins rejected waits for an event that may let it fit.
 
 Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go.
 """
@@ -17,7 +17,7 @@ from ...core.queue.parked import QueuedPod
 from .events import ASSIGNED_POD_ADD, ASSIGNED_POD_UPDATE, UNSCHEDULABLE_TIMEOUT, ClusterEvent
 
 Registrations = Sequence[tuple[str, ClusterEvent]]
-"""(plugin, what may let pods fit that it turned down)."""
+"""(plugin, an event that may let the pods fit that it rejected)."""
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -28,13 +28,13 @@ class FrameworkQueue(QueueBase):
     """
 
     held_by: Callable[[Pod], str | None]
-    """The PreEnqueue plugin that holds a pod back; None where it may be tried."""
+    """The PreEnqueue plugin that holds a pod back; None if it may be tried."""
     registrations: Registrations
     namespaces: Listing[Namespace] = attrs.field(factory=Listing)
     initial_backoff: float = 1.0
     max_backoff: float = 10.0
     _helped: dict[ClusterEvent, frozenset[str]] = attrs.field(init=False, factory=dict)
-    """Event -> the plugins that wait for such a one."""
+    """Event -> the plugins that wait for it."""
 
     def _time_of(self, pod: Pod) -> float:
         return self.clock.now
@@ -43,28 +43,28 @@ class FrameworkQueue(QueueBase):
         return item.timestamp + item.wait(self.initial_backoff, self.max_backoff)
 
     def _replaced(self, item: QueuedPod, pod: Pod) -> QueuedPod:
-        # Upstream: in place, so that the nomination that shares the entry changes too.
+        # Upstream: in place, so a nomination that shares the entry changes too.
         item.become(pod)
         return item
 
     def _count_failure(self, key: str) -> None:
-        """Nothing: an entry counts its own attempts."""
+        """Nothing: the entry counts its attempts."""
 
     def _forget_failures(self, key: str) -> None:
-        """Nothing: they go with the entry."""
+        """Nothing: a new entry starts with none."""
 
     def _activate(self, item: QueuedPod) -> bool:
         holder = self.held_by(item.pod)
         item.is_gated = holder is not None
         if holder is None:
             return super()._activate(item)
-        # Upstream: it stays in the other parts, if it is there.
+        # Upstream: if the key is in another part too, it stays there.
         item.plugins |= {holder}
         self._parked.put(item)
         return False
 
     def move_all(self, event: ClusterEvent = UNSCHEDULABLE_TIMEOUT, passes: Callable[[Pod], bool] | None = None) -> None:
-        """Something happened: those that *passes* accepts are tried again, if what turned them down waits for such an event."""
+        """An event: it moves the parked pods that *passes* accepts and whose plugins wait for such an event."""
         self.tick()
         self._move_for(event, (item for item in self._parked.all() if passes is None or passes(item.pod)))
 
@@ -91,15 +91,15 @@ class FrameworkQueue(QueueBase):
 
 
 def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace]) -> bool:
-    """Whether any required affinity term is about *other*, wherever that is; where one has a selector that is not valid none is."""
+    """Whether any required affinity term matches *other*, whatever its node; with one invalid selector no term does."""
     try:
-        found = [_is_about(term, item.pod, other, namespaces) for term in item.terms]
+        found = [_matches(term, item.pod, other, namespaces) for term in item.terms]
     except SelectorError:
         return False
     return any(found)
 
 
-def _is_about(term: PodAffinityTerm, owner: Pod, other: Pod, namespaces: Listing[Namespace]) -> bool:
+def _matches(term: PodAffinityTerm, owner: Pod, other: Pod, namespaces: Listing[Namespace]) -> bool:
     by_name, by_labels = compile_selector(term.label_selector), compile_selector(term.namespace_selector)
     if not term.namespaces and term.namespace_selector is None:
         return other.namespace == owner.namespace and by_name(other.labels)
