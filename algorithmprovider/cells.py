@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..api.meaning.labels import SelectorError
 from ..core.arrays.arithmetic import rounded
-
-Ints = NDArray[np.int64]
+from ..core.arrays.types import Ints
 
 REGION_LABEL = "failure-domain.beta.kubernetes.io/region"
 ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"

@@ -8,13 +8,12 @@ from typing import Protocol
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
-from .arrays.batch import Batch, Mask
+from .arrays.batch import Batch
+from .arrays.types import Ints, Mask
 from .failures import Codes
 
-Numbers = NDArray[np.int64]
 """For each node the index of a volume in a list: int64[n], -1 for none."""
 
 
@@ -43,7 +42,7 @@ class Finding:
     texts: list[str] = attrs.field(factory=list)
     volumes: Sequence[PersistentVolume] = ()
     """The volumes that ``matches`` names by their index."""
-    matches: list[tuple[PersistentVolumeClaim, Numbers]] = attrs.field(factory=list)
+    matches: list[tuple[PersistentVolumeClaim, Ints]] = attrs.field(factory=list)
     """For each claim the index into ``volumes`` of the volume that it gets on each node: int64[n], -1 for none."""
     provisions: list[tuple[PersistentVolumeClaim, Mask]] = attrs.field(factory=list)
     """The claims whose volumes have to be provisioned, and on which nodes: bool[n]."""

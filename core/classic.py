@@ -15,7 +15,7 @@ import numpy as np
 
 from ..api.objects import KubeObject, Pod
 from ..exceptions import CacheError, ExtenderError
-from .arrays.batch import Mask, Rows
+from .arrays.types import Mask, Rows
 from .bindingcycle import UNSCHEDULABLE, Failure
 from .cluster.order import RoundOrder
 from .cycle import Cycle

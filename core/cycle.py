@@ -11,6 +11,7 @@ from ..api.objects import Pod
 from .arrays.batch import Batch
 from .arrays.census import Counter
 from .arrays.table import NodeTable
+from .arrays.types import Scores
 from .binding import Binder
 from .cluster.cache import Cache
 from .cluster.listings import Listings
@@ -18,7 +19,7 @@ from .failures import Failures
 from .pods.notes import Notes
 from .pods.template import Entry, Template, Templates
 from .release import Release
-from .rule import Algorithm, Predicate, Priority, RuleError, Scores
+from .rule import Algorithm, Predicate, Priority, RuleError
 
 
 class CachedAnswer(Protocol):

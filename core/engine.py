@@ -18,8 +18,8 @@ import numpy as np
 
 from ..api.objects import KubeObject, Pod
 from ..exceptions import ExtenderError
-from .arrays.batch import Ints, Mask, Rows
 from .arrays.table import NodeTable
+from .arrays.types import Ints, Mask, Rows
 from .binding import Binder
 from .bindingcycle import BindingCycle
 from .cluster.cache import Cache

@@ -7,16 +7,14 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from .arrays.batch import Batch
+from .arrays.types import Scores
 from .failures import Failures
 from .pods.notes import Slot
 from .pods.template import Template
 from .release import Release
 
-Scores = NDArray[np.int64]
 AnyCycle = Any
 """A :class:`~kubeclassic.core.cycle.Cycle`. It is Any here because that module imports this one."""
 

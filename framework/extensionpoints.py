@@ -12,10 +12,11 @@ import attrs
 
 from ..api.objects import Pod
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.notes import Slot
 from ..core.pods.template import Template
-from ..core.rule import Reads, Scores
+from ..core.rule import Reads
 from .cycle.diagnosis import Diagnosis
 from .cycle.state import FrameworkCycle, PostFilterResult, PreFilterResult
 from .status import Status

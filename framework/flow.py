@@ -16,7 +16,8 @@ import attrs
 import numpy as np
 
 from ..api.objects import KubeObject, Pod
-from ..core.arrays.batch import Batch, Mask, Rows
+from ..core.arrays.batch import Batch
+from ..core.arrays.types import Mask, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.order import NO_ROWS, ListOrder
 from ..core.decision.decision import Decision, Details

@@ -31,10 +31,11 @@ import numpy as np
 
 from ..api.objects import Node, Pod
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.notes import Slot
 from ..core.pods.template import Entry, Template
-from ..core.rule import Reads, Scores
+from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult
 from .extensionpoints import POINTS
 from .status import Code, Status

@@ -7,9 +7,10 @@ from typing import Any
 import attrs
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Predicate, Priority, RuleError, Scores
+from ..core.rule import Predicate, Priority, RuleError
 from .extensionpoints import Filter, Score
 
 

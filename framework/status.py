@@ -10,7 +10,8 @@ from functools import cache
 
 import attrs
 
-from ..core.failures import Failures, Mask, Reason
+from ..core.arrays.types import Mask
+from ..core.failures import Failures, Reason
 
 
 class Code(enum.Enum):

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 import attrs
 import numpy as np
 
-from ..core.arrays.batch import Batch, Ints
+from ..core.arrays.batch import Batch
 from ..core.arrays.census import Counter
 from ..core.arrays.columns import grown
 from ..core.arrays.table import NodeTable
+from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
-from ..core.failures import Failures, Mask, Reasons
+from ..core.failures import Failures, Reasons
 from ..core.matching.domains import DomainSums
 from ..core.pods.template import Entry, Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, targeted_by, unreadable

@@ -9,10 +9,10 @@ from functools import partial
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..api.objects import PersistentVolume, PersistentVolumeClaim, Volume
-from ..core.arrays.batch import Batch, Ints, Mask
+from ..core.arrays.batch import Batch
+from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.claims import claim_name
@@ -218,7 +218,7 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     return Failures.joined([errors_of(faults, nodes.n), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, exceeded)])
 
 
-def _alone(news: list[dict[Hashable, str]], limits: Limits) -> NDArray[np.bool_]:
+def _alone(news: list[dict[Hashable, str]], limits: Limits) -> Mask:
     """Where the pod's own volumes alone exceed a limit: bool[n]."""
     found = np.zeros_like(limits.limited)
     for group, new in enumerate(news):

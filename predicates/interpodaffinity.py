@@ -13,8 +13,9 @@ import attrs
 import numpy as np
 
 from ..api.objects import Namespace
-from ..core.arrays.batch import Batch, Ints, Mask
+from ..core.arrays.batch import Batch
 from ..core.arrays.census import Counter, Terms
+from ..core.arrays.types import Ints, Mask
 from ..core.cluster.listings import Listing
 from ..core.cycle import Cycle
 from ..core.failures import Failures

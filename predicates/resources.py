@@ -7,7 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from ..core.arrays.batch import Batch, Ints, Mask
+from ..core.arrays.batch import Batch
+from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason
 from ..core.pods.notes import Slot

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..api.meaning.labels import everything, set_selector
 from ..api.objects import Map
-from ..core.arrays.batch import Batch, Mask
+from ..core.arrays.batch import Batch
 from ..core.arrays.census import Counter, PodsMatching
+from ..core.arrays.types import Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import pairs_mask

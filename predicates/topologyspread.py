@@ -10,8 +10,9 @@ import numpy as np
 
 from ..api.meaning.labels import selector_matches
 from ..api.objects import TopologySpreadConstraint
-from ..core.arrays.batch import Batch, Ints, Mask
+from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
+from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import required_node_affinity

@@ -9,10 +9,10 @@ from functools import partial
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..api.objects import PersistentVolumeClaim, Volume, VolumeSource
-from ..core.arrays.batch import Batch, Ints, Mask
+from ..core.arrays.batch import Batch
+from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.claims import claim_name, is_made_for_pod, not_owned
@@ -181,7 +181,7 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
             kinds = nodes.label(label)
             limits = np.where(kinds.present, np.where(kinds.where(_is_nitro), disk.nitro_limit, disk.limit), limits)
     if nodes_limit_volumes(cycle):
-        own: NDArray[np.int64] = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
+        own: Ints = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
         limits = np.where(own == NO_LIMIT, limits, own)
     return limits
 

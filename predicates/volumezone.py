@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
-from ..core.arrays.batch import Batch, Mask
+from ..core.arrays.batch import Batch
+from ..core.arrays.types import Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Template

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
-from ..core.rule import Reads, Scores
+from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
 
 Controller = tuple[str, str]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..core.arrays.batch import Batch, Ints, Mask
+from ..core.arrays.batch import Batch
+from ..core.arrays.types import Floats, Ints, Mask, Scores
 from ..core.cycle import Cycle
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
-from ..core.rule import Reads, Scores
+from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
 from .shares import both_requested_with, nonzero_request
 
-Fractions = NDArray[np.float64]
 VOLUMES_GATE = "BalanceAttachedNodeVolumes"
 
 
@@ -33,14 +32,14 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     return np.where(room, evenness * MAX_PRIORITY, 0).astype(np.int64)
 
 
-def _fractions(requested: Ints, capacity: Ints) -> Fractions:
+def _fractions(requested: Ints, capacity: Ints) -> Floats:
     """float64 as given; 1 where there is no capacity."""
     if capacity.all():
         return requested / capacity
     return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)
 
 
-def _with_volumes(cpu: Fractions, memory: Fractions, transient: Ints, evenness: Fractions, room: Mask) -> tuple[Fractions, Mask]:
+def _with_volumes(cpu: Floats, memory: Floats, transient: Ints, evenness: Floats, room: Mask) -> tuple[Floats, Mask]:
     """The same by one minus the variance of three fractions, on nodes where a count predicate has set a limit above 0."""
     allocatable, requested = transient
     counted = allocatable > 0
@@ -48,6 +47,6 @@ def _with_volumes(cpu: Fractions, memory: Fractions, transient: Ints, evenness: 
     return np.where(counted, 1 - _variance(cpu, memory, volumes), evenness), room & (volumes < 1)
 
 
-def _variance(cpu: Fractions, memory: Fractions, volumes: Fractions) -> Fractions:
+def _variance(cpu: Floats, memory: Floats, volumes: Floats) -> Floats:
     mean = (cpu + memory + volumes) / 3
     return ((cpu - mean) * (cpu - mean) + (memory - mean) * (memory - mean) + (volumes - mean) * (volumes - mean)) / 3

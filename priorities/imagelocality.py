@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.batch import Batch, Ints
+from ..core.arrays.batch import Batch
+from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
-from ..core.rule import Reads, Scores
+from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
 
 MIB = 1024 * 1024

@@ -9,6 +9,7 @@ import numpy as np
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Counter, Query
 from ..core.arrays.table import NodeTable
+from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.matching.domains import DomainSums
 from ..core.matching.namespaces import by_name, terms_about
@@ -25,7 +26,7 @@ from ..core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ..core.rule import Reads, Reduction, RuleError, Scores
+from ..core.rule import Reads, Reduction, RuleError
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..core.arrays.arithmetic import truncated_div
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
-from ..core.rule import Reads, Scores
+from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
 from .shares import both_requested_with, free_share, nonzero_request
 

@@ -9,10 +9,11 @@ import numpy as np
 from ..api.meaning.labels import SelectorError
 from ..api.objects import PreferredSchedulingTerm
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.matching.nodeselectors import expressions_mask
 from ..core.pods.template import Template
-from ..core.rule import Reads, RuleError, Scores
+from ..core.rule import Reads, RuleError
 from .reduce import normalize_reduce
 from .rule import priority
 

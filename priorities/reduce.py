@@ -6,9 +6,10 @@ import numpy as np
 
 from ..core.arrays.arithmetic import truncated_div
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
-from ..core.rule import Reduction, Scores
+from ..core.rule import Reduction
 from .rule import MAX_PRIORITY
 
 

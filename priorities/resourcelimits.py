@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..api.objects import Container
-from ..core.arrays.batch import Batch, Mask
+from ..core.arrays.batch import Batch
+from ..core.arrays.types import Mask, Scores
 from ..core.cycle import Cycle
 from ..core.pods.requests import CPU, MEMORY, amount, wrapped
 from ..core.pods.template import Template
-from ..core.rule import Reads, Scores
+from ..core.rule import Reads
 from .rule import priority
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Hashable
 import numpy as np
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads, Scores
+from ..core.rule import Priority, Reads
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]

@@ -6,20 +6,18 @@ from collections.abc import Collection, Hashable
 from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
+from ..core.arrays.types import Floats, Scores
 from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle
 from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered
 from ..core.pods.notes import Slot
 from ..core.pods.template import Group, Template
 from ..core.release import Release
-from ..core.rule import Priority, Reads, Reduction, Scores
+from ..core.rule import Priority, Reads, Reduction
 from .rule import MAX_PRIORITY, priority
-
-Floats = NDArray[np.float64]
 
 ZONE_WEIGHT = 2.0 / 3.0
 """The zone's part of the score, where the node has a zone."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.matching.owners import first_service_selector
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads, Scores
+from ..core.rule import Priority, Reads
 from .rule import MAX_PRIORITY, priority
 from .selectorspread import peers
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.arithmetic import Ints, truncated_div
+from ..core.arrays.arithmetic import truncated_div
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Ints
 from ..core.pods.notes import Slot
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template

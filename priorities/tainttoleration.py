@@ -7,9 +7,10 @@ import numpy as np
 from ..api.meaning.tolerations import tolerates
 from ..api.objects import Taint, Toleration
 from ..core.arrays.batch import Batch
+from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
-from ..core.rule import Reads, Scores
+from ..core.rule import Reads
 from .reduce import normalize_reduce
 from .rule import priority
 

@@ -7,7 +7,8 @@ from collections.abc import Hashable
 import numpy as np
 
 from ..core.arrays.arithmetic import tabulated
-from ..core.arrays.batch import Batch, Ints
+from ..core.arrays.batch import Batch
+from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
 from ..core.matching.nodeselectors import required_node_affinity
 from ..core.matching.spread import (
@@ -22,7 +23,7 @@ from ..core.matching.spread import (
     without_a_key,
 )
 from ..core.pods.template import Template
-from ..core.rule import Reads, Reduction, RuleError, Scores
+from ..core.rule import Reads, Reduction, RuleError
 from .rule import MAX_PRIORITY, priority
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ..api.objects import Pod
-from ..core.arrays.batch import Rows
+from ..core.arrays.types import Rows
 from ..core.cycle import Cycle
 from ..core.decision.decision import Decision, Details
 from ..core.decision.score import Ranking, ScoreError

@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..api.objects import Pod
+from ..core.arrays.types import Floats, Ints
 from ..core.engine import Engine
-
-Shares = NDArray[np.float64]
 
 
 def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
@@ -25,7 +23,7 @@ def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
     free = np.maximum(table.allocatable[:, there] - table.requested[:, there], 0)
     full = table.pod_count[there] >= table.max_pods[there]
     kinds = Counter(tuple(engine.templates.of(pod).requests.items()) for pod in pods)
-    weights: Shares = np.zeros(len(there))
+    weights: Floats = np.zeros(len(there))
     for asked, count in kinds.items():
         misfit = full.copy()
         for name, number in asked:
@@ -36,6 +34,6 @@ def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
     return {name: _share(free[index], weights) for name, index in table.resources.items() if table.allocatable[index, there].any()}
 
 
-def _share(free: NDArray[np.int64], weights: Shares) -> float:
+def _share(free: Ints, weights: Floats) -> float:
     total = float(free.sum())
     return round(float(free @ weights) / total, 6) if total else 0.0

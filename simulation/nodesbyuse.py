@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..core.arrays.types import Ints
 from ..core.engine import Engine
 
 TENTHS = 10
-Ints = NDArray[np.int64]
 
 
 def nodes_by_use(engine: Engine) -> dict[str, list[int]]:

@@ -7,12 +7,11 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.arrays.table import NodeTable
+from ..core.arrays.types import Ints
 from .simulate import Simulation
 
-Ints = NDArray[np.int64]
 UNITS = {"cpu": "millicores", "memory": "bytes", "ephemeral-storage": "bytes"}
 """Other resources are counted in pieces."""
 

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...api.objects.quantity import wrap_int64
-
-Ints = NDArray[np.int64]
+from .types import Floats, Ints
 
 
 def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
@@ -63,7 +61,7 @@ def _to(end: int) -> Ints:
     return np.arange(end)
 
 
-def rounded(numbers: NDArray[np.float64]) -> Ints:
+def rounded(numbers: Floats) -> Ints:
     """*numbers* as whole ones, halves away from zero: int64[n].
 
     >>> rounded(np.array([0.5, 1.4, -2.5])).tolist()

@@ -17,10 +17,8 @@ from ..pods.template import Entry, Port
 from .census import Counter, Query
 from .columns import Column, ColumnView
 from .table import NodeTable, Statuses
+from .types import Ints, Mask, Rows
 
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
 NOBODY: Column[str | None] = Column(None)
 ZONE = ""
 """The key of counts by zone; no label has it."""

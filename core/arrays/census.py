@@ -12,14 +12,12 @@ from typing import Any, Protocol
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..pods.pairs import Pair, Pairs
 from ..pods.template import Group, Template
 from ..pods.terms import ROLES, TermCarriers, TermIndex, carriers
 from .columns import Column, grown
-
-Counts = NDArray[np.int64]
+from .types import Ints
 
 
 class Query(Hashable, Protocol):
@@ -54,11 +52,11 @@ class Counter:
     """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked for."""
 
     query: Query
-    rows: Counts = attrs.field(factory=lambda: np.zeros(8, np.int64))
+    rows: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
     total: int = 0
     revision: int = 0
     """Moves with every change, for those who keep what they made of it."""
-    _domains: dict[str, tuple[Column[Any], Counts]] = attrs.field(factory=dict)
+    _domains: dict[str, tuple[Column[Any], Ints]] = attrs.field(factory=dict)
     _by_template: dict[int, int] = attrs.field(factory=dict)
 
     def of(self, template: Template) -> int:
@@ -92,12 +90,12 @@ class Counter:
             self.rows[rows] += counts
             self.total += int(counts.sum())
 
-    def domains(self, key: str, labels: dict[str, Column[str | None]]) -> Counts:
+    def domains(self, key: str, labels: dict[str, Column[str | None]]) -> Ints:
         """Counts by code of the label column *key*: int64[values]; code 0, the rows without the label, counts nothing."""
         column = labels.get(key)
         return np.zeros(1, np.int64) if column is None else self.by(key, column)
 
-    def by(self, key: str, column: Column[Any]) -> Counts:
+    def by(self, key: str, column: Column[Any]) -> Ints:
         """Counts by code of *column*, which goes by *key* and follows from labels: int64[values]; code 0 counts nothing."""
         known, found = self._domains.get(key, (column, None))
         if found is None or len(found) < len(known.values):
@@ -107,7 +105,7 @@ class Counter:
             self._domains[key] = column, found
         return found
 
-    def domains_without(self, key: str, labels: dict[str, Column[str | None]], rows: Collection[int]) -> Counts:
+    def domains_without(self, key: str, labels: dict[str, Column[str | None]], rows: Collection[int]) -> Ints:
         """As :meth:`domains`, the pods of *rows* left out."""
         found = self.domains(key, labels)
         counted = [row for row in rows if row < len(self.rows) and self.rows[row]]

@@ -7,7 +7,8 @@ from operator import itemgetter
 import attrs
 
 from ..pods.template import Template
-from .trail import Revisions, Rows, distinct
+from .trail import Revisions, distinct
+from .types import Rows
 
 Event = tuple[int, Template | None]
 """A row that changed, and the template of the pod that came, where that is all."""

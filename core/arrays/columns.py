@@ -9,6 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from .types import Mask, ValueCodes
+
 T = TypeVar("T", bound=Hashable)
 
 
@@ -30,7 +32,7 @@ class Column(Generic[T]):
     """
 
     absent: T
-    codes: NDArray[np.intp] = attrs.field(factory=lambda: np.zeros(8, np.intp))
+    codes: ValueCodes = attrs.field(factory=lambda: np.zeros(8, np.intp))
     values: list[T] = attrs.field(init=False)
     _code_of: dict[T, int] = attrs.field(init=False)
 
@@ -68,7 +70,7 @@ class ColumnView(Generic[T]):
     """A column as one batch sees it: ``codes`` intp[n]."""
 
     column: Column[T]
-    codes: NDArray[np.intp]
+    codes: ValueCodes
 
     @property
     def values(self) -> list[T]:
@@ -79,15 +81,15 @@ class ColumnView(Generic[T]):
         """The answer of *test* for every node, asked once a distinct value: dtype[n]."""
         return self.column.ask(test, dtype)[self.codes]
 
-    def equals(self, value: T) -> NDArray[np.bool_]:
+    def equals(self, value: T) -> Mask:
         """Which nodes have *value*: bool[n]."""
-        found: NDArray[np.bool_] = self.codes == self.column.known(value)
+        found: Mask = self.codes == self.column.known(value)
         return found
 
     @property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Mask:
         """Which nodes have any value: bool[n]."""
-        found: NDArray[np.bool_] = self.codes != 0
+        found: Mask = self.codes != 0
         return found
 
     def at(self, i: int) -> T:

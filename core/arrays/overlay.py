@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ...api.objects import Pod
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Entry, Port
 from .arithmetic import add_at
-from .batch import Batch, Edit, Ints, Mask, Rows
+from .batch import Batch, Edit
 from .census import Counter, Query
 from .table import NodeTable
+from .types import Ints, Mask, Rows
 
 
 @attrs.define(eq=False)
@@ -144,7 +144,7 @@ class Overlay(Batch):
         return self._nonzero
 
     def nonzero(self, resource: str) -> Ints:
-        row: NDArray[np.int64] = self._nonzero[(CPU, MEMORY).index(resource)]
+        row: Ints = self._nonzero[(CPU, MEMORY).index(resource)]
         return row
 
     @property

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Template
 from .arithmetic import add_at
-from .batch import Batch, Ints, Rows
+from .batch import Batch
 from .table import NodeTable
+from .types import Ints, Rows
 
 
 @attrs.define(eq=False, slots=False)
@@ -60,7 +60,7 @@ class SumsTrial(Batch):
     def pod_count(self) -> Ints:
         return self.pods_there
 
-    def put(self, counted: NDArray[np.int64], amounts: dict[str, Ints], nonzero: tuple[Ints, Ints] | None = None) -> None:
+    def put(self, counted: Ints, amounts: dict[str, Ints], nonzero: tuple[Ints, Ints] | None = None) -> None:
         """Add (or take off) on each node *counted* pods of these amounts: int64[n] each; *nonzero* matters to scores alone."""
         for name, amount in amounts.items():
             self.requests[name] += amount

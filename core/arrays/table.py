@@ -11,7 +11,6 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ...api.objects import Map, Node, Taint
 from ...api.objects.quantity import MAX_INT64, wrap_int64
@@ -21,8 +20,8 @@ from ..release import Requests
 from .census import Census
 from .changes import ChangeLog
 from .columns import Column, Postings, grown
+from .types import Ints, Mask
 
-Ints = NDArray[np.int64]
 Statuses = tuple[tuple[str, str], ...]
 ImageStates = Mapping[str, tuple[int, int]]
 MOST_KEPT = 1 << 14
@@ -34,7 +33,7 @@ def _ints() -> Ints:
     return np.zeros(8, np.int64)
 
 
-def _flags() -> NDArray[np.bool_]:
+def _flags() -> Mask:
     return np.zeros(8, np.bool_)
 
 
@@ -61,8 +60,8 @@ class NodeTable:
     nonzero: Ints = attrs.field(factory=lambda: np.zeros((2, 8), np.int64))
     pod_count: Ints = attrs.field(factory=_ints)
     max_pods: Ints = attrs.field(factory=_ints)
-    has_node: NDArray[np.bool_] = attrs.field(factory=_flags)
-    used: NDArray[np.bool_] = attrs.field(factory=_flags)
+    has_node: Mask = attrs.field(factory=_flags)
+    used: Mask = attrs.field(factory=_flags)
     transient: Ints = attrs.field(factory=lambda: np.zeros((2, 8), np.int64))
     """Allocatable and requested volumes, as the count predicates left them in this cycle."""
     labels: dict[str, Column[str | None]] = attrs.field(factory=dict)

@@ -7,9 +7,9 @@ from typing import Generic, TypeVar
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-Rows = NDArray[np.intp]
+from .types import Rows
+
 Step = TypeVar("Step")
 
 NEVER = -1

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import attrs
 import numpy as np
 
-from ..arrays.batch import Rows
 from ..arrays.table import NodeTable
+from ..arrays.types import Rows
 from .cache import Cache
 from .snapshot import Snapshot
 

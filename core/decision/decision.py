@@ -9,8 +9,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ..arrays.batch import Rows
-from ..rule import Scores
+from ..arrays.types import Rows, Scores
 from .plan import Preemption
 from .score import Ranking
 from .search import Search

@@ -13,9 +13,10 @@ import attrs
 import numpy as np
 
 from ...exceptions import ExtenderError
-from ..arrays.batch import Batch, Rows
+from ..arrays.batch import Batch
+from ..arrays.types import Rows, Scores
 from ..cycle import Cycle
-from ..rule import Priority, Reduction, RuleError, Scores
+from ..rule import Priority, Reduction, RuleError
 from .extender import Extender
 
 

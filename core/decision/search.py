@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays.batch import Batch, Rows
+from ..arrays.batch import Batch
 from ..arrays.overlay import Overlay
+from ..arrays.types import Mask, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
-from ..failures import Mask
 from ..pods.template import Entry
 from ..rule import Predicate
 from .verdict import EquivalenceView, Judgement, Verdict, judge
@@ -90,7 +89,7 @@ class Search:
 def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, view: EquivalenceView | None = None) -> Search:
     """Judge the whole table, then visit rows in *order* until one feasible node more than *wanted* is found."""
     verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view)
-    fits: NDArray[np.bool_] = verdict.fits[order]
+    fits: Mask = verdict.fits[order]
     consumed = len(order)
     if wanted < consumed:
         found = np.flatnonzero(fits)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from ..arrays.batch import Ints, Rows
+from ..arrays.types import Ints, Rows
 
 PickHost = Callable[[int, int], tuple[int, bool]]
 """(number of nodes with the best total, lastNodeIndex) -> (index of the host among them, whether lastNodeIndex moves)."""

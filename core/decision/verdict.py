@@ -7,11 +7,11 @@ from typing import Protocol
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays.batch import Batch
+from ..arrays.types import Mask, Rows
 from ..cycle import Cycle
-from ..failures import Codes, Failures, Mask, Reasons
+from ..failures import Codes, Failures, Reasons
 from ..rule import Predicate
 
 
@@ -164,7 +164,7 @@ class Verdict:
                     found[i] = unresolvable[place]
         return found
 
-    def tally(self, rows: NDArray[np.intp]) -> dict[str, int]:
+    def tally(self, rows: Rows) -> dict[str, int]:
         """Reason -> its number of nodes among *rows*, in which each node is once."""
         found: dict[str, int] = {}
         patched = [i for i in rows.tolist() if i in self.place] if self.place else []

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...api.objects import NO_STRINGS, Container, KubeObject, Pod
-from ..arrays.batch import Rows
 from ..arrays.columns import grown
 from ..arrays.table import NodeTable
+from ..arrays.types import Mask, Rows
 from ..cluster.nominations import Nominations
 from ..decision.verdict import Judgement
-from ..failures import Failures, Mask, Reasons
+from ..failures import Failures, Reasons
 from ..release import Release
 from ..rule import Predicate
 from .invalidation import ALL, Gates, of_change, of_pod_arrival, of_volumes_assumed

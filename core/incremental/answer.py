@@ -10,11 +10,11 @@ from typing import Generic, TypeVar
 import attrs
 import numpy as np
 
-from ..arrays.batch import Rows
 from ..arrays.census import Counter
 from ..arrays.trail import NEVER, Trail
+from ..arrays.types import Rows, Scores
 from ..failures import Codes, Failures, Reasons
-from ..rule import ROWWISE, WIDE, Reads, Scores
+from ..rule import ROWWISE, WIDE, Reads
 
 Value = TypeVar("Value")
 

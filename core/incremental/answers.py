@@ -12,9 +12,10 @@ from typing import TypeVar
 
 import attrs
 
-from ..arrays.batch import Batch, Rows
+from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS
+from ..arrays.types import Rows
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rule import Predicate, Priority, Reads

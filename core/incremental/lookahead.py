@@ -12,10 +12,11 @@ from collections.abc import Callable, Hashable, Sequence
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch, Ints, Mask
+from ..arrays.batch import Batch
 from ..arrays.changes import Event
 from ..arrays.sums import SumsTrial
 from ..arrays.table import NodeTable
+from ..arrays.types import Ints, Mask
 from ..pods.template import Template
 from ..rule import Reads
 from .answer import Unanswerable

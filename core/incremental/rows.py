@@ -9,10 +9,11 @@ from operator import or_
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch, Ints, Mask
+from ..arrays.batch import Batch
 from ..arrays.changes import Event
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Trail, distinct
+from ..arrays.types import Ints, Mask
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reads
 from .answer import Unanswerable

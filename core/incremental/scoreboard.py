@@ -11,8 +11,9 @@ from collections.abc import Hashable, Sequence
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch, Ints, Mask, Rows
+from ..arrays.batch import Batch
 from ..arrays.trail import NEVER, union
+from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
 from . import verify
 from .answer import Scope, Unanswerable

@@ -7,11 +7,12 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch, Mask, Rows
+from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
+from ..arrays.types import Mask, Rows, Scores
 from ..cycle import Cycle
-from ..rule import Predicate, Priority, Reduction, Scores
+from ..rule import Predicate, Priority, Reduction
 from .answer import FailuresAnswer, ScoresAnswer
 
 

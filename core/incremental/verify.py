@@ -14,11 +14,12 @@ from typing import Protocol
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch, Ints, Mask, Rows
+from ..arrays.batch import Batch
+from ..arrays.types import Ints, Mask, Rows, Scores
 from ..cycle import Cycle
 from ..failures import Failures, Reasons
 from ..pods.notes import Notes
-from ..rule import Predicate, Priority, RuleError, Scores
+from ..rule import Predicate, Priority, RuleError
 
 
 @attrs.define

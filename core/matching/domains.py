@@ -11,9 +11,10 @@ from collections.abc import Collection
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch, Ints
+from ..arrays.batch import Batch
 from ..arrays.census import Counter
 from ..arrays.table import NodeTable
+from ..arrays.types import Ints
 
 
 @attrs.define(eq=False)

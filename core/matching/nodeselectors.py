@@ -15,8 +15,9 @@ import numpy as np
 from ...api.meaning.label_syntax import int64_or_none
 from ...api.meaning.labels import SelectorError, compile_selector, everything, match_expressions_selector, nothing, set_selector
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
-from ..arrays.batch import Batch, Mask
+from ..arrays.batch import Batch
 from ..arrays.columns import ColumnView
+from ..arrays.types import Mask
 from ..pods.template import Template
 
 Values = ColumnView[str | None]

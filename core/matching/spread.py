@@ -13,20 +13,19 @@ from typing import Protocol
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import LabelSelector, TopologySpreadConstraint
-from ..arrays.batch import Batch, Ints, Mask, Rows
+from ..arrays.batch import Batch
 from ..arrays.census import PodsMatching, Query
 from ..arrays.table import NodeTable
+from ..arrays.types import Ints, Mask, Rows, ValueCodes
 from ..pods.notes import Slot
 from ..pods.template import Template
 from .nodeselectors import pod_node_affinity_mask, required_node_affinity
 
 Constraints = tuple[TopologySpreadConstraint, ...]
 Namespaces = frozenset[str] | None
-Codes = NDArray[np.intp]
 NO_MINIMUM = 2**31 - 1
 """The smallest count of a topology key without domains."""
 _CONSTRAINTS: Mapping[str, Slot[Constraints]] = {when: Slot(when) for when in ("DoNotSchedule", "ScheduleAnyway")}
@@ -116,9 +115,9 @@ class DomainIndex:
     """
 
     rows: Rows
-    codes: Codes
+    codes: ValueCodes
     known: Mask
-    values: Codes
+    values: ValueCodes
     """intp: the codes of the known values."""
     is_whole: bool
     """``rows`` are exactly the rows that have the label."""
@@ -126,7 +125,7 @@ class DomainIndex:
     """Some row of the table lacks a topology key."""
 
     @classmethod
-    def of(cls, codes: Codes, size: int, mask: Mask, *, lacks_keys: bool = False) -> DomainIndex:
+    def of(cls, codes: ValueCodes, size: int, mask: Mask, *, lacks_keys: bool = False) -> DomainIndex:
         """The domains of the rows of *mask*: bool[rows] of the whole table. *codes*: intp[rows], the value of each row, one of *size*."""
         rows = np.flatnonzero(mask)
         mine = codes[rows]
@@ -156,7 +155,7 @@ class Domains:
 
     counts: Ints
     known: Mask
-    values: Codes
+    values: ValueCodes
     lacks_keys: bool = False
     """Some row of the table lacks a topology key."""
 
@@ -182,7 +181,7 @@ class Domains:
         """How many domains there are."""
         return len(self.values)
 
-    def least_if(self, codes: Codes, counts: Ints, known: Mask) -> Ints:
+    def least_if(self, codes: ValueCodes, counts: Ints, known: Mask) -> Ints:
         """The smallest count, for each node of a trial whose own domain of *codes* has *counts* if it is *known*: int64[n]."""
         others = np.where(codes == self.least_code, self.second, self.least)
         return np.where(known, np.minimum(counts, others), others)

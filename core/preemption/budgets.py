@@ -8,7 +8,7 @@ import numpy as np
 
 from ...api.meaning.labels import SelectorError, selector_matches
 from ...api.objects import PodDisruptionBudget
-from ..arrays.batch import Mask
+from ..arrays.types import Mask
 from ..pods.template import Template
 from .layout import PotentialVictims
 

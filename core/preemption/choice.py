@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays.batch import Ints, Mask, Rows
+from ..arrays.types import Ints, Mask, Rows
 from ..decision.plan import Victims
 from .layout import NEVER_STARTED, PotentialVictims
 

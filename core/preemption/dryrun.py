@@ -12,9 +12,9 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ..arrays.batch import Ints, Mask, Rows
 from ..arrays.overlay import Overlay
 from ..arrays.sums import SumsTrial
+from ..arrays.types import Ints, Mask, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Answers, Cycle
 from ..decision.search import judge_twice, run_effects

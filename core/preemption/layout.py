@@ -11,9 +11,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays.batch import Ints, Mask, Rows
 from ..arrays.columns import grown
 from ..arrays.table import NodeTable
+from ..arrays.types import Ints, Mask, Rows
 from ..pods.template import Entry, Template
 
 NOBODY = 2**62

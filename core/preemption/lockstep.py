@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..arrays.batch import Mask, Rows
+from ..arrays.types import Mask, Rows
 from ..decision.verdict import Verdict
 from .budgets import Protection
 from .choice import Candidates

@@ -14,9 +14,9 @@ import numpy as np
 from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything, node_term_matches
 from ...api.objects import NodeSelector, PersistentVolume, PersistentVolumeClaim
 from ...api.objects.quantity import Quantity
-from ..arrays.batch import Batch, Mask, Rows
+from ..arrays.batch import Batch
 from ..arrays.columns import ColumnView
-from ..binding import Numbers
+from ..arrays.types import Ints, Mask, Rows
 from ..matching.nodeselectors import node_selector_mask
 from ..release import VolumeCells
 from .assumecache import VolumeError
@@ -65,7 +65,7 @@ class VolumeMatcher:
     volumes: list[PersistentVolume] = attrs.field(factory=list)
     """All chosen volumes; arrays hold indexes into this list."""
     _numbers: dict[str, int] = attrs.field(factory=dict)
-    _taken: list[Numbers] = attrs.field(factory=list)
+    _taken: list[Ints] = attrs.field(factory=list)
     _within: dict[NodeSelector | None, Rows] = attrs.field(factory=dict)
     _labelled: dict[str, dict[str | None, Rows]] = attrs.field(factory=dict)
     """Label key -> value -> the nodes with it."""
@@ -88,7 +88,7 @@ class VolumeMatcher:
             self._labelled[key] = _by_value(self.nodes.label(key))
         return self._labelled[key].get(value, NO_ROWS)
 
-    def match(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume]) -> tuple[Numbers, Mask | None]:
+    def match(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume]) -> tuple[Ints, Mask | None]:
         """The number of the best of *volumes* for each node, -1 where there is none, and the nodes on which the search fails.
 
         Raises :class:`VolumeError` where it fails on all nodes.
@@ -112,7 +112,7 @@ class VolumeMatcher:
         self._taken.append(found)
         return found, failed
 
-    def _give(self, found: Numbers, volume: PersistentVolume, wanting: Mask) -> Rows:
+    def _give(self, found: Ints, volume: PersistentVolume, wanting: Mask) -> Rows:
         """Give *volume* to the claim on those of the nodes *wanting* where that is possible; answers which."""
         here = self.reach(volume)
         here = here[wanting[here]]

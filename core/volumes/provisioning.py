@@ -10,7 +10,8 @@ import numpy as np
 
 from ...api.meaning.labels import SelectorError
 from ...api.objects import CSIStorageCapacity, PersistentVolumeClaim, Requirement, StorageClass, TopologySelectorTerm
-from ..arrays.batch import Batch, Mask
+from ..arrays.batch import Batch
+from ..arrays.types import Mask
 from ..cluster.listings import Listings
 from ..matching.nodeselectors import expressions_mask, selector_mask
 

@@ -11,7 +11,8 @@ import attrs
 import numpy as np
 
 from ...api.objects import PersistentVolume, PersistentVolumeClaim, StorageClass
-from ..arrays.batch import Batch, Mask
+from ..arrays.batch import Batch
+from ..arrays.types import Mask
 from ..binding import Finding, Needs
 from ..cluster.listings import Listings
 from ..matching.nodeselectors import node_selector_mask

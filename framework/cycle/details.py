@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ...core.arrays.batch import Rows
+from ...core.arrays.types import Rows
 from ...core.decision.decision import Details, Refusal
 from ..status import Status
 from .diagnosis import Diagnosis

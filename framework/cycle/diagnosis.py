@@ -8,10 +8,9 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from ...core.arrays.batch import Rows
+from ...core.arrays.types import Mask, Rows
 from ...core.cluster.order import NO_ROWS
 from ...core.decision.search import Search
-from ...core.failures import Mask
 from ..status import Code, Status, unresolvable
 
 FILTERED_OUT = "node is filtered out by the prefilter result"

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ...core.arrays.batch import Ints, Mask, Rows
+from ...core.arrays.types import Ints, Mask, Rows
 from ...core.decision.plan import Preemption
 from ...core.decision.verdict import Verdict
 from ...core.preemption.budgets import counted_down

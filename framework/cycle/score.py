@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...core.arrays.batch import Batch, Rows
+from ...core.arrays.batch import Batch
+from ...core.arrays.types import Rows, Scores
 from ...core.decision.extender import Extender
 from ...core.decision.score import Ranking, ScoreError, reduced_scores
-from ...core.rule import Priority, RuleError, Scores
+from ...core.rule import Priority, RuleError
 from ...exceptions import ExtenderError
 from ..plugin import MAX_NODE_SCORE
 from ..profile import Profile

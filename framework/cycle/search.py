@@ -8,7 +8,8 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from ...core.arrays.batch import Batch, Rows
+from ...core.arrays.batch import Batch
+from ...core.arrays.types import Rows
 from ...core.cluster.nominations import Nominations
 from ...core.decision.search import Search, judge_twice
 from ...core.decision.verdict import Verdict

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.arrays.batch import Batch
+from ...core.arrays.types import Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures
 from ...core.matching.domains import DomainSums
@@ -23,7 +24,7 @@ from ...core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ...core.rule import Reads, Reduction, Scores
+from ...core.rule import Reads, Reduction
 from ...predicates.interpodaffinity import Affinity, AntiAffinity, affinity_unmet, anti_affinity_violated, first_of, refused_by_existing
 from ...predicates.reasons import (
     EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,

@@ -11,11 +11,12 @@ import numpy as np
 
 from ...api.objects import NodeAffinity as Affinity
 from ...api.objects import NodeSelectorTerm, PreferredSchedulingTerm
-from ...core.arrays.batch import Batch, Mask
+from ...core.arrays.batch import Batch
+from ...core.arrays.types import Mask, Scores
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import literal_node_affinity_mask, node_selector_mask, required_node_affinity, term_mask
 from ...core.pods.template import Template
-from ...core.rule import Reads, RuleError, Scores
+from ...core.rule import Reads, RuleError
 from ...priorities.reduce import normalize_reduce
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import preferred_faults

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
-from ...core.arrays.arithmetic import Ints, truncated_div
-from ...core.arrays.batch import Batch, Mask
+from ...core.arrays.arithmetic import truncated_div
+from ...core.arrays.batch import Batch
+from ...core.arrays.types import Floats, Ints, Mask, Scores
 from ...core.failures import Failures
 from ...core.pods.notes import Slot
 from ...core.pods.requests import NATIVE, is_extended_resource, is_scalar_resource
 from ...core.pods.template import Template
-from ...core.rule import Reads, Scores
+from ...core.rule import Reads
 from ...predicates.resources import checked_resources, sought
 from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import free_share, request, requested_with, used_share
@@ -205,7 +205,7 @@ def _really_requested(pod: Template, nodes: Batch, resource: str) -> Ints:
     return nodes.requested(resource) + asked
 
 
-def _deviation(used: NDArray[np.float64], counted: Mask) -> NDArray[np.float64]:
+def _deviation(used: Floats, counted: Mask) -> Floats:
     """The standard deviation of the counted shares: float64[n]; *used*: float64[R, n], 0 where a share is not counted."""
     number = counted.sum(axis=0)
     divisor = np.maximum(number, 1)

@@ -10,14 +10,15 @@ import numpy as np
 
 from ...api.meaning.labels import SelectorError
 from ...core.arrays.arithmetic import tabulated, truncated_div
-from ...core.arrays.batch import Batch, Mask
+from ...core.arrays.batch import Batch
+from ...core.arrays.types import Mask, Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains, has_key
 from ...core.pods.notes import Slot
 from ...core.pods.template import Template
-from ...core.rule import Reads, Reduction, RuleError, Scores
+from ...core.rule import Reads, Reduction, RuleError
 from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.arrays.batch import Batch
+from ...core.arrays.types import Scores
 from ...core.pods.template import Template
-from ...core.rule import Reads, Scores
+from ...core.rule import Reads
 from ...priorities.selectorspread import zone_reduction
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Plugin

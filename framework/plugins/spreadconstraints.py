@@ -13,8 +13,9 @@ import numpy as np
 
 from ...api.meaning.labels import SelectorError, compile_selector, pairs_match
 from ...api.objects import NO_STRINGS, LabelSelector, Map, Taint, TopologySpreadConstraint
-from ...core.arrays.batch import Batch, Ints, Mask
+from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
+from ...core.arrays.types import Ints, Mask
 from ...core.cluster.listings import Listings
 from ...core.matching.nodeselectors import literal_node_affinity_mask, required_node_affinity
 from ...core.matching.owners import Remembered, remembered, services_of

@@ -9,19 +9,15 @@ import math
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.arrays.arithmetic import rounded, tabulated
-from ...core.arrays.batch import Batch, Ints, Mask
+from ...core.arrays.batch import Batch
 from ...core.arrays.columns import ColumnView
 from ...core.arrays.table import NodeTable
+from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
 from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
-from ...core.rule import Scores
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
-
-Codes = NDArray[np.intp]
-
 
 # --- hard constraints -----------------------------------------------------------------------------------------------
 
@@ -145,7 +141,7 @@ class SoftCounts:
             total += crowded if judges_all and self.requires_all else crowded * nodes.label(constraint.topology_key).present
         return rounded(total) if judges_all else rounded(total) * self.judged(nodes)
 
-    def _crowded(self, at: int, counts: Ints) -> NDArray[np.float64]:
+    def _crowded(self, at: int, counts: Ints) -> Floats:
         """The raw score of constraint number *at* for these *counts* of peers."""
         return np.asarray(counts * self.weights[at] + float(self.constraints[at].max_skew - 1), np.float64)
 
@@ -170,11 +166,11 @@ def _sizes(constraints: Constraints, judged: Batch) -> list[int]:
     return sizes
 
 
-def _number_of_values(codes: Codes) -> int:
+def _number_of_values(codes: ValueCodes) -> int:
     return int(np.count_nonzero(np.bincount(codes))) if len(codes) else 0
 
 
-def _values(label: ColumnView[str | None]) -> Codes:
+def _values(label: ColumnView[str | None]) -> ValueCodes:
     """The codes of a label's values."""
     # Upstream: nodes without the label are in one domain with those whose label is empty.
     empty = label.column.known("")

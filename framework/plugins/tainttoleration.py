@@ -9,9 +9,10 @@ import numpy as np
 
 from ...api.objects import Taint
 from ...core.arrays.batch import Batch
+from ...core.arrays.types import Scores
 from ...core.failures import Failures
 from ...core.pods.template import Template
-from ...core.rule import Reads, Scores
+from ...core.rule import Reads
 from ...predicates.taints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.reduce import normalize_reduce

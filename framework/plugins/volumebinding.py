@@ -13,12 +13,13 @@ import numpy as np
 from ...algorithmprovider.cells import rounded_mean
 from ...api.objects import NodeSelector, NodeSelectorTerm, PersistentVolumeClaim, Pod, Volume
 from ...api.objects.quantity import ZERO
-from ...core.arrays.batch import Batch, Ints, Mask
+from ...core.arrays.batch import Batch
+from ...core.arrays.types import Ints, Mask, Scores
 from ...core.binding import Finding
 from ...core.failures import Failures, Reason
 from ...core.pods.claims import claim_name, is_made_for_pod, not_owned
 from ...core.pods.template import Template
-from ...core.rule import Reads, Scores
+from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.search import UNBOUND_IMMEDIATE
 from ...predicates.reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT

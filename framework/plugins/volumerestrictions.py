@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.arrays.batch import Batch, Ints
+from ...core.arrays.batch import Batch
+from ...core.arrays.types import Ints
 from ...core.failures import Failures, Reason
 from ...core.pods.template import Template
 from ...core.rule import Reads

@@ -6,11 +6,11 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
+from ...core.arrays.types import Ints, Rows
 from ...core.decision.decision import Decision
 from .contestants import Contestant
-from .rowmaps import RowMap, Rows
+from .rowmaps import RowMap
 
 SAME, AMONG_BEST, DIFFERENT = "same", "among the best", "different"
 VERDICTS = (SAME, AMONG_BEST, DIFFERENT)
@@ -39,7 +39,7 @@ def best(decision: Decision) -> Rows:
         return np.zeros(0, np.intp)
     if details.ranking is None:
         return fitting(decision)
-    totals: NDArray[np.int64] = details.ranking.totals
+    totals: Ints = details.ranking.totals
     return np.unique(details.feasible_rows[totals == totals.max()])
 
 

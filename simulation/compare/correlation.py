@@ -6,15 +6,14 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
+from ...core.arrays.types import Floats, Rows
 from ...core.decision.decision import Decision
 from .contestants import Contestant
-from .rowmaps import RowMap, Rows
+from .rowmaps import RowMap
 from .ruleequivalents import subjects
 
 TOTAL = "total"
-Floats = NDArray[np.float64]
 
 
 @attrs.define

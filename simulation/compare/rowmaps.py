@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
+from ...core.arrays.types import Rows
 from .contestants import Contestant
-
-Rows = NDArray[np.intp]
 
 
 @attrs.define(eq=False)

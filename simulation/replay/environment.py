@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ...api.objects import Pod
 from ...core.arrays.batch import Batch
+from ...core.arrays.types import Ints, Mask
 from ...core.decision.decision import Decision
 from ...exceptions import CacheError, KubeclassicError, UnknownNameError, did_you_mean
 from .replay import Replay
-
-Ints = NDArray[np.int64]
 
 
 class StepError(KubeclassicError):
@@ -36,7 +34,7 @@ class State:
     allocatable: Ints
     requested: Ints
     asked: Ints
-    feasible: NDArray[np.bool_]
+    feasible: Mask
     scores: Ints
 
 
@@ -135,6 +133,6 @@ class Simulation:
         room = ledger.allocatable[:, rows].T.copy(), ledger.used[:, rows].T.copy()
         return State(self.replay.now, self.pod, names, resources, *room, asked, feasible, scores)
 
-    def _judged(self, pod: Pod, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], Ints]:
+    def _judged(self, pod: Pod, names: tuple[str, ...]) -> tuple[Mask, Ints]:
         """Where the pod fits, and with what score: bool[N], int64[N]."""
         return self.replay.engine.outlook(pod, names)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.arrays.types import Mask
 from ...exceptions import KubeclassicError
 from .environment import Simulation, State
 from .replay import Replay
@@ -77,7 +78,7 @@ class SchedulingEnv(gymnasium.Env if gymnasium is not None else object):  # type
         self._skip_unschedulable(simulation)
         return self._observation(simulation.state), reward, simulation.is_over, False, self._info()
 
-    def action_masks(self) -> NDArray[np.bool_]:
+    def action_masks(self) -> Mask:
         """Which actions are allowed now: bool[max_nodes]."""
         feasible = self._running().state.feasible
         return np.pad(feasible, (0, self._max_nodes - len(feasible)))

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ...api.objects import Node
 from ...core.arrays.columns import grown
+from ...core.arrays.types import Floats, Ints, Mask
 from ...core.pods.requests import PODS, of_node
 
-Ints = NDArray[np.int64]
 SAMPLE = 256
 """The size of the sample of pods that fragmentation is measured by."""
 
@@ -137,7 +136,7 @@ class Fragmentation:
     """int64[k, R], what the pods of the sample ask for."""
     seen: int = 0
     """How many pods were seen, in the sample or not."""
-    _misfits: NDArray[np.bool_] = attrs.field(init=False)
+    _misfits: Mask = attrs.field(init=False)
     """bool[k, N]: the pod does not fit on the node."""
 
     def __attrs_post_init__(self) -> None:
@@ -171,11 +170,11 @@ class Fragmentation:
             free = self._free()[:, rows].T
             self._misfits[:, rows] = ((free < self.asked[:, None]) & (self.asked[:, None] > 0)).any(axis=2)
 
-    def by_resource(self) -> NDArray[np.float64]:
+    def by_resource(self) -> Floats:
         """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
         self._judge_nodes()
         free = np.maximum(self._free(), 0)[:, : self.ledger.rows]
         total, weights = free.sum(axis=1), self._misfits[:, : self.ledger.rows].sum(axis=0)
         lost = (free.astype(np.float64) * weights).sum(axis=1)
-        shares: NDArray[np.float64] = np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
+        shares: Floats = np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
         return shares

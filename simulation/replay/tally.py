@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
+from ...core.arrays.types import Floats
 from .inputs.times import plain
 from .ledger import Ledger
 
@@ -33,8 +33,8 @@ class Tally:
     """Attempts that made room by evicting pods."""
     waits: array[float] = attrs.field(factory=lambda: array("d"))
     """Seconds from each scheduled pod's arrival to its node."""
-    _area: NDArray[np.float64] | None = None
-    _capacity: NDArray[np.float64] | None = None
+    _area: Floats | None = None
+    _capacity: Floats | None = None
 
     def pass_time(self, seconds: float, ledger: Ledger) -> None:
         """The cluster stays as it is in *ledger* for that long."""
@@ -43,7 +43,7 @@ class Tally:
         self._area += ledger.in_use * seconds
         self._capacity += ledger.capacity * seconds
 
-    def mean_use(self) -> NDArray[np.float64] | None:
+    def mean_use(self) -> Floats | None:
         """The share of each resource that was in use, averaged over time: float64[R]; None if no time has passed."""
         if self._area is None or self._capacity is None:
             return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 
 from ....api.objects import Pod
+from ....core.arrays.types import Ints
 from ....core.queue.parked import QueuedPod
-from ..ledger import Ints
 
 
 @attrs.frozen(kw_only=True)

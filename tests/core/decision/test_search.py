@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kubeclassic.core.arrays.batch import Rows
+from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.decision.search import Search, search
 from kubeclassic.core.engine import Engine

@@ -11,13 +11,14 @@ import pytest
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.census import PodsMatching
+from kubeclassic.core.arrays.types import Scores
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.pods.template import Template
-from kubeclassic.core.rule import Predicate, Priority, Reads, RuleError, Scores
+from kubeclassic.core.rule import Predicate, Priority, Reads, RuleError
 from tests.support.build import engine, node, obj, pod
 
 NODES = 9

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kubeclassic.core.arrays.batch import Batch, Ints, Mask
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.types import Ints, Mask
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.incremental.answer import Unanswerable
 from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, Lookahead

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.arrays.batch import Rows
+from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.choice import Candidates, pick_one_node
 from kubeclassic.core.preemption.layout import PodLayout
