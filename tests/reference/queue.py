@@ -232,7 +232,7 @@ class NaiveQueue:
                 self.unpark(old)
                 self.active.put(new.key, (new, since))
             else:
-                self.parked = [(new, since) if pod.key == old.key else (pod, since) for pod, since in self.parked]
+                self.parked = [(new, since) if pod.key == old.key else (pod, other) for pod, other in self.parked]
 
     def delete(self, pod: Pod) -> None:
         """Delete."""
