@@ -57,9 +57,13 @@ ROWS = {
     "framework": f"{CONFIG} predicates priorities",
     "scheduler.py": "exceptions.py api core algorithmprovider framework",
     "__init__.py": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py",
-    "simulation": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py",
-    "cli/report": "exceptions.py api core algorithmprovider framework simulation",
-    "cli": "exceptions.py api core algorithmprovider framework simulation cli/report",
+    "live/__init__.py live/wire live/client": "exceptions.py api",
+    "live/extenders": "exceptions.py api core algorithmprovider framework live/wire",
+    "live/informers": "exceptions.py api live/client live/wire",
+    "simulation": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py live/extenders",
+    "live": "exceptions.py api core algorithmprovider framework scheduler.py simulation live",
+    "cli/report": "exceptions.py api core algorithmprovider framework simulation live",
+    "cli": "exceptions.py api core algorithmprovider framework simulation live cli/report",
     "__main__.py": "cli",
 }
 """The order of the parts, one floor a line: what these files and folders may import of the lines above them, besides themselves.

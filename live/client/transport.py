@@ -1,0 +1,64 @@
+"""How requests reach an API server: an interface with one implementation over HTTP, and others in tests.
+
+Everything in ``live`` that talks to an API server goes through a :class:`Transport`, so tests can answer in process, with faults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+import attrs
+
+from ...exceptions import KubeclassicError
+
+
+class TransportError(KubeclassicError):
+    """No answer: the connection failed, broke or took too long. Whether the server carried out the request is unknown."""
+
+
+@attrs.frozen
+class Request:
+    """One HTTP request. ``path`` begins with ``/``; ``query`` is encoded and has no ``?``."""
+
+    method: str
+    path: str
+    query: str = ""
+    body: bytes = b""
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    timeout: float | None = None
+    """In seconds; None: the transport's default for answers, none for streams."""
+
+
+@attrs.frozen
+class Response:
+    """A whole answer. The names of ``headers`` are in lower case."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class Stream:
+    """An answer that goes on: its ``lines`` are the frames of a watch, without line ends.
+
+    The iterator ends when the server closes the stream, and raises :class:`TransportError` when the connection breaks.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    lines: AsyncIterator[bytes]
+
+
+class Transport(Protocol):
+    """Sends requests. Both methods raise :class:`TransportError`; a status such as 404 or 500 is an answer, no error."""
+
+    async def send(self, request: Request) -> Response:
+        """The answer to *request*."""
+        ...
+
+    def stream(self, request: Request) -> AbstractAsyncContextManager[Stream]:
+        """A context with the answer to *request*, line by line. At its end the connection is closed."""
+        ...

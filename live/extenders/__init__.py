@@ -1,0 +1,1 @@
+"""HTTP extenders as a client calls them."""

@@ -1,0 +1,1 @@
+"""List and watch: the objects of an API server as they are now."""

@@ -1,0 +1,1 @@
+"""The live scheduler: it decides, binds, reports and elects a leader."""

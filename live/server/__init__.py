@@ -1,0 +1,1 @@
+"""A scheduler that others ask over HTTP."""
