@@ -81,6 +81,10 @@ class ObjectMeta:
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
+UNREAD = {"unread": True}
+"""The metadata of an attribute that is no field of the API."""
+
+
 @attrs.frozen(kw_only=True)
 class KubeObject:
     """An object of any kind: its metadata, with shortcuts."""
@@ -89,6 +93,8 @@ class KubeObject:
     namespaced: ClassVar[bool] = True
 
     metadata: ObjectMeta = ObjectMeta()
+    manifest: Mapping[str, Any] | None = attrs.field(default=None, eq=False, repr=False, metadata=UNREAD)
+    """The JSON form that it was read from, where that is kept: for those who write the object back, or send it on."""
 
     @property
     def name(self) -> str:

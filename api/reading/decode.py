@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from ...exceptions import ManifestError
 from ..objects import KINDS, KubeObject
 from .fields import Mismatch, shown
@@ -29,15 +31,21 @@ def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True)
     return decode_kind(kind, document, where, strict=strict)
 
 
-def decode_kind(kind: str, document: Mapping[str, Any], where: str = "", *, strict: bool = True) -> KubeObject | None:
-    """Like :func:`decode`, for a document of a known *kind*, such as an item of a list; it need not name its kind."""
+def decode_kind(
+    kind: str, document: Mapping[str, Any], where: str = "", *, strict: bool = True, keeps_manifest: bool = False
+) -> KubeObject | None:
+    """Like :func:`decode`, for a document of a known *kind*, such as an item of a list; it need not name its kind.
+
+    With *keeps_manifest* the object has the document as its ``manifest``.
+    """
     known = KINDS.get(kind)
     if known is None:
         return None
     try:
-        return schema(strict).reader(known)(document)
+        found = schema(strict).reader(known)(document)
     except Mismatch as mismatch:
         raise ManifestError(f"{where or describe(document, kind)}: {mismatch}") from None
+    return attrs.evolve(found, manifest=document) if keeps_manifest else found
 
 
 def describe(document: object, kind: str = "") -> str:

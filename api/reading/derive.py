@@ -159,7 +159,7 @@ class Schema:
 
     def _record(self, kind: Any, changes: Mapping[str, Override]) -> Form[Any]:
         overrides, hints, parts = {**self.overrides.get(kind, {}), **changes}, _hints(kind), _Parts()
-        for attribute in attrs.fields(kind):
+        for attribute in (found for found in attrs.fields(kind) if not found.metadata.get("unread")):
             override = overrides.pop(attribute.name, _DERIVED)
             field = override if isinstance(override, Field) else Field(read=override)
             if field is not UNREAD:

@@ -32,7 +32,8 @@ def classes_in(kind: Any) -> set[type[Any]]:
 
 def attributes_in(kind: type[Any]) -> set[tuple[type[Any], str]]:
     """All attributes of all classes that objects of a class are made of, those without a field left out."""
-    return {(owner, attribute.name) for owner in classes_in(kind) for attribute in attrs.fields(owner)} - WITHOUT_FIELD
+    found = ((owner, attribute) for owner in classes_in(kind) for attribute in attrs.fields(owner))
+    return {(owner, attribute.name) for owner, attribute in found if not attribute.metadata.get("unread")} - WITHOUT_FIELD
 
 
 def changes(schema: Schema, kind: type[Any]) -> dict[Path, set[Chain]]:

@@ -376,3 +376,12 @@ class TestConformanceCases:
                     case = json.loads(line)
                     documents = [*case["objects"], *(entry.get("object", entry) for entry in case["pending"])]
                     assert all(decode(document, strict=False) is not None for document in documents)
+
+
+def test_the_manifest_is_kept_on_request() -> None:
+    """An object has the JSON that it was read from only where that was asked for; it counts for nothing when objects are compared."""
+    manifest = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"hostname": "unread"}}
+    kept, plain = decode_kind("Pod", manifest, keeps_manifest=True), decode_kind("Pod", manifest)
+    assert kept is not None
+    assert plain is not None
+    assert (kept.manifest, plain.manifest, kept == plain) == (manifest, None, True)
