@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ...simulation.replay.recording import summary
 from ...simulation.replay.replay import Replay
-from .simulation import passed_over_text, percent
+from .simulation import passed_over_text
 from .text import format_table
+from .units import percent
 
 
 def replay_text(replay: Replay) -> str:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
@@ -29,8 +30,11 @@ ELLIPSIS = ".."
 
 
 def width_of(stream: IO[str]) -> int | None:
-    """How many columns a table on *stream* may have: COLUMNS of the environment, or the terminal's; None where nothing has to be cut."""
-    wanted = os.environ.get("COLUMNS", "")
+    """How many columns a table on *stream* may have: COLUMNS of the environment, or the terminal's; None where nothing has to be cut.
+
+    COLUMNS does not count for files.
+    """
+    wanted = os.environ.get("COLUMNS", "") if stream in (sys.stdout, sys.stderr) else ""
     if wanted.isascii() and wanted.isdecimal() and int(wanted):
         return int(wanted)
     try:
@@ -81,7 +85,8 @@ class Table:
     def _column(self, at: int) -> _Column:
         cells = [row[at] for row in self.rows]
         texts = [shown(cell) for cell in cells]
-        return _Column(self.headers[at].upper(), texts, bool(cells) and all(map(is_number, cells)), self.with_headers)
+        is_numeric = all(map(is_number, cells)) and any(cell is not None for cell in cells)
+        return _Column(self.headers[at].upper(), texts, is_numeric, self.with_headers)
 
     def _block(self, columns: Sequence[_Column], colour: bool) -> Iterator[str]:
         if self.with_headers:
