@@ -60,8 +60,8 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **sh
     A pod that makes room by evicting others is tried once more after all other pods. Evicted pods are gone; with --reschedule-evicted
     their ReplicaSets, StatefulSets, Jobs and other controllers make new ones. Pods without a controller do not come back.
 
-    Tables fit the terminal, or COLUMNS if that is set: names are shortened in the middle. Into a pipe without COLUMNS, and into a file,
-    nothing is cut. json, yaml and csv have exact amounts: millicores, bytes, pieces. `kubeclassic schema simulate` describes the fields.
+    Tables fit the terminal (or COLUMNS, if that is set): names are shortened in the middle. Into a pipe or a file nothing is cut. json,
+    yaml and csv have exact amounts: millicores, bytes, pieces. `kubeclassic schema simulate` describes the fields.
 
     Exit status 0: all placed, 1: some unschedulable, 2: bad input.
 

@@ -26,8 +26,9 @@ def parse_selector(text: str) -> Matcher:
 
 def _requirement(part: str) -> Requirement:
     if found := _SET.fullmatch(part):
-        key, operator, values = found.groups()
-        return Requirement(key=key, operator=_OPERATORS[operator], values=tuple(value.strip() for value in values.split(",")))
+        key, operator, inside = found.groups()
+        values = tuple(value.strip() for value in inside.split(",")) if inside.strip() else ()
+        return Requirement(key=key, operator=_OPERATORS[operator], values=values)
     if found := _PAIR.fullmatch(part):
         key, operator, value = found.groups()
         return Requirement(key=key, operator=_OPERATORS[operator], values=(value,))

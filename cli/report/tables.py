@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
@@ -20,9 +19,6 @@ import click
 
 from .text import GAP, NO_HOST, Cell, is_number, shown
 
-WIDTHS = "Tables fit the terminal, or the COLUMNS of the environment; without either nothing is cut."
-"""For help texts."""
-
 SHORTEST_NAME, SHORTEST_TEXT = 12, 30
 LONGEST_LINE = 40
 """A column with longer cells, with blanks in them, is one of sentences."""
@@ -30,16 +26,18 @@ ELLIPSIS = ".."
 
 
 def width_of(stream: IO[str]) -> int | None:
-    """How many columns a table on *stream* may have: COLUMNS of the environment, or the terminal's; None where nothing has to be cut.
+    """How many columns a table on *stream* may have: the terminal's, or COLUMNS of the environment; None if it is no terminal.
 
-    COLUMNS does not count for files.
+    Then nothing is cut, so that programs get all of it.
     """
-    wanted = os.environ.get("COLUMNS", "") if stream in (sys.stdout, sys.stderr) else ""
+    if not stream.isatty():
+        return None
+    wanted = os.environ.get("COLUMNS", "")
     if wanted.isascii() and wanted.isdecimal() and int(wanted):
         return int(wanted)
     try:
-        return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
-    except (OSError, ValueError):
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except OSError:
         return None
 
 

@@ -24,7 +24,7 @@ def amount(resource: str, number: int) -> str:
 
 
 def rounded(resource: str, number: int) -> Figure:
-    """A number of millicores, bytes or pieces as people say it: cores with at most two decimals, bytes with one.
+    """A number of millicores, bytes or pieces as people say it: cores with two decimals (three below 10), bytes with one.
 
     >>> rounded("cpu", 3591000), rounded("cpu", 250), rounded("memory", 8 * 2**40), rounded("nvidia.com/gpu", 6212)
     ('3,591', '0.25', '8.0 TiB', '6,212')
@@ -36,7 +36,7 @@ def rounded(resource: str, number: int) -> Figure:
     size, unit = float(number), 0
     while abs(round(size, 1)) >= 1024 and unit < len(_UNITS) - 1:
         size, unit = size / 1024, unit + 1
-    return Figure(f"{size:.1f} {_UNITS[unit]}" if unit else f"{number} B" if number else "0")
+    return Figure(f"{size:,.1f} {_UNITS[unit]}" if unit else f"{number:,} B" if number else "0")
 
 
 def percent(share: float) -> Figure:
@@ -63,5 +63,5 @@ def _is_bytes(resource: str) -> bool:
 
 
 def _cores(millicores: int) -> str:
-    text = f"{millicores / 1000:,.2f}" if abs(millicores) >= 10 or not millicores else f"{millicores / 1000:,.3f}"
+    text = f"{millicores / 1000:,.{2 if abs(millicores) >= 10_000 else 3}f}"
     return text.rstrip("0").rstrip(".")
