@@ -19,7 +19,7 @@ import click
 
 from .text import GAP, NO_HOST, Cell, is_number, shown
 
-SHORTEST_NAME, SHORTEST_TEXT = 12, 30
+SHORTEST_NAME, SHORTEST_TEXT = 12, 22
 LONGEST_LINE = 40
 """A column with longer cells, with blanks in them, is one of sentences."""
 ELLIPSIS = ".."

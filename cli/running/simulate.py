@@ -19,6 +19,7 @@ from ..options import ClusterChoice
 from ..output import note, warn, writing
 from ..report.simulation import eviction_line, summary_text
 from ..report.tables import width_of
+from ..report.units import counted
 from ..setup import Setup
 from .simulationforms import FORMS, Answer, View
 
@@ -80,7 +81,8 @@ def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
         warn(f"the {'configuration' if profiles else 'Policy'}'s extenders are not called: {len(algorithm.extenders)}")
     if not verbose:
         return
-    note(f"release {algorithm.release.version}, {scenario.node_count} nodes, {len(scenario.pending)} pods wait")
+    waiting = f"{counted(len(scenario.pending), 'pod')} {'waits' if len(scenario.pending) == 1 else 'wait'}"
+    note(f"release {algorithm.release.version}, {counted(scenario.node_count, 'node')}, {waiting}")
     for line in engine.flow.describe():
         note(line)
 

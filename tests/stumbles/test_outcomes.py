@@ -328,6 +328,14 @@ class TestSummary:
         told(status=0)
         assert told.err.startswith("no pod waits for a node; 1 node\n")
 
+    def test_so_it_is_in_a_replay(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A replay counts one node and one pod as one, too."""
+        (folder / "one.yaml").write_text(NODE % ("a", "one", 4) + POD % ("p", "shop", "web", "", "", 9))
+        run(["replay", "one.yaml"])
+        told = capsys.readouterr().err
+        assert "1 node at the end\n1 pod arrived, " in told
+        assert "1 pod still waiting, " in told
+
     def test_units_are_those_of_people(self, told: Any) -> None:
         """Sums are cores and binary units, and the columns say which nodes they are of."""
         told()
