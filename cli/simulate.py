@@ -28,7 +28,7 @@ class Form(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """*value* itself, if it is a form."""
         if value not in FORMS and not str(value).startswith(CUSTOM):
-            self.fail(f"got {value!r}, wanted one of {', '.join(FORMS)}, {CUSTOM}NAME:FIELD,...", param, ctx)
+            self.fail(f"got {value!r}, wanted one of {', '.join(FORMS)}, {CUSTOM}NAME:FIELD", param, ctx)
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

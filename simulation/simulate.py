@@ -83,7 +83,7 @@ class Simulation:
     evictions: list[Eviction] = attrs.field(factory=list)
     """In order."""
     cycles: int = 0
-    on_begin: Callable[[], None] = lambda: None
+    on_begin: Callable[[], None] | None = None
     """Called when the scheduler knows the cluster, before the first cycle."""
     _origins: dict[str, str] = attrs.field(factory=dict)
     """Replacement -> the evicted pod."""
@@ -93,7 +93,8 @@ class Simulation:
     def decisions(self) -> Iterator[Decision]:
         """Each cycle's decision, in order; a pod that preempted others is tried once more after the others, and then replacements are."""
         run = self.begin()
-        self.on_begin()
+        if self.on_begin is not None:
+            self.on_begin()
         pods: Sequence[Pod] = self.pods()
         while pods:
             for pod in pods:

@@ -100,18 +100,18 @@ class Sorting:
 def plain_name(header: str) -> str:
     """A column's name as it is looked up: blanks, dashes and capitals do not count.
 
-    >>> plain_name("CPU FREE") == plain_name("cpu-free")
-    True
+    >>> plain_name("CPU FREE"), plain_name("evictedBy")
+    ('cpu-free', 'evicted-by')
     """
-    return re.sub(r"[\s_-]+", "-", header.strip().lower())
+    return re.sub(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", "-", header.strip()).lower()
 
 
 def checked(path: Path, text: str, fields: Collection[str], option: str, aliases: Collection[str] = ()) -> Path:
     """*path*, whose first part must be one of *fields*."""
     if path and path[0] in fields:
         return path
+    names = [*aliases] or [f".{name}" for name in fields]
     hint = did_you_mean(path[0] if path else "", [*fields, *aliases])
-    names = dict.fromkeys([*aliases, *(f".{name}" for name in fields)])
     raise UnknownNameError(f'{option}: got "{text}", wanted one of {", ".join(names)}{hint}')
 
 

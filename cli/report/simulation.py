@@ -49,7 +49,7 @@ def wide_pod_columns(records: Sequence[Record]) -> list[Column]:
 def pod_aliases(resources: Iterable[str] = ALWAYS) -> dict[str, Path]:
     """The columns of pods by which ``--sort-by`` can sort -> their fields."""
     found: dict[str, Path] = {plain_name(name): (name,) for name in (*POD_FIELDS, *SCORE_FIELDS)}
-    found |= {"nodes-that-fit": ("nodesThatFit",), "node": ("host",), "message": ("error",), "nominated-node": ("nominated",)}
+    found |= {"node": ("host",), "message": ("error",), "nominated-node": ("nominated",)}
     for resource in resources:
         found |= dict.fromkeys((plain_name(resource), plain_name(short_name(resource))), ("requests", resource))
     return found

@@ -68,7 +68,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
         simulation.replacements = Replacements.beside(pods, names)
     with writing(shown.output) as stream, settled():
         FORMS[view.form](Answer(simulation, view, stream, details=shown.details, headers=not shown.no_headers))
-    _tell_results(simulation, shown)
+    _tell_results(simulation, shown, view)
     return 0 if simulation.all_placed else 1
 
 
@@ -87,7 +87,9 @@ def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
         note(line)
 
 
-def _tell_results(simulation: Simulation, shown: Shown) -> None:
+def _tell_results(simulation: Simulation, shown: Shown, view: View) -> None:
+    if simulation.outcomes and not any(view.shows(outcome.pod) for outcome in simulation.outcomes.values()):
+        note("no pod to show: -n and -l choose none of those that were tried")
     for eviction in simulation.evictions if shown.verbose else ():
         note(eviction_line(eviction))
     note(summary_text(summarise(simulation), width_of(sys.stderr)))

@@ -56,7 +56,7 @@ class View:
     ) -> View:
         """The view that options describe. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for unknown fields and columns."""
         found = (item for item in scenario.objects if isinstance(item, Node))
-        resources = list(dict.fromkeys(name for node in found for name in node.status.allocatable))
+        resources = list(dict.fromkeys(name for node in found for name in node.status.allocatable if name != "pods"))
         fields = NODE_FIELDS if nodes else (*POD_FIELDS, *(SCORE_FIELDS if form == "wide" else ()))
         aliases = node_aliases(resources) if nodes else pod_aliases(resources)
         aliases = {name: path for name, path in aliases.items() if path[0] in fields}

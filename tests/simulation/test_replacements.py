@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kubeclassic.algorithmprovider import RELEASES, resolve
@@ -15,10 +17,10 @@ from kubeclassic.simulation.summary import summarise
 from tests.support.build import node, pod
 
 
-def owned(name: str, kind: str, owner: str, **more: object) -> Pod:
+def owned(name: str, kind: str, owner: str, **more: Any) -> Pod:
     """A pod whose controller is *kind* *owner*."""
     reference = {"kind": kind, "name": owner, "controller": True}
-    return pod(name, metadata={"uid": f"uid-of-{name}", "ownerReferences": [reference]}, **more)  # type: ignore[arg-type]  # fields of the spec
+    return pod(name, metadata={"uid": f"uid-of-{name}", "ownerReferences": [reference]}, **more)
 
 
 def simulation(*objects: KubeObject) -> Simulation:

@@ -231,8 +231,11 @@ class TestForms:
         """``-n`` and ``-l`` show some pods; all are scheduled, and the summary is of all."""
         assert told("-n", "shop", "-o", "name") == ""
         assert told("-l", "app=batch", "-o", "name") == f"jobs/high {FIRST}\n"
+        assert "no pod to show" not in told.err
         assert told("-l", "app!=batch", "-o", "name") == ""
-        assert told.err.startswith("1 of 2 pods placed on 2 nodes, 1 unschedulable\n")
+        nothing, summary, *_ = told.err.splitlines()
+        assert nothing == "no pod to show: -n and -l choose none of those that were tried"
+        assert summary == "1 of 2 pods placed on 2 nodes, 1 unschedulable"
 
     def test_csv_is_exact_and_has_every_field(self, told: Any) -> None:
         """``-o csv`` has a column a field."""
