@@ -88,19 +88,18 @@ class TestSimulation:
         found = summarise(run)
         assert (found.pods, found.placed, found.unschedulable, found.evicted, found.replaced) == (3, 2, 1, 2, 2)
 
-    def test_a_successor_counts_for_the_pod(self) -> None:
-        """All are placed where the pod that was made in place of an evicted one has a node."""
-        low = owned("web-0", "ReplicaSet", "web", requests={"cpu": 2})
+    @pytest.mark.parametrize(("cpu", "placed"), [("2", True), ("1", False)])
+    def test_a_successor_counts_for_the_pod(self, cpu: str, placed: bool) -> None:
+        """A pod that found a node and was evicted counts as placed where its replacement has a node, and not where it has none."""
+        low = owned("web-0", "ReplicaSet", "web", requests={"cpu": 2}, nodeSelector={"pool": "x"})
         high = pod("high", requests={"cpu": 2}, priority=9, nodeSelector={"kubernetes.io/hostname": "a"})
-        run = simulation(node("a", cpu="2", labels={"kubernetes.io/hostname": "a"}), low, high, node("b", cpu="1"))
-        for _ in run.decisions():
-            pass
-        assert not run.all_placed
-        run = simulation(node("a", cpu="2", labels={"kubernetes.io/hostname": "a"}), low, high, node("b", cpu="2", unschedulable=True))
-        run.scenario = Scenario((*run.scenario.objects, node("c", cpu="2", labels={"late": "yes"})), run.scenario.pending)
-        hosts = [decision.host for decision in run.decisions()]
-        assert hosts[0] in ("a", "c")
-        assert run.all_placed
+        nodes = node("a", cpu="2", labels={"kubernetes.io/hostname": "a", "pool": "x"}), node("b", cpu=cpu, labels={"pool": "x"})
+        run = simulation(*nodes, low, high)
+        assert [(decision.pod.name, decision.host) for decision in run.decisions()] == [
+            ("web-0", "a"), ("high", None), ("high", "a"), ("web-1", "b" if placed else None),
+        ]  # fmt: skip
+        assert run.outcomes["default/web-0"].word == "evicted"
+        assert run.all_placed is placed
 
 
 class TestNodeUses:
