@@ -142,6 +142,11 @@ class Scheduler:
         pods = (pod for pod in self.cluster.pods if why_not_waiting(pod, self.scheduler_names) is None)
         return tuple(pod for pod in pods if not self._host_of(pod) and pod.key not in self._run.evicted)
 
+    @property
+    def evicted(self) -> Mapping[str, str]:
+        """The pods that had to leave -> the pod that took their place. A pod can be here after a decision that gave it a node."""
+        return dict(self._run.evicted)
+
     # --- decisions --------------------------------------------------------------------------------------------------
 
     def schedule(self, pod: GivenPod, *, details: bool = True) -> Decision:
@@ -158,6 +163,7 @@ class Scheduler:
     def run(self, pods: Iterable[GivenPod] | None = None, *, details: bool = False) -> list[Decision]:
         """A cycle for each of *pods*, or for all that wait, in order; pods that preempted others are tried once more at the end.
 
+        So a pod can have two decisions: that with ``is_final`` counts. Pods that had to leave are in :attr:`evicted`.
         Raises as :meth:`schedule` does, for the first such pod; earlier decisions stay.
         """
         chosen = (self._unplaced(pod) for pod in pods) if pods is not None else iter(self.waiting)

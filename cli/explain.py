@@ -14,8 +14,8 @@ from ..simulation.simulate import Simulation
 from .options import ClusterChoice, cluster_options, scheduler_options
 from .output import writing
 from .report.explanation import explanation_text
+from .running.simulate import tell
 from .setup import Setup
-from .simulate import tell
 
 
 @click.command(short_help="Why does a pod go there, or nowhere?")

@@ -2,143 +2,75 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import attrs
 import click
-import yaml
+from click.shell_completion import CompletionItem
 
-from ..core.decision.decision import Decision
-from ..core.engine import Engine
-from ..simulation.gcpause import settled
-from ..simulation.scenario import Scenario
-from ..simulation.simulate import Simulation
-from ..simulation.summary import Summary, summarise
 from .options import ClusterChoice, cluster_options, scheduler_options
-from .output import note, warn, writing
-from .progress import following
-from .report.simulation import outcome_table, summary_text, wide_table
 from .setup import Setup
+
+FORMS = ("table", "wide", "name", "json", "jsonl", "yaml", "csv")
+CUSTOM = "custom-columns="
+
+
+class Form(click.ParamType[str]):
+    """One of :data:`FORMS`, or ``custom-columns=NAME:FIELD,...``."""
+
+    name = "form"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """What the help shows: all forms."""
+        return f"[{'|'.join(FORMS)}|{CUSTOM}...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """*value* itself, if it is a form."""
+        if value not in FORMS and not str(value).startswith(CUSTOM):
+            self.fail(f"got {value!r}, wanted one of {', '.join(FORMS)}, {CUSTOM}NAME:FIELD", param, ctx)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The forms that begin so."""
+        return [CompletionItem(form) for form in (*FORMS, CUSTOM) if form.startswith(incomplete)]
 
 
 @click.command(short_help="Where do the waiting pods go?")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 @scheduler_options
 @cluster_options
-@click.option("-o", "form", type=click.Choice(["table", "wide", "json", "jsonl", "yaml", "name"]), default="table", show_default=True)
+@click.option("--reschedule-evicted", is_flag=True, help="Owners replace evicted pods, and the new pods are tried after all others.")
+@click.option("-o", "form", type=Form(), default="table", show_default=True, help="How to write the records.")
+@click.option("--nodes", is_flag=True, help="Show the nodes, before and after, instead of the pods; json, yaml: beside them.")
+@click.option("--namespace", "-n", metavar="NAME", help="Show only the pods of this namespace. All are scheduled.")
+@click.option("--selector", "-l", metavar="SELECTOR", help="Show only pods (with --nodes: nodes) with these labels: app=web,tier!=db.")
+@click.option("--sort-by", metavar="COLUMN", help="Sort by a column or field, such as node or .requests.cpu; -COLUMN: the greatest first.")
+@click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")
 @click.option("--details", is_flag=True, help="json, jsonl, yaml: feasible nodes, reasons and scores of each cycle too.")
 @click.option("--output", metavar="FILE", help="Write the records there, whole or not at all, instead of to standard output.")
-@click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
-def simulate(
-    paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, form: str, details: bool, output: str | None, verbose: bool
-) -> None:
+@click.option("--verbose", "-v", is_flag=True, help="Say what runs and who is evicted, on standard error.")
+def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **shown: Any) -> None:
     """Schedule the pods without a node in PATHS, as kube-scheduler would.
 
     PATHS are manifests or dumps of a cluster: YAML, JSON, JSON Lines, gzipped or not, directories of them, - for standard input. Nodes
     and pods with a node are the cluster. Pods without a node wait, and so do the pods that Deployments, StatefulSets, DaemonSets, Jobs and
     other workloads still lack. Records go to standard output; summary and warnings to standard error.
 
+    A pod that makes room by evicting others is tried once more after all other pods. Evicted pods are gone; with --reschedule-evicted
+    their ReplicaSets, StatefulSets, Jobs and other controllers make new ones. Pods without a controller do not come back.
+
+    Tables fit the terminal (or COLUMNS, if that is set): names are shortened in the middle. Into a pipe or a file nothing is cut. json,
+    yaml and csv have exact amounts: millicores, bytes, pieces. `kubeclassic schema simulate` describes the fields.
+
     Exit status 0: all placed, 1: some unschedulable, 2: bad input.
 
     \b
     kubectl get nodes,pods -A -o json | kubeclassic simulate - --pods new.yaml
-    kubeclassic simulate cluster/ --release 1.13 -o jsonl
-    kubeclassic simulate cluster/ --profile profile.yaml
+    kubeclassic simulate cluster/ --release 1.13 -o wide --sort-by -cpu -n shop
+    kubeclassic simulate cluster/ --nodes --sort-by "cpu free"
+    kubeclassic simulate cluster/ -o custom-columns=POD:.pod,CPU:.requests.cpu,BY:.evictedBy
     """
-    configuration = setup.configuration()
-    scenario = cluster.read(paths, setup.scheduler_names(configuration))
-    engine = setup.engine(configuration, scenario.config_maps)
-    tell(scenario, engine, verbose)
-    simulation = Simulation(scenario, engine, cluster.order, details or form == "wide")
-    with writing(output) as stream, settled():
-        FORMS[form](Records(simulation, stream, details))
-    note(summary_text(summarise(simulation)))
-    sys.exit(0 if simulation.all_placed else 1)
+    from .running.simulate import Shown, run
 
-
-def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
-    """Warnings and, where asked for, what runs."""
-    algorithm, profiles = engine.algorithm, engine.flow.profiles
-    for warning in scenario.warnings:
-        warn(warning)
-    if algorithm.extenders:
-        warn(f"the {'configuration' if profiles else 'Policy'}'s extenders are not called: {len(algorithm.extenders)}")
-    if not verbose:
-        return
-    note(f"release {algorithm.release.version}, {scenario.node_count} nodes, {len(scenario.pending)} pods wait")
-    for line in engine.flow.describe():
-        note(line)
-
-
-# --- forms ----------------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class Records:
-    """What a form writes, and where to."""
-
-    simulation: Simulation
-    stream: IO[str]
-    details: bool
-
-    def decisions(self) -> Iterator[Decision]:
-        """The decisions as they are taken, under a progress bar."""
-        return following(self.simulation.decisions(), len(self.simulation.scenario.pending))
-
-    def cycles(self) -> Iterator[dict[str, Any]]:
-        """The decisions as plain data."""
-        return (decision.record(details=self.details) for decision in self.decisions())
-
-    def document(self) -> dict[str, Any]:
-        """All cycles and the summary."""
-        cycles = list(self.cycles())
-        return {"cycles": cycles, "summary": self.summary().record()}
-
-    def summary(self) -> Summary:
-        """The summary, once all decisions are taken."""
-        return summarise(self.simulation)
-
-
-def _table(records: Records) -> None:
-    for _ in records.decisions():
-        pass
-    records.stream.write(outcome_table(records.simulation) + "\n")
-
-
-def _wide(records: Records) -> None:
-    decisions = {decision.pod.key: decision for decision in records.decisions()}
-    records.stream.write(wide_table(records.simulation, decisions) + "\n")
-
-
-def _json(records: Records) -> None:
-    json.dump(records.document(), records.stream, indent=2)
-    records.stream.write("\n")
-
-
-def _jsonl(records: Records) -> None:
-    for cycle in records.cycles():
-        records.stream.write(json.dumps(cycle) + "\n")
-
-
-def _yaml(records: Records) -> None:
-    yaml.dump(records.document(), records.stream, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False, allow_unicode=True)
-
-
-def _name(records: Records) -> None:
-    for decision in records.decisions():
-        if decision.host is not None:
-            records.stream.write(f"{decision.pod.key} {decision.host}\n")
-
-
-FORMS: dict[str, Callable[[Records], None]] = {
-    "table": _table,
-    "wide": _wide,
-    "json": _json,
-    "jsonl": _jsonl,
-    "yaml": _yaml,
-    "name": _name,
-}
+    sys.exit(run(paths, setup, cluster, Shown(**shown)))

@@ -74,6 +74,7 @@ class Run:
     def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
         """One scheduling cycle for *pod*; its decision is applied to the cluster."""
         decision, waiting = self._decide(pod)
+        decision.is_retry = retry
         if decision.host is not None:
             self._place(decision, decision.host)
         if decision.host is None:
@@ -126,6 +127,7 @@ class Run:
             self.engine.nominations.remove(pod)
             self._set_nomination(pod, "")
         if plan is not None and plan.node is not None and not retry:
+            decision.is_final = False
             self._retries.append(pod.key)
 
     def _evict(self, pod: Pod, plan: Preemption) -> None:

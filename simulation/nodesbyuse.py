@@ -1,13 +1,99 @@
-"""How many nodes are how full, in tenths."""
+"""How full the nodes are: each one, before and after a simulation; and how many of them are how full, in tenths."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
 import numpy as np
 
 from ..core.arrays.types import Ints
 from ..core.engine import Engine
+from .summary import UNITS
 
 TENTHS = 10
+
+
+@attrs.frozen
+class Amounts:
+    """One resource of one node, in its smallest unit."""
+
+    allocatable: int
+    before: int
+    """What pods requested before the simulation."""
+    requested: int
+    """What they request after it."""
+
+    @property
+    def free(self) -> int:
+        """What is left; negative where pods request more than the node has."""
+        return self.allocatable - self.requested
+
+    def record(self, resource: str) -> dict[str, Any]:
+        """As plain data; uses are shares of 1, None where the node has nothing of the resource."""
+        uses = [round(number / self.allocatable, 6) if self.allocatable > 0 else None for number in (self.before, self.requested)]
+        return {
+            "unit": UNITS.get(resource, "pieces"), "allocatable": self.allocatable, "requestedBefore": self.before,
+            "requested": self.requested, "free": self.free, "useBefore": uses[0], "use": uses[1],
+        }  # fmt: skip
+
+
+@attrs.frozen
+class NodeUse:
+    """One node before and after a simulation."""
+
+    node: str
+    labels: Mapping[str, str]
+    pods: Amounts
+    resources: Mapping[str, Amounts]
+    """Those that any node of the cluster has."""
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        pods = {"allocatable": self.pods.allocatable, "before": self.pods.before, "after": self.pods.requested, "free": self.pods.free}
+        return {"node": self.node, "pods": pods, "resources": {name: found.record(name) for name, found in self.resources.items()}}
+
+
+@attrs.define(eq=False)
+class NodeUses:
+    """Watches the nodes of *engine*: :meth:`begin` before the first cycle, :meth:`found` after the last one."""
+
+    engine: Engine
+    _before: dict[str, tuple[list[int], int]] = attrs.field(factory=dict)
+
+    def begin(self) -> None:
+        """Note what is requested now."""
+        self._before = {name: (requested, pods) for name, _, requested, pods in self._rows()}
+
+    def found(self) -> list[NodeUse]:
+        """Each node, in the order in which the scheduler was told of them."""
+        table, nothing = self.engine.table, ([0] * len(self.engine.table.resources), 0)
+        rows = list(self._rows())
+        names = {name: at for name, at in table.resources.items() if table.allocatable[at, [row for _, row, _, _ in rows]].any()}
+        return [self._use(name, row, names, self._before.get(name, nothing)) for name, row, _, _ in rows]
+
+    def _use(self, name: str, row: int, names: Mapping[str, int], before: tuple[list[int], int]) -> NodeUse:
+        table, (requested, pods) = self.engine.table, before
+        node = table.nodes[row]
+        # A resource that no node had before the simulation is missing at the end of the list.
+        earlier = {at: requested[at] if at < len(requested) else 0 for at in names.values()}
+        return NodeUse(
+            node=name,
+            labels={} if node is None else node.labels,
+            pods=Amounts(int(table.max_pods[row]), pods, int(table.pod_count[row])),
+            resources={
+                resource: Amounts(int(table.allocatable[at, row]), earlier[at], int(table.requested[at, row]))
+                for resource, at in names.items()
+            },
+        )
+
+    def _rows(self) -> Iterator[tuple[str, int, list[int], int]]:
+        """Name, row, requests by resource, and number of pods of each node."""
+        self.engine.snapshot.refresh()
+        table = self.engine.table
+        for row in np.flatnonzero(table.has_node).tolist():
+            yield table.names[row], row, table.requested[:, row].tolist(), int(table.pod_count[row])
 
 
 def nodes_by_use(engine: Engine) -> dict[str, list[int]]:

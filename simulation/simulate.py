@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
@@ -11,7 +11,21 @@ from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.run import Run
 from .order import in_order
+from .replacements import Replacements
 from .scenario import Scenario
+
+
+@attrs.define(eq=False)
+class Eviction:
+    """A pod that had to leave a node, to make room for another."""
+
+    pod: Pod
+    by: str
+    """The pod that takes its place."""
+    node: str
+    """Where it was."""
+    replacement: str | None = None
+    """The pod that its owner made in its place, if evicted pods are rescheduled."""
 
 
 @attrs.frozen
@@ -23,6 +37,25 @@ class Outcome:
     error: str | None = None
     is_gated: bool = False
     """It was not tried, as a PreEnqueue plugin holds it back."""
+    tries: int = 1
+    victims: tuple[str, ...] = ()
+    """The pods that had to leave for it, whether or not it has their place now."""
+    eviction: Eviction | None = None
+    """How it lost the node that it had found."""
+    replaces: str | None = None
+    """The evicted pod in whose place its owner made it."""
+
+    @property
+    def has_successor(self) -> bool:
+        """Whether it was evicted and another pod was made in its place."""
+        return self.eviction is not None and self.eviction.replacement is not None
+
+    @property
+    def word(self) -> str:
+        """``placed``, ``evicted`` after it was placed, ``gated``: held back and not tried, or ``unschedulable``."""
+        if self.eviction is not None:
+            return "evicted"
+        return "placed" if self.host is not None else "gated" if self.is_gated else "unschedulable"
 
 
 @attrs.define(eq=False)
@@ -43,19 +76,32 @@ class Simulation:
     order: str = "input"
     details: bool = False
     """Whether decisions keep feasible nodes, reasons and scores."""
+    replacements: Replacements | None = None
+    """Makes the pods that owners put in place of evicted ones; None: evicted pods do not come back."""
     outcomes: dict[str, Outcome] = attrs.field(factory=dict)
     """By pod, of those tried so far."""
-    evicted: dict[str, str] = attrs.field(factory=dict)
-    """Pods that had to leave -> the pod that took their place."""
+    evictions: list[Eviction] = attrs.field(factory=list)
+    """In order."""
     cycles: int = 0
+    on_begin: Callable[[], None] | None = None
+    """Called when the scheduler knows the cluster, before the first cycle."""
+    _origins: dict[str, str] = attrs.field(factory=dict)
+    """Replacement -> the evicted pod."""
+    _seen: int = 0
+    """How many evictions were looked at for replacements."""
 
     def decisions(self) -> Iterator[Decision]:
-        """Each cycle's decision, in order; a pod that preempted others is tried once more at the end."""
+        """Each cycle's decision, in order; a pod that preempted others is tried once more after the others, and then replacements are."""
         run = self.begin()
-        for pod in self.pods():
-            yield self.note(run.cycle(pod))
-        for pod in run.take_retries():
-            yield self.note(run.cycle(pod, retry=True))
+        if self.on_begin is not None:
+            self.on_begin()
+        pods: Sequence[Pod] = self.pods()
+        while pods:
+            for pod in pods:
+                yield self.note(run.cycle(pod))
+            for pod in run.take_retries():
+                yield self.note(run.cycle(pod, retry=True))
+            pods = self._replace(run)
 
     def begin(self) -> Run:
         """Tell the scheduler of the cluster."""
@@ -71,15 +117,53 @@ class Simulation:
     def note(self, decision: Decision) -> Decision:
         """Record the outcome of *decision*, and its victims."""
         self.cycles += not decision.is_gated
-        pod, plan = decision.pod, decision.preemption
-        self.outcomes[pod.key] = Outcome(pod, decision.host, decision.error, decision.is_gated)
-        for victim in plan.victims if plan is not None and plan.node is not None else ():
-            self.evicted[victim.key] = pod.key
-            if victim.key in self.outcomes:
-                self.outcomes[victim.key] = Outcome(victim, error=f"evicted to make room for {pod.key}")
+        pod, plan, key = decision.pod, decision.preemption, decision.pod.key
+        before = self.outcomes.get(key)
+        victims: tuple[str, ...] = ()
+        if plan is not None and plan.node is not None:
+            victims = tuple(victim.key for victim in plan.victims)
+            for victim in plan.victims:
+                self._note_eviction(Eviction(victim, key, plan.node))
+        if before is None:
+            tries, replaces = int(not decision.is_gated), self._origins.get(key)
+            self.outcomes[key] = Outcome(pod, decision.host, decision.error, decision.is_gated, tries, victims, replaces=replaces)
+        else:
+            self.outcomes[key] = attrs.evolve(
+                before, pod=pod, host=decision.host, error=decision.error, is_gated=decision.is_gated,
+                tries=before.tries + (not decision.is_gated), victims=before.victims + victims,
+            )  # fmt: skip
         return decision
+
+    def _note_eviction(self, eviction: Eviction) -> None:
+        self.evictions.append(eviction)
+        before = self.outcomes.get(eviction.pod.key)
+        if before is not None:
+            error = f"evicted to make room for {eviction.by}"
+            self.outcomes[eviction.pod.key] = attrs.evolve(before, pod=eviction.pod, host=None, error=error, eviction=eviction)
+
+    def _replace(self, run: Run) -> Sequence[Pod]:
+        """The pods that owners make in place of those evicted since the last time, in the order in which they are tried."""
+        if self.replacements is None:
+            return ()
+        new, self._seen = self.evictions[self._seen :], len(self.evictions)
+        made = [pod for eviction in new if (pod := self._replacement(eviction, self.replacements)) is not None]
+        for pod in made:
+            run.put(pod)
+        return in_order(made, self.order, self.engine)
+
+    def _replacement(self, eviction: Eviction, replacements: Replacements) -> Pod | None:
+        made = replacements.of(eviction.pod)
+        if made is not None:
+            eviction.replacement, self._origins[made.key] = made.key, eviction.pod.key
+            self.outcomes.pop(made.key, None)  # a StatefulSet's new pod has the name of the old one
+        return made
+
+    @property
+    def evicted(self) -> dict[str, str]:
+        """Pods that had to leave -> the pod that took their place."""
+        return {eviction.pod.key: eviction.by for eviction in self.evictions}
 
     @property
     def all_placed(self) -> bool:
-        """Whether each pod that was tried has a host."""
-        return all(outcome.host is not None for outcome in self.outcomes.values())
+        """Whether each pod that was tried has a host, or another pod in its place that has."""
+        return all(outcome.host is not None or outcome.has_successor for outcome in self.outcomes.values())

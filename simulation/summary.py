@@ -26,14 +26,22 @@ class Usage:
     requested: int
     use: float
     standard_deviation: float
-    spread: float
-    """The use of the fullest node minus that of the emptiest one."""
+    emptiest: float
+    """The use of the emptiest node."""
+    fullest: float
+    """The use of the fullest node."""
+
+    @property
+    def spread(self) -> float:
+        """The use of the fullest node minus that of the emptiest one."""
+        return self.fullest - self.emptiest
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
         imbalance = {"standardDeviation": round(self.standard_deviation, 6), "maxMin": round(self.spread, 6)}
         sums = {"unit": self.unit, "allocatable": self.allocatable, "requested": self.requested}
-        return {"resource": self.resource, **sums, "use": round(self.use, 6), "imbalance": imbalance}
+        uses = {"use": round(self.use, 6), "emptiest": round(self.emptiest, 6), "fullest": round(self.fullest, 6)}
+        return {"resource": self.resource, **sums, **uses, "imbalance": imbalance}
 
 
 @attrs.frozen
@@ -47,13 +55,17 @@ class Summary:
     gated: int
     """Pods that were not tried, as a PreEnqueue plugin holds them back."""
     evicted: int
+    """Pods that had to leave, whether they had a node before the simulation or found it there."""
+    replaced: int
+    """Evicted pods in whose place their owners made new ones; these count among *pods*."""
     cycles: int
     passed_over: Mapping[str, int]
     resources: tuple[Usage, ...]
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        counts = {name: getattr(self, name) for name in ("nodes", "pods", "placed", "unschedulable", "gated", "evicted", "cycles")}
+        names = ("nodes", "pods", "placed", "unschedulable", "gated", "evicted", "replaced", "cycles")
+        counts = {name: getattr(self, name) for name in names}
         return {**counts, "passedOver": dict(self.passed_over), "resources": [usage.record() for usage in self.resources]}
 
 
@@ -61,15 +73,14 @@ def summarise(simulation: Simulation) -> Summary:
     """The summary of a finished simulation."""
     engine, outcomes = simulation.engine, simulation.outcomes
     engine.snapshot.refresh()
-    placed = sum(outcome.host is not None for outcome in outcomes.values())
-    gated = sum(outcome.is_gated for outcome in outcomes.values())
     return Summary(
         nodes=engine.cache.node_count,
         pods=len(outcomes),
-        placed=placed,
-        unschedulable=sum(outcome.host is None and key not in simulation.evicted for key, outcome in outcomes.items()) - gated,
-        gated=gated,
-        evicted=len(simulation.evicted),
+        placed=sum(outcome.host is not None for outcome in outcomes.values()),
+        unschedulable=sum(outcome.word == "unschedulable" for outcome in outcomes.values()),
+        gated=sum(outcome.is_gated for outcome in outcomes.values()),
+        evicted=len(simulation.evictions),
+        replaced=sum(eviction.replacement is not None for eviction in simulation.evictions),
         cycles=simulation.cycles,
         passed_over=simulation.scenario.passed_over,
         resources=tuple(usages(engine.table)),
@@ -91,6 +102,6 @@ def _usage(name: str, allocatable: Ints, requested: Ints) -> Usage:
     shares = requested[having] / allocatable[having]
     total, used = int(allocatable.sum()), int(requested.sum())
     if not len(shares):
-        return Usage(name, UNITS.get(name, "pieces"), total, used, 0.0, 0.0, 0.0)
-    spread = float(shares.max() - shares.min())
-    return Usage(name, UNITS.get(name, "pieces"), total, used, used / total, float(shares.std()), spread)
+        return Usage(name, UNITS.get(name, "pieces"), total, used, 0.0, 0.0, 0.0, 0.0)
+    least, most = float(shares.min()), float(shares.max())
+    return Usage(name, UNITS.get(name, "pieces"), total, used, used / total, float(shares.std()), least, most)

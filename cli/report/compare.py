@@ -7,8 +7,8 @@ from typing import Any
 
 from ...simulation.compare.causes import KINDS
 from ...simulation.compare.compare import LOCKED
-from .simulation import percent
 from .text import NO_HOST, format_table
+from .units import percent
 
 Record = dict[str, Any]
 Table = tuple[list[str], list[list[object]]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...simulation.explain import Explanation, NodeReport, Score, Shortage
-from .simulation import amount
 from .text import NO_HOST, format_table
+from .units import amount
 
 
 def explanation_text(explanation: Explanation) -> str:

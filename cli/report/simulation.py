@@ -1,47 +1,166 @@
-"""A simulation for people: where each pod went, and how full the cluster is then."""
+"""A simulation for people: where each pod went, who was evicted, how full the nodes are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from ...api.objects.quantity import Quantity
-from ...core.decision.decision import Decision
-from ...simulation.simulate import Outcome, Simulation
+from ...simulation.simulate import Eviction
 from ...simulation.summary import Summary, Usage
-from .text import NO_HOST, format_table
+from .listing import Column, Path, Record, plain_name
+from .tables import Table
+from .text import NO_HOST, Cell, Figure
+from .units import counted, percent, rounded, short_name
+
+POD_FIELDS = (
+    "pod", "namespace", "name", "outcome", "host", "error", "tries", "nominated", "victims", "evictedBy", "evictedFrom", "replacement",
+    "replaces", "priority", "requests",
+)  # fmt: skip
+SCORE_FIELDS = ("nodesThatFit", "score")
+"""What records of pods have too where decisions keep details."""
+NODE_FIELDS = ("node", "pods", "resources")
+ALWAYS = ("cpu", "memory")
+
+# --- pods -----------------------------------------------------------------------------------------------------------
 
 
-def outcome_table(simulation: Simulation) -> str:
-    """One line a pod: its node, or upstream's message."""
-    rows = [[key, outcome.host or NO_HOST, outcome.error] for key, outcome in simulation.outcomes.items()]
-    if simulation.all_placed:
-        return format_table(["pod", "node"], [row[:2] for row in rows])
-    return format_table(["pod", "node", "message"], rows)
+def pod_columns(records: Sequence[Record]) -> list[Column]:
+    """Each pod's node, and upstream's message where any pod has none."""
+    found = [Column("pod", ("pod",)), Column("node", ("host",), _host)]
+    return [*found, Column("message", ("error",))] if any(record["error"] for record in records) else found
 
 
-def wide_table(simulation: Simulation, decisions: Mapping[str, Decision]) -> str:
-    """As :func:`outcome_table`, with the requests of the pod and the score of its node; *decisions* are each pod's last."""
-    headers = ["pod", "node", "priority", "cpu", "memory", "fitting", "score", "message"]
-    return format_table(headers, [_wide_row(simulation, outcome, decisions[key]) for key, outcome in simulation.outcomes.items()])
+def wide_pod_columns(records: Sequence[Record]) -> list[Column]:
+    """As :func:`pod_columns`, with requests, and how many nodes fitted and the score of the chosen one in the pod's last cycle."""
+    asked = dict.fromkeys([*ALWAYS, *(name for record in records for name in record["requests"])])
+    return [
+        Column("pod", ("pod",)),
+        Column("node", ("host",), _host),
+        Column("priority", ("priority",)),
+        *(Column(short_name(name), ("requests", name), _rounded(name)) for name in asked),
+        Column("nodes that fit", ("nodesThatFit",)),
+        Column("score", ("score",)),
+        Column("tries", ("tries",)),
+        Column("nominated node", ("nominated",)),
+        Column("message", ("error",)),
+    ]
 
 
-def _wide_row(simulation: Simulation, outcome: Outcome, decision: Decision) -> list[object]:
-    requests = simulation.engine.templates.of(outcome.pod).requests
-    asked = [amount(name, requests.get(name, 0)) for name in ("cpu", "memory")]
-    score = decision.scores.get(outcome.host) if outcome.host else None
-    name = outcome.pod.key
-    return [name, outcome.host or NO_HOST, outcome.pod.priority, *asked, len(set(decision.feasible)), score, outcome.error]
+def pod_aliases(resources: Iterable[str] = ALWAYS) -> dict[str, Path]:
+    """The columns of pods by which ``--sort-by`` can sort -> their fields."""
+    found: dict[str, Path] = {plain_name(name): (name,) for name in (*POD_FIELDS, *SCORE_FIELDS)}
+    found |= {"node": ("host",), "message": ("error",), "nominated-node": ("nominated",)}
+    for resource in resources:
+        found |= dict.fromkeys((plain_name(resource), plain_name(short_name(resource))), ("requests", resource))
+    return found
 
 
-def summary_text(summary: Summary) -> str:
-    """The counts in a sentence, and a table of resources."""
-    told = [f"{summary.placed} of {summary.pods} pods placed on {summary.nodes} nodes", f"{summary.unschedulable} unschedulable"]
+def _host(host: str | None) -> str:
+    return host or NO_HOST
+
+
+def _rounded(resource: str) -> Callable[[int | None], Cell]:
+    return lambda number: rounded(resource, number or 0)
+
+
+# --- evictions ------------------------------------------------------------------------------------------------------
+
+
+def eviction_table(records: Sequence[Record], *, headers: bool = True) -> Table:
+    """Who had to leave, for whom, from where; and what came in its place, where something did."""
+    fields = [("evicted", "pod"), ("by", "by"), ("from", "from"), ("priority", "priority"), ("owner", "owner")]
+    if any(record["replacement"] for record in records):
+        fields.append(("replaced by", "replacement"))
+    return Table([header for header, _ in fields], [[record[field] for _, field in fields] for record in records], headers)
+
+
+def eviction_line(eviction: Eviction) -> str:
+    """An eviction in words."""
+    again = f"; its owner made {eviction.replacement} in its place" if eviction.replacement else ""
+    return f"evicted {eviction.pod.key} from {eviction.node} to make room for {eviction.by}{again}"
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+def node_columns(records: Sequence[Record], *, wide: bool) -> list[Column]:
+    """Each node's pods and, of each resource, what is requested and free, and its use, before and after.
+
+    Resources that no pod requests are left out unless *wide*.
+    """
+    columns = [Column("node", ("node",)), Column("pods", ("pods", "after"), of_record=_pods)]
+    columns += [Column("max pods", ("pods", "allocatable"))] if wide else []
+    for name in resources_of(records, wide=wide):
+        title, path = short_name(name), ("resources", name)
+        columns += [Column(title, (*path, "allocatable"), _rounded(name))] if wide else []
+        columns += [
+            Column(f"{title} requested", path, _rounded_if_there(name, "requested")),
+            Column(f"{title} free", path, _rounded_if_there(name, "free")),
+            Column(f"{title} use", path, _use),
+        ]
+    return columns
+
+
+def resources_of(records: Sequence[Record], *, wide: bool = True) -> list[str]:
+    """The resources of *records* of nodes; without *wide*, those that pods request, and cpu and memory."""
+    found: dict[str, bool] = {}
+    for record in records:
+        for name, amounts in record["resources"].items():
+            used = amounts["requested"] or amounts["requestedBefore"] or name in ALWAYS
+            found[name] = found.get(name, False) or bool(used)
+    return [name for name, used in found.items() if used or wide]
+
+
+def node_aliases(resources: Iterable[str] = ALWAYS) -> dict[str, Path]:
+    """The columns of nodes by which ``--sort-by`` can sort -> their fields."""
+    found: dict[str, Path] = {"node": ("node",), "name": ("node",), "pods": ("pods", "after"), "max-pods": ("pods", "allocatable")}
+    for resource in resources:
+        for title in dict.fromkeys((plain_name(resource), plain_name(short_name(resource)))):
+            found[title] = ("resources", resource, "allocatable")
+            found |= {f"{title}-{word}": ("resources", resource, word) for word in ("requested", "free", "use")}
+    return found
+
+
+def _pods(record: Record) -> Cell:
+    before, after = record["pods"]["before"], record["pods"]["after"]
+    return Figure(f"{after:,}" if before == after else f"{before:,} -> {after:,}")
+
+
+def _rounded_if_there(resource: str, field: str) -> Callable[[Mapping[str, Any] | None], Cell]:
+    def cell(amounts: Mapping[str, Any] | None) -> Cell:
+        has_any = amounts is not None and (amounts["allocatable"] or amounts["requested"])
+        return rounded(resource, amounts[field]) if amounts is not None and has_any else None
+
+    return cell
+
+
+def _use(amounts: Mapping[str, Any] | None) -> Cell:
+    if amounts is None or amounts["use"] is None:
+        return None
+    before, after = percent(amounts["useBefore"]), percent(amounts["use"])
+    return after if before == after else Figure(f"{before} -> {after}")
+
+
+# --- the summary ----------------------------------------------------------------------------------------------------
+
+
+def summary_text(summary: Summary, width: int | None = None) -> str:
+    """The counts in sentences, and a table of resources."""
+    return "\n".join([*summary_lines(summary), *passed_over_text(summary.passed_over), *_resource_table(summary).lines(width)])
+
+
+def summary_lines(summary: Summary) -> list[str]:
+    """The counts in sentences."""
+    nodes = counted(summary.nodes, "node")
+    told = [f"{summary.placed:,} of {counted(summary.pods, 'pod')} placed on {nodes}", f"{summary.unschedulable:,} unschedulable"]
     if summary.gated:
-        told.append(f"{summary.gated} held back and not tried")
+        told.append(f"{summary.gated:,} held back and not tried")
+    lines = [", ".join(told) if summary.pods else f"no pod waits for a node; {nodes}"]
     if summary.evicted:
-        told.append(f"{summary.evicted} evicted")
-    headers = ["resource", "requested", "allocatable", "use", "deviation", "max-min"]
-    return "\n".join([", ".join(told), *passed_over_text(summary.passed_over), format_table(headers, map(_usage_row, summary.resources))])
+        lines.append(f"{counted(summary.evicted, 'pod')} evicted to make room")
+    if summary.replaced:
+        lines[-1] += f"; their owners made {counted(summary.replaced, 'new pod')}, tried after the others"
+    return lines
 
 
 def passed_over_text(passed_over: Mapping[str, int]) -> list[str]:
@@ -50,25 +169,11 @@ def passed_over_text(passed_over: Mapping[str, int]) -> list[str]:
     return [f"passed over: {told}"] if told else []
 
 
-def _usage_row(usage: Usage) -> list[object]:
-    sums = [amount(usage.resource, usage.requested), amount(usage.resource, usage.allocatable)]
-    return [usage.resource, *sums, percent(usage.use), percent(usage.standard_deviation), percent(usage.spread)]
+def _resource_table(summary: Summary) -> Table:
+    headers = ["resource", "requested", "allocatable", "use", "emptiest node", "fullest node"]
+    return Table(headers, [_usage_row(usage) for usage in summary.resources])
 
 
-def percent(share: float) -> str:
-    """A share of 1 as ``12.3 %``."""
-    return f"{100 * share:.1f} %"
-
-
-def amount(resource: str, number: int) -> str:
-    """A number of millicores, bytes or pieces as people write it.
-
-    >>> amount("cpu", 1500), amount("memory", 3 * 2**29), amount("nvidia.com/gpu", 2)
-    ('1500m', '1536Mi', '2')
-    """
-    if resource == "cpu":
-        return str(Quantity.parse(f"{number}m"))
-    if resource not in ("memory", "ephemeral-storage"):
-        return str(number)
-    power = next((power for power in (3, 2, 1) if number and number % 1024**power == 0), 0)
-    return f"{number // 1024**power}{('', 'Ki', 'Mi', 'Gi')[power]}"
+def _usage_row(usage: Usage) -> list[Cell]:
+    sums = [rounded(usage.resource, usage.requested), rounded(usage.resource, usage.allocatable)]
+    return [usage.resource, *sums, percent(usage.use), percent(usage.emptiest), percent(usage.fullest)]

@@ -139,6 +139,10 @@ class Decision:
     """The plugins that rejected nodes or the pod; None for a release without plugins."""
     is_gated: bool = False
     """The pod was not tried, because a PreEnqueue plugin holds it back."""
+    is_retry: bool = False
+    """The pod had made room in an earlier cycle of the run, and is tried once more."""
+    is_final: bool = True
+    """No other cycle of the run follows for the pod. It is False where the pod makes room: its retry comes at the end."""
 
     @property
     def feasible(self) -> list[str]:

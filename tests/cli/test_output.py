@@ -109,12 +109,12 @@ class TestSimulateOutput:
 
 class TestForms:
     def test_jsonl(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """One line a cycle, in order, with pod, host, error and preemption, and nothing else on standard output."""
+        """One line a cycle, in order, with pod, host, error, preemption and which cycle it is, and nothing else on standard output."""
         assert run([*SIMULATE, "-o", "jsonl"]) == 1
         told = capsys.readouterr()
         cycles = [json.loads(line) for line in told.out.splitlines()]
         assert len(cycles) == PENDING
-        assert all(list(cycle) == ["pod", "host", "error", "preemption"] for cycle in cycles)
+        assert all(list(cycle) == ["pod", "host", "error", "preemption", "retry", "final"] for cycle in cycles)
         assert cycles[0]["pod"] == "analytics/yearly-report"
         assert cycles[0]["host"] is None
         assert cycles[0]["error"].startswith("0/11 nodes are available: ")
@@ -124,17 +124,18 @@ class TestForms:
         """With --details a line has every field of a conformance cycle."""
         run([*SIMULATE, "-o", "jsonl", "--details"])
         cycle = json.loads(capsys.readouterr().out.splitlines()[3])
-        assert set(cycle) == {"pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption"}
+        assert set(cycle) == {"pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption", "retry", "final"}
         assert cycle["host"] in cycle["feasible"]
         assert cycle["scores"][cycle["host"]] == max(cycle["scores"].values())
 
     @pytest.mark.parametrize(("form", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
     def test_documents(self, capsys: pytest.CaptureFixture[str], form: str, read: object) -> None:
-        """json and yaml are one document of cycles and summary."""
+        """json and yaml are one document of final outcomes, cycles and summary."""
         assert callable(read)
         run([*SIMULATE, "-o", form])
         document = read(capsys.readouterr().out)
-        assert list(document) == ["cycles", "summary"]
+        assert list(document) == ["apiVersion", "kind", "release", "pods", "evicted", "cycles", "summary"]
+        assert len(document["pods"]) == PENDING
         assert len(document["cycles"]) == PENDING
         counts = {name: document["summary"][name] for name in ("nodes", "pods", "placed", "unschedulable", "evicted", "cycles")}
         assert counts == {"nodes": 11, "pods": 22, "placed": 21, "unschedulable": 1, "evicted": 0, "cycles": 22}
@@ -150,7 +151,7 @@ class TestForms:
     def test_tables(self, capsys: pytest.CaptureFixture[str], form: str) -> None:
         """A table has a line a pod, and upstream's message for the one that fits nowhere."""
         run([*SIMULATE, "-o", form])
-        header, first, *rest = capsys.readouterr().out.splitlines()
+        header, first, *rest = capsys.readouterr().out.split("\n\n")[0].splitlines()
         assert header.split()[:2] == ["POD", "NODE"]
         assert first.split()[:2] == ["analytics/yearly-report", "<none>"]
         assert "0/11 nodes are available: 1 node(s) were unschedulable, 3 node(s) had taints that the pod didn't tolerate" in first

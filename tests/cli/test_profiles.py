@@ -180,8 +180,9 @@ class TestDecisions:
         assert found["scores"] == totals
 
     def test_without_details(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """Without details a record has the host, the error, the plugins to blame and the preemption alone."""
-        assert cycles(capsys, *NEW)["web"] == {"pod": "default/web", "host": "a", "error": None, "preemption": None, "plugins": []}
+        """Without details a record has the host, the error, the plugins to blame, the preemption and which cycle it is, alone."""
+        decided = {"pod": "default/web", "host": "a", "error": None, "preemption": None, "plugins": []}
+        assert cycles(capsys, *NEW)["web"] == {**decided, "retry": False, "final": True}
 
     @pytest.mark.parametrize(("options", "host"), [([], "b"), (["--disable-preemption"], None)])
     def test_preemption(self, folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], host: str | None) -> None:
@@ -214,7 +215,7 @@ class TestDecisions:
         """--verbose tells each profile's plugins by extension point, with the weights of scores."""
         run(["simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose"])
         told = capsys.readouterr().err
-        assert f"release {DEFAULT_FRAMEWORK}, 3 nodes, 1 pods wait\n" in told
+        assert f"release {DEFAULT_FRAMEWORK}, 3 nodes, 1 pod waits\n" in told
         assert told.count("  score: NodeResourcesFit x 1\n") == 2
         assert "profile packer\n" in told
         assert "  bind: DefaultBinder\n" in told

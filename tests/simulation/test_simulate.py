@@ -6,7 +6,8 @@ import pytest
 
 from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.cli.report.simulation import amount, summary_text
+from kubeclassic.cli.report.simulation import summary_text
+from kubeclassic.cli.report.units import amount
 from kubeclassic.core.engine import Engine
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
@@ -50,7 +51,7 @@ class TestDecisions:
         assert run.outcomes["default/low"].error == "evicted to make room for default/high"
         assert run.outcomes["default/high"].host == "a"
         assert summarise(run).record() | {"resources": []} == {
-            "nodes": 1, "pods": 2, "placed": 1, "unschedulable": 0, "gated": 0, "evicted": 1, "cycles": 3, "passedOver": {},
+            "nodes": 1, "pods": 2, "placed": 1, "unschedulable": 0, "gated": 0, "evicted": 1, "replaced": 0, "cycles": 3, "passedOver": {},
             "resources": [],
         }  # fmt: skip
 
@@ -97,8 +98,8 @@ class TestSummary:
         run = simulation(node("a", cpu="4"), pod("p", requests={"cpu": 1}))
         hosts(run)
         lines = summary_text(summarise(run)).splitlines()
-        assert lines[0] == "1 of 1 pods placed on 1 nodes, 0 unschedulable"
-        assert lines[2].split() == ["cpu", "1", "4", "25.0", "%", "0.0", "%", "0.0", "%"]
+        assert lines[0] == "1 of 1 pod placed on 1 node, 0 unschedulable"
+        assert lines[2].split() == ["cpu", "1", "4", "25.0", "%", "25.0", "%", "25.0", "%"]
 
     @pytest.mark.parametrize(("number", "text"), [(0, "0"), (1, "1"), (1024, "1Ki"), (3 * 2**30, "3Gi"), (2**30 + 1, str(2**30 + 1))])
     def test_amounts(self, number: int, text: str) -> None:

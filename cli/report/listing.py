@@ -1,0 +1,161 @@
+"""Lists of records in kubectl's forms: columns of fields, sorted by one of them, as a table, as CSV, or with columns of one's own.
+
+A field is a path into a record, in the form of kubectl's JSONPath: ``.requests.cpu``, ``requests.nvidia\\.com/gpu`` or
+``.requests['nvidia.com/gpu']``.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any
+
+import attrs
+
+from ...exceptions import UnknownNameError, did_you_mean
+from .tables import Table
+from .text import NO_HOST, Cell
+
+Record = Mapping[str, Any]
+Path = tuple[str, ...]
+
+_PART = re.compile(r"\[\s*'([^']*)'\s*\]|\[\s*\"([^\"]*)\"\s*\]|((?:\\.|[^.\[\\])+)")
+CUSTOM = "custom-columns="
+
+
+def path_of(field: str) -> Path:
+    """The parts of a field.
+
+    >>> path_of(".requests.cpu"), path_of("{.requests['nvidia.com/gpu']}")
+    (('requests', 'cpu'), ('requests', 'nvidia.com/gpu'))
+    """
+    return tuple(one or two or re.sub(r"\\(.)", r"\1", bare) for one, two, bare in _PART.findall(field.strip().strip("{}")))
+
+
+def value_at(record: Any, path: Path) -> Any:
+    """What *record* has at *path*; None if it has nothing there."""
+    for part in path:
+        record = record.get(part) if isinstance(record, Mapping) else None
+    return record
+
+
+def _as_it_is(value: Any) -> Cell:
+    return written(value) if isinstance(value, list | Mapping) else value
+
+
+@attrs.frozen
+class Column:
+    """A column of a table: its header, the field that it is sorted by, and how a record is shown in it."""
+
+    header: str
+    path: Path
+    cell: Callable[[Any], Cell] = _as_it_is
+    """From the value of the field to a cell."""
+    of_record: Callable[[Record], Cell] | None = None
+    """Instead of *cell*: from the whole record."""
+
+    def shown(self, record: Record) -> Cell:
+        """The cell for *record*."""
+        return self.cell(value_at(record, self.path)) if self.of_record is None else self.of_record(record)
+
+
+def table_of(columns: Sequence[Column], records: Iterable[Record], *, headers: bool = True) -> Table:
+    """A table of *records*."""
+    return Table([column.header for column in columns], [[column.shown(record) for column in columns] for record in records], headers)
+
+
+# --- sorting --------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Sorting:
+    """The order that ``--sort-by`` asks for: by *path*, the greatest first if *descending*; records without a value come last."""
+
+    path: Path
+    descending: bool = False
+
+    @classmethod
+    def parse(cls, text: str, fields: Collection[str], aliases: Mapping[str, Path]) -> Sorting:
+        """Read the name of a column (one of *aliases*) or a field, whose first part is one of *fields*; with a minus before it, descending.
+
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError` for another one.
+        """
+        wanted = text.strip().removeprefix("-")
+        alias = aliases.get(plain_name(wanted))
+        return cls(alias or checked(path_of(wanted), wanted, fields, "--sort-by", aliases), text.strip().startswith("-"))
+
+    def sorted(self, records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """*records* in this order; equal ones stay as they are."""
+        having = [record for record in records if value_at(record, self.path) is not None]
+        others = [record for record in records if value_at(record, self.path) is None]
+        return sorted(having, key=self._key, reverse=self.descending) + others
+
+    def _key(self, record: dict[str, Any]) -> tuple[bool, Any]:
+        value = value_at(record, self.path)
+        return (False, value) if isinstance(value, int | float) else (True, written(value))
+
+
+def plain_name(header: str) -> str:
+    """A column's name as it is looked up: blanks, dashes and capitals do not count.
+
+    >>> plain_name("CPU FREE"), plain_name("evictedBy")
+    ('cpu-free', 'evicted-by')
+    """
+    return re.sub(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", "-", header.strip()).lower()
+
+
+def checked(path: Path, text: str, fields: Collection[str], option: str, aliases: Collection[str] = ()) -> Path:
+    """*path*, whose first part must be one of *fields*."""
+    if path and path[0] in fields:
+        return path
+    names = [*aliases] or [f".{name}" for name in fields]
+    hint = did_you_mean(path[0] if path else "", [*fields, *aliases])
+    raise UnknownNameError(f'{option}: got "{text}", wanted one of {", ".join(names)}{hint}')
+
+
+# --- forms ----------------------------------------------------------------------------------------------------------
+
+
+def custom_columns(text: str, fields: Collection[str]) -> list[Column]:
+    """The columns that ``custom-columns=NAME:FIELD,...`` names, whose fields begin with one of *fields*.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
+    """
+    columns = []
+    for part in re.split(r",(?![^\[]*\])", text.removeprefix(CUSTOM)):
+        header, colon, field = part.partition(":")
+        if not (header.strip() and colon and field.strip()):
+            raise UnknownNameError(f'-o custom-columns: got "{part}", wanted NAME:FIELD, such as POD:.pod')
+        columns.append(Column(header.strip(), checked(path_of(field), field, fields, "-o custom-columns"), _or_none))
+    return columns
+
+
+def _or_none(value: Any) -> Cell:
+    return NO_HOST if value is None else _as_it_is(value)
+
+
+def write_csv(records: Sequence[Record], stream: IO[str], *, headers: bool = True) -> None:
+    """Write *records* with a column for each field that any of them has, exact; fields of fields are named with dots."""
+    rows = [dict(_flat(record)) for record in records]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.writer(stream, lineterminator="\n")
+    if headers and names:
+        writer.writerow(names)
+    writer.writerows([row.get(name) for name in names] for row in rows)
+
+
+def _flat(record: Record, before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", written(value) if isinstance(value, list) else value
+
+
+def written(value: Any) -> str:
+    """A value as one text: a list's entries with blanks between them, a map as JSON."""
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return json.dumps(value) if isinstance(value, Mapping) else str(value)

@@ -1,0 +1,95 @@
+"""What ``kubeclassic simulate`` does."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import attrs
+
+from ...api.objects import Pod
+from ...core.engine import Engine
+from ...exceptions import KubeclassicError
+from ...simulation.gcpause import settled
+from ...simulation.replacements import Replacements
+from ...simulation.scenario import Scenario
+from ...simulation.simulate import Simulation
+from ...simulation.summary import summarise
+from ..options import ClusterChoice
+from ..output import note, warn, writing
+from ..report.simulation import eviction_line, summary_text
+from ..report.tables import width_of
+from ..report.units import counted
+from ..setup import Setup
+from .simulationforms import FORMS, Answer, View
+
+
+class OptionError(KubeclassicError):
+    """Options that do not go together."""
+
+
+@attrs.frozen(kw_only=True)
+class Shown:
+    """What the command line wants to see, and how."""
+
+    form: str = "table"
+    nodes: bool = False
+    namespace: str | None = None
+    selector: str | None = None
+    sort_by: str | None = None
+    no_headers: bool = False
+    details: bool = False
+    output: str | None = None
+    verbose: bool = False
+    reschedule_evicted: bool = False
+
+    def check(self) -> None:
+        """Refuse what does not go together. Raises :class:`OptionError`."""
+        if self.nodes and self.namespace is not None:
+            raise OptionError("-n: got it with --nodes, wanted one of them: nodes have no namespace")
+        if self.form == "jsonl" and self.nodes:
+            raise OptionError("--nodes: got it with -o jsonl, whose lines are cycles, wanted json or yaml")
+        if self.form == "jsonl" and self.sort_by is not None:
+            raise OptionError("--sort-by: got it with -o jsonl, whose cycles come as they are, wanted json or yaml")
+
+
+def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Shown) -> int:
+    """Simulate, and write what was asked for; the exit status."""
+    shown.check()
+    configuration = setup.configuration()
+    names = setup.scheduler_names(configuration)
+    scenario = cluster.read(paths, names)
+    engine = setup.engine(configuration, scenario.config_maps)
+    view = View.of(shown.form, scenario, nodes=shown.nodes, namespace=shown.namespace, selector=shown.selector, sort_by=shown.sort_by)
+    tell(scenario, engine, shown.verbose)
+    simulation = Simulation(scenario, engine, cluster.order, shown.details or shown.form == "wide")
+    if shown.reschedule_evicted:
+        pods = (item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod))
+        simulation.replacements = Replacements.beside(pods, names)
+    with writing(shown.output) as stream, settled():
+        FORMS[view.form](Answer(simulation, view, stream, details=shown.details, headers=not shown.no_headers))
+    _tell_results(simulation, shown, view)
+    return 0 if simulation.all_placed else 1
+
+
+def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
+    """Warnings and, where asked for, what runs."""
+    algorithm, profiles = engine.algorithm, engine.flow.profiles
+    for warning in scenario.warnings:
+        warn(warning)
+    if algorithm.extenders:
+        warn(f"the {'configuration' if profiles else 'Policy'}'s extenders are not called: {len(algorithm.extenders)}")
+    if not verbose:
+        return
+    waiting = f"{counted(len(scenario.pending), 'pod')} {'waits' if len(scenario.pending) == 1 else 'wait'}"
+    note(f"release {algorithm.release.version}, {counted(scenario.node_count, 'node')}, {waiting}")
+    for line in engine.flow.describe():
+        note(line)
+
+
+def _tell_results(simulation: Simulation, shown: Shown, view: View) -> None:
+    if simulation.outcomes and not any(view.shows(outcome.pod) for outcome in simulation.outcomes.values()):
+        note("no pod to show: -n and -l choose none of those that were tried")
+    for eviction in simulation.evictions if shown.verbose else ():
+        note(eviction_line(eviction))
+    note(summary_text(summarise(simulation), width_of(sys.stderr)))

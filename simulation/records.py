@@ -1,0 +1,37 @@
+"""A simulation as plain data: what became of each pod, who was evicted, and the cycles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.decision.decision import Decision
+from .simulate import Eviction, Outcome, Simulation
+
+Record = dict[str, Any]
+
+
+def cycle_record(decision: Decision, *, details: bool = False) -> Record:
+    """One cycle: the decision; ``retry``: the pod had made room before; ``final``: no other cycle follows for this pod."""
+    return {**decision.record(details=details), "retry": decision.is_retry, "final": decision.is_final}
+
+
+def pod_record(simulation: Simulation, outcome: Outcome) -> Record:
+    """What became of a pod in the end. Requests are exact: millicores, bytes, pieces."""
+    pod, eviction, engine = outcome.pod, outcome.eviction, simulation.engine
+    nominated = engine.nominations.node_of(pod) if outcome.host is None and eviction is None else ""
+    return {
+        "pod": pod.key, "namespace": pod.namespace, "name": pod.name, "outcome": outcome.word, "host": outcome.host, "error": outcome.error,
+        "tries": outcome.tries, "nominated": nominated or None, "victims": list(outcome.victims),
+        "evictedBy": eviction.by if eviction else None, "evictedFrom": eviction.node if eviction else None,
+        "replacement": eviction.replacement if eviction else None, "replaces": outcome.replaces, "priority": pod.priority,
+        "requests": {name: number for name, number in engine.templates.of(pod).requests.items() if number},
+    }  # fmt: skip
+
+
+def eviction_record(eviction: Eviction) -> Record:
+    """Who had to leave, for whom, and from where."""
+    pod = eviction.pod
+    owner = pod.metadata.controller
+    named = f"{owner.kind}/{owner.name}" if owner else None
+    left = {"pod": pod.key, "by": eviction.by, "from": eviction.node}
+    return {**left, "priority": pod.priority, "owner": named, "replacement": eviction.replacement}

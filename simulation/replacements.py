@@ -1,0 +1,61 @@
+"""The pods that owners make anew in place of evicted ones: a ReplicaSet, a StatefulSet or a Job does, nobody does for a bare pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
+
+import attrs
+
+from ..api.inventory import why_not_waiting
+from ..api.objects import Pod
+from ..api.objects.metadata import ObjectMeta
+from ..api.objects.pods import PodStatus
+
+KUBELET = "Node"
+"""The kind of owner that a static pod has: it comes back on its own node, not through the scheduler."""
+SAME_NAME = "StatefulSet"
+
+
+@attrs.define(eq=False)
+class Replacements:
+    """Makes replacements, and gives them names that no other pod has."""
+
+    taken: set[str]
+    """Keys of pods."""
+    scheduler_names: frozenset[str] | None = None
+    """Only pods that ask for one of these are made, or with None all."""
+    _made: int = 0
+
+    @classmethod
+    def beside(cls, pods: Iterable[Pod], scheduler_names: frozenset[str] | None = None) -> Replacements:
+        """For a cluster that has *pods*, with or without nodes."""
+        return cls({pod.key for pod in pods}, scheduler_names)
+
+    def of(self, evicted: Pod) -> Pod | None:
+        """The new pod in place of *evicted*, without a node, nomination and times; None if its owner makes none, or if it has none.
+
+        A StatefulSet's pod keeps its name; others are called ``OWNER-NUMBER``, with the first number that is free.
+        """
+        owner = evicted.metadata.controller
+        if owner is None or owner.kind == KUBELET:
+            return None
+        self._made += 1
+        name = evicted.name if owner.kind == SAME_NAME else self._free_name(evicted.metadata.namespace, owner.name)
+        made = _new(evicted, name, f"{evicted.metadata.uid or evicted.key}-replacement-{self._made}")
+        if why_not_waiting(made, self.scheduler_names) is not None:
+            return None
+        self.taken.add(made.key)
+        return made
+
+    def _free_name(self, namespace: str, owner: str) -> str:
+        names = (f"{owner}-{number}" for number in count())
+        return next(name for name in names if f"{namespace or 'default'}/{name}" not in self.taken)
+
+
+def _new(evicted: Pod, name: str, uid: str) -> Pod:
+    old = evicted.metadata
+    metadata = ObjectMeta(
+        name=name, namespace=old.namespace, uid=uid, labels=old.labels, annotations=old.annotations, owner_references=old.owner_references
+    )
+    return attrs.evolve(evicted, metadata=metadata, spec=attrs.evolve(evicted.spec, node_name=""), status=PodStatus())

@@ -1,0 +1,80 @@
+"""Fields, sorting and columns of records, in kubectl's manner."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from kubeclassic.cli.report.documents import write_rows
+from kubeclassic.cli.report.listing import Sorting, custom_columns, path_of, table_of, value_at, write_csv
+from kubeclassic.cli.report.units import counted, rounded
+from kubeclassic.exceptions import UnknownNameError
+
+RECORDS: list[dict[str, Any]] = [
+    {"pod": "b", "requests": {"cpu": 20, "nvidia.com/gpu": 1}, "victims": ["x", "y"]},
+    {"pod": "a", "requests": {}, "victims": []},
+    {"pod": "c", "requests": {"cpu": 100}, "victims": []},
+]
+FIELDS = ("pod", "requests", "victims")
+
+
+@pytest.mark.parametrize("text", [r".requests.nvidia\.com/gpu", "requests['nvidia.com/gpu']", '{.requests["nvidia.com/gpu"]}'])
+def test_a_field_s_name_may_have_dots(text: str) -> None:
+    """A name with dots is written as in kubectl, with backslashes or in brackets."""
+    assert value_at(RECORDS[0], path_of(text)) == 1
+
+
+@pytest.mark.parametrize(("key", "pods"), [("cpu", "bca"), ("-cpu", "cba"), ("pod", "abc"), ("-.requests.cpu", "cba"), ("victims", "acb")])
+def test_sorting(key: str, pods: str) -> None:
+    """Numbers are sorted as numbers, and what has no value comes last either way."""
+    found = Sorting.parse(key, FIELDS, {"cpu": ("requests", "cpu")}).sorted(RECORDS)
+    assert "".join(record["pod"] for record in found) == pods
+
+
+def test_an_unknown_field_is_refused() -> None:
+    """The error names what there is."""
+    with pytest.raises(UnknownNameError, match=r'^--sort-by: got "pot", wanted one of cpu; did you mean "pod"\?$'):
+        Sorting.parse("pot", FIELDS, {"cpu": ("requests", "cpu")})
+
+
+def test_custom_columns() -> None:
+    """Headers are as given, in capitals; lists are written with blanks, and what is missing as ``<none>``."""
+    table = table_of(custom_columns("custom-columns=Name:.pod,GPU:.requests['nvidia.com/gpu'],V:.victims", FIELDS), RECORDS[:2])
+    assert [line.split() for line in table.lines()] == [["NAME", "GPU", "V"], ["b", "1", "x", "y"], ["a", "<none>", "-"]]
+
+
+def test_csv() -> None:
+    """A column a field that any record has, fields of fields with dots; empty where there is none."""
+    stream = io.StringIO()
+    write_csv(RECORDS[:2], stream)
+    assert stream.getvalue() == "pod,requests.cpu,requests.nvidia.com/gpu,victims\nb,20,1,x y\na,,,\n"
+    stream = io.StringIO()
+    write_csv([], stream)
+    assert stream.getvalue() == ""
+
+
+def test_an_empty_list_stays_in_its_line() -> None:
+    """A document with an empty list is JSON too."""
+    stream = io.StringIO()
+    write_rows({"kind": "X", "pods": []}, stream)
+    assert stream.getvalue() == '{\n  "kind": "X",\n  "pods": []\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("resource", "number", "text"),
+    [
+        ("cpu", 0, "0"), ("cpu", 5, "0.005"), ("cpu", 1005, "1.005"), ("cpu", 76315442, "76,315.44"), ("memory", 0, "0"),
+        ("memory", 1000, "1,000 B"), ("memory", 2**20 - 1, "1.0 MiB"), ("memory", -3 * 2**29, "-1.5 GiB"),
+        ("hugepages-2Mi", 2**31, "2.0 GiB"), ("memory", 2**63, "8.0 EiB"), ("pods", 1210, "1,210"),
+    ],
+)  # fmt: skip
+def test_units(resource: str, number: int, text: str) -> None:
+    """Amounts are written with the unit that makes them short."""
+    assert rounded(resource, number) == text
+
+
+def test_counts() -> None:
+    """One is singular, none is not."""
+    assert [counted(number, "pod") for number in (0, 1, 2)] == ["0 pods", "1 pod", "2 pods"]

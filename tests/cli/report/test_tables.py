@@ -1,0 +1,97 @@
+"""Tables fit a width: names lose their middle, sentences are wrapped, columns without room go below; numbers are never cut."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.cli.report.tables import Table, shorten, wants_colour, width_of, write_tables
+from kubeclassic.cli.report.text import Figure
+
+POD = "shop/storefront-7d4b9c6f5-x2x9z"
+MESSAGE = "0/11 nodes are available: 1 node(s) were unschedulable, 6 Insufficient cpu."
+
+
+class TestShorten:
+    @given(st.text("abc-/", max_size=40), st.integers(1, 40))
+    def test_it_is_short_enough(self, name: str, width: int) -> None:
+        """A name is at most as long as asked for, and unchanged where it was."""
+        found = shorten(name, width)
+        assert len(found) == min(len(name), width)
+        assert found == name or ".." in found or width < 2
+
+    def test_the_end_stays(self) -> None:
+        """The middle goes: replicas differ at the end."""
+        assert shorten(POD, 20) == "shop/stor..6f5-x2x9z"
+
+
+class TestLines:
+    def test_without_a_width_nothing_is_cut(self) -> None:
+        """Every cell is whole, and a row is a line."""
+        assert list(Table(["pod", "message"], [[POD, MESSAGE]]).lines()) == [f"POD{'':31}MESSAGE", f"{POD}   {MESSAGE}"]
+
+    def test_sentences_are_wrapped(self) -> None:
+        """A sentence goes on in its own column."""
+        lines = list(Table(["pod", "message"], [["a", MESSAGE]]).lines(50))
+        assert lines[1:] == ["a     0/11 nodes are available: 1 node(s) were", "      unschedulable, 6 Insufficient cpu."]
+
+    def test_names_are_shortened(self) -> None:
+        """Names give way, the widest one first."""
+        (line,) = Table(["pod", "node", "n"], [[POD, "b", 7]], with_headers=False).lines(30)
+        assert line == "shop/store..c6f5-x2x9z   b   7"
+
+    def test_columns_without_room_go_below(self) -> None:
+        """Further columns follow in a second block, which names the rows again."""
+        table = Table(["node", "requested", "free"], [["a", Figure("7,000.0 GiB"), Figure("8.0 TiB")]])
+        assert list(table.lines(20)) == ["NODE     REQUESTED", "a      7,000.0 GiB", "", "NODE      FREE", "a      8.0 TiB"]
+
+    @given(
+        st.lists(st.lists(st.one_of(st.integers(0, 10**6), st.text("abc- ", max_size=60)), min_size=4, max_size=4), min_size=1, max_size=5),
+        st.integers(60, 200),
+    )
+    def test_no_line_is_too_long(self, rows: list[list[object]], width: int) -> None:
+        """From 60 columns on every line fits, and each number is whole."""
+        lines = list(Table(["pod", "node", "cpu", "message"], rows).lines(width))
+        assert max(map(len, lines)) <= width
+        text = "\n".join(lines)
+        assert all(str(cell) in text for row in rows for cell in row if isinstance(cell, int))
+
+    def test_headers_can_be_left_out(self) -> None:
+        """Without headers the columns are as narrow as their cells."""
+        assert list(Table(["pod", "priority"], [["a", 7]], with_headers=False).lines()) == ["a   7"]
+
+    def test_colour_is_outside_of_the_width(self) -> None:
+        """Headers are bold and a missing node red; the text is the same."""
+        header, line = Table(["pod", "node"], [["a", "<none>"]]).lines(colour=True)
+        assert (header, line) == ("\x1b[1mPOD   NODE\x1b[0m", "a     \x1b[31m<none>\x1b[0m")
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal, of unknown width."""
+
+    def isatty(self) -> bool:
+        """It says so."""
+        return True
+
+
+class TestStreams:
+    def test_what_is_no_terminal_has_no_width_and_no_colour(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A pipe or file is neither cut nor coloured, whatever COLUMNS says."""
+        monkeypatch.setenv("COLUMNS", "40")
+        assert width_of(io.StringIO()) is None
+        assert not wants_colour(io.StringIO())
+
+    @pytest.mark.parametrize(("columns", "width"), [("72", 72), ("0", None), ("wide", None), ("\N{ARABIC-INDIC DIGIT THREE}", None)])
+    def test_columns_of_the_environment(self, monkeypatch: pytest.MonkeyPatch, columns: str, width: int | None) -> None:
+        """At a terminal COLUMNS counts, if it is a number."""
+        monkeypatch.setenv("COLUMNS", columns)
+        assert width_of(Terminal()) == width
+
+    def test_tables_are_apart(self) -> None:
+        """Between two tables is an empty line."""
+        stream = io.StringIO()
+        write_tables([Table(["a"], [[1]]), Table(["b"], [[2]])], stream)
+        assert stream.getvalue() == "A\n1\n\nB\n2\n"

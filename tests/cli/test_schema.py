@@ -1,0 +1,53 @@
+"""``kubeclassic schema``: the schemas are listed and printed, and can refuse."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kubeclassic.cli import run
+from kubeclassic.cli.report.documents import API_VERSION
+from kubeclassic.cli.schema import names
+from tests.support.schemas import faults, strict, version_of
+
+
+def test_they_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a name the command lists the names."""
+    assert run(["schema"]) == 0
+    assert capsys.readouterr().out.split() == names()
+    assert {"simulate", "simulate-line", "replay-line", "bench", "conform", "policy-check"} <= set(names())
+
+
+@pytest.mark.parametrize("name", names())
+def test_each_is_a_schema(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is printed as it is published, is a valid schema, says what it is of, and has the version that documents carry."""
+    assert run(["schema", name]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    Draft202012Validator.check_schema(schema)
+    assert schema["title"].split()[-1]
+    assert schema["$id"].split(":")[:3] == ["urn", "kubeclassic", name]
+    assert version_of(name) == API_VERSION
+
+
+def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """The nearest names are told."""
+    assert run(["schema", "simulat"]) == 2
+    assert capsys.readouterr().err.endswith('did you mean "simulate" or "simulate-line"?\n')
+
+
+def test_a_wrong_document_is_seen() -> None:
+    """The check can fail: a missing field, a wrong type and an unknown field are faults, each with its place."""
+    line = {"pod": "shop/web", "host": None, "error": None, "preemption": None, "retry": False, "final": True}
+    assert faults("simulate-line", line) == []
+    assert faults("simulate-line", {**line, "host": 7}) == ["$.host: 7 is not of type 'string', 'null'"]
+    assert len(faults("simulate-line", {**line, "more": 1})) == 1
+    assert len(faults("simulate-line", {})) == 6
+
+
+def test_published_schemas_leave_room() -> None:
+    """A field that is added later breaks no reader; only the tests are strict."""
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    assert Draft202012Validator(schema).is_valid({"a": 1, "b": 2})
+    assert not Draft202012Validator(strict(schema)).is_valid({"a": 1, "b": 2})

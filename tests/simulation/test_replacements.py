@@ -1,0 +1,122 @@
+"""Whose evicted pods come back, and how they are called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.algorithmprovider import RELEASES, resolve
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.classic import classic_engine
+from kubeclassic.simulation.nodesbyuse import NodeUses
+from kubeclassic.simulation.replacements import Replacements
+from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.simulate import Simulation
+from kubeclassic.simulation.summary import summarise
+from tests.support.build import node, pod
+
+
+def owned(name: str, kind: str, owner: str, **more: Any) -> Pod:
+    """A pod whose controller is *kind* *owner*."""
+    reference = {"kind": kind, "name": owner, "controller": True}
+    return pod(name, metadata={"uid": f"uid-of-{name}", "ownerReferences": [reference]}, **more)
+
+
+def simulation(*objects: KubeObject) -> Simulation:
+    """A simulation in which owners replace evicted pods."""
+    there = tuple(item for item in objects if not (isinstance(item, Pod) and not item.spec.node_name))
+    pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
+    made = Simulation(Scenario(there, pending), classic_engine(resolve(RELEASES["1.16"])))
+    made.replacements = Replacements.beside(item for item in objects if isinstance(item, Pod))
+    return made
+
+
+class TestReplacements:
+    @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "Job", "DaemonSet", "Workflow"])
+    def test_the_first_free_number(self, kind: str) -> None:
+        """A replacement is called after its owner, with the first number that no pod has, evicted ones included."""
+        old = owned("web-1", kind, "web", on="a")
+        made = Replacements.beside([old, pod("web-0")])
+        assert [found.name for found in (made.of(old), made.of(old)) if found] == ["web-2", "web-3"]
+
+    def test_a_stateful_set_keeps_the_name(self) -> None:
+        """The pod of a StatefulSet comes back with its own name, and another UID."""
+        old = owned("db-0", "StatefulSet", "db", on="a")
+        made = Replacements.beside([old]).of(old)
+        assert made is not None
+        assert (made.key, made.uid != old.uid) == (old.key, True)
+
+    def test_it_is_new(self) -> None:
+        """It has neither node nor nomination nor times, and the labels and spec of the old one."""
+        status = {"nominatedNodeName": "a", "startTime": "2020-01-01T00:00:00Z", "phase": "Running"}
+        old = owned("web-0", "ReplicaSet", "web", on="a", status=status, labels={"app": "web"}, requests={"cpu": 1})
+        made = Replacements.beside([old]).of(old)
+        assert made is not None
+        assert (made.spec.node_name, made.status.nominated_node_name, made.status.start_time) == ("", "", None)
+        assert (made.labels, made.spec.containers) == (old.labels, old.spec.containers)
+
+    def test_who_does_not_come_back(self) -> None:
+        """A bare pod and a static pod do not, nor does one that another scheduler would place."""
+        made = Replacements(set(), frozenset(["default-scheduler"]))
+        assert made.of(pod("bare", on="a")) is None
+        assert made.of(owned("static-a", "Node", "a", on="a")) is None
+        assert made.of(owned("other-0", "Job", "other", on="a", schedulerName="mine")) is None
+
+
+class TestSimulation:
+    def test_the_same_name_is_another_pod(self) -> None:
+        """A StatefulSet's pod that was placed, evicted and made again has one entry, that of the new pod."""
+        low = owned("db-0", "StatefulSet", "db", requests={"cpu": 2})
+        run = simulation(node("a", cpu="2"), low, pod("high", requests={"cpu": 2}, priority=5))
+        assert [(decision.pod.name, decision.host) for decision in run.decisions()] == [
+            ("db-0", "a"), ("high", None), ("high", "a"), ("db-0", None),
+        ]  # fmt: skip
+        outcome = run.outcomes["default/db-0"]
+        assert (outcome.tries, outcome.replaces, outcome.word) == (1, "default/db-0", "unschedulable")
+        assert not run.all_placed
+
+    def test_replacements_may_evict_in_turn(self) -> None:
+        """A replacement makes room as its priority allows; those who leave then are replaced after it."""
+        middle = owned("m-0", "ReplicaSet", "m", on="a", requests={"cpu": 2}, priority=5)
+        low = owned("l-0", "ReplicaSet", "l", on="b", requests={"cpu": 2})
+        high = pod("high", requests={"cpu": 2}, priority=9, nodeSelector={"kubernetes.io/hostname": "a"})
+        nodes = [node(name, cpu="2", labels={"kubernetes.io/hostname": name}) for name in "abc"]
+        run = simulation(*nodes[:2], middle, low, high)
+        assert [decision.pod.name for decision in run.decisions()] == ["high", "high", "m-1", "m-1", "l-1"]
+        assert run.evicted == {"default/m-0": "default/high", "default/l-0": "default/m-1"}
+        found = summarise(run)
+        assert (found.pods, found.placed, found.unschedulable, found.evicted, found.replaced) == (3, 2, 1, 2, 2)
+
+    @pytest.mark.parametrize(("cpu", "placed"), [("2", True), ("1", False)])
+    def test_a_successor_counts_for_the_pod(self, cpu: str, placed: bool) -> None:
+        """A pod that found a node and was evicted counts as placed where its replacement has a node, and not where it has none."""
+        low = owned("web-0", "ReplicaSet", "web", requests={"cpu": 2}, nodeSelector={"pool": "x"})
+        high = pod("high", requests={"cpu": 2}, priority=9, nodeSelector={"kubernetes.io/hostname": "a"})
+        nodes = node("a", cpu="2", labels={"kubernetes.io/hostname": "a", "pool": "x"}), node("b", cpu=cpu, labels={"pool": "x"})
+        run = simulation(*nodes, low, high)
+        assert [(decision.pod.name, decision.host) for decision in run.decisions()] == [
+            ("web-0", "a"), ("high", None), ("high", "a"), ("web-1", "b" if placed else None),
+        ]  # fmt: skip
+        assert run.outcomes["default/web-0"].word == "evicted"
+        assert run.all_placed is placed
+
+
+class TestNodeUses:
+    def test_before_and_after(self) -> None:
+        """What was requested before the first cycle, and what is after the last one, by node."""
+        run = simulation(node("a", cpu="4"), pod("there", on="a", requests={"cpu": 1}), pod("p", requests={"cpu": 2}))
+        uses = NodeUses(run.engine)
+        run.on_begin = uses.begin
+        assert [decision.host for decision in run.decisions()] == ["a"]
+        (use,) = uses.found()
+        cpu = use.resources["cpu"]
+        assert (cpu.allocatable, cpu.before, cpu.requested, cpu.free) == (4000, 1000, 3000, 1000)
+        assert (use.pods.before, use.pods.requested) == (1, 2)
+
+    def test_watching_changes_no_decision(self) -> None:
+        """The same pods get the same nodes, watched or not."""
+        objects = [*(node(name, cpu="3") for name in "abc"), *(pod(f"p{n}", requests={"cpu": n % 3}) for n in range(12))]
+        watched, plain = simulation(*objects), simulation(*objects)
+        watched.on_begin = NodeUses(watched.engine).begin
+        assert [decision.host for decision in watched.decisions()] == [decision.host for decision in plain.decisions()]

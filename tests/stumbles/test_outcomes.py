@@ -1,0 +1,347 @@
+"""What simulate answers: final outcomes, who was evicted, the nodes; each form with what it promises."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kubeclassic import Cluster, Scheduler
+from kubeclassic.cli import run
+from kubeclassic.simulation.engines import ALL_RELEASES
+from tests.conftest import ROOT
+from tests.support.schemas import faults, version_of
+
+NODE = "kind: Node\nmetadata: {name: %s, labels: {pool: %s}}\nstatus: {allocatable: {cpu: %s, memory: 8Ti, pods: 9}}\n---\n"
+POD = (
+    "kind: Pod\nmetadata: {name: %s, namespace: %s, labels: {app: %s}%s}\n"
+    "spec: {%scontainers: [{name: c, resources: {requests: {cpu: %s}}}]}\n---\n"
+)
+OWNED = ", ownerReferences: [{kind: %s, name: %s, controller: true}]"
+FIRST, SECOND = "worker-one-with-a-long-name-eu-west-1a", "b"
+
+CLUSTER = "".join(
+    [
+        NODE % (FIRST, "one", 4),
+        NODE % (SECOND, "two", 2),
+        POD % ("old", "shop", "web", OWNED % ("ReplicaSet", "web-5d"), f"nodeName: {FIRST}, ", 2),
+        POD % ("bare", "shop", "web", "", f"nodeName: {FIRST}, ", 2),
+        POD % ("high", "jobs", "batch", "", "priority: 100, ", 3),
+        POD % ("huge", "jobs", "batch", "", "", 30),
+    ]
+)
+"""Pod high takes the place of two others; huge fits nowhere; node b has room for one of the two."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with the cluster above."""
+    (tmp_path / "cluster.yaml").write_text(CLUSTER)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    """A function from arguments to what ``simulate cluster.yaml`` says with them on standard output; ``told.err`` is the rest."""
+
+    def simulate(*arguments: str, status: int = 1) -> str:
+        capsys.readouterr()
+        assert run(["simulate", "cluster.yaml", *arguments]) == status
+        found = capsys.readouterr()
+        simulate.err = found.err  # type: ignore[attr-defined]  # a function can carry it
+        return found.out
+
+    return simulate
+
+
+def by_pod(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Pod -> its entry in ``pods``; each pod has one."""
+    assert len({entry["pod"] for entry in document["pods"]}) == len(document["pods"])
+    return {entry["pod"]: entry for entry in document["pods"]}
+
+
+class TestFinalOutcomes:
+    def test_json_has_one_entry_a_pod_with_its_final_outcome(self, told: Any) -> None:
+        """``-o json`` has ``pods``: a preemptor has its node and two tries there, though its first cycle ended without a node."""
+        document = json.loads(told("-o", "json"))
+        pods = by_pod(document)
+        assert pods.keys() == {"jobs/high", "jobs/huge"}
+        assert (pods["jobs/high"]["outcome"], pods["jobs/high"]["host"], pods["jobs/high"]["tries"]) == ("placed", FIRST, 2)
+        assert pods["jobs/high"]["victims"] == ["shop/old", "shop/bare"]
+        assert pods["jobs/huge"]["error"] == "0/2 nodes are available: 2 Insufficient cpu."
+        assert pods["jobs/huge"]["requests"] == {"cpu": 30000}
+
+    def test_cycles_are_marked_as_retry_and_final(self, told: Any) -> None:
+        """``cycles`` and ``-o jsonl`` tell a pod's retry, and which cycle is its last."""
+        wanted = [("jobs/high", False, False), ("jobs/huge", False, True), ("jobs/high", True, True)]
+        cycles = json.loads(told("-o", "json"))["cycles"]
+        assert [(cycle["pod"], cycle["retry"], cycle["final"]) for cycle in cycles] == wanted
+        assert [json.loads(line) for line in told("-o", "jsonl").splitlines()] == cycles
+
+    def test_the_scheduler_s_decisions_are_marked_too(self, folder: Path) -> None:
+        """Each pod has one final decision of ``Scheduler.run()``, and ``evicted`` names who had to leave."""
+        scheduler = Scheduler(Cluster.load("cluster.yaml"))
+        decisions = scheduler.run()
+        final = [(decision.pod.key, decision.is_retry) for decision in decisions if decision.is_final]
+        assert final == [("jobs/huge", False), ("jobs/high", True)]
+        assert scheduler.evicted == {"shop/old": "jobs/high", "shop/bare": "jobs/high"}
+
+    def test_a_pod_that_was_placed_and_evicted_has_no_host_in_the_end(self, told: Any, folder: Path) -> None:
+        """A pod that loses the node that it found is ``evicted``, with who took its place and where."""
+        low = POD % ("low", "shop", "web", "", "", 4)
+        (folder / "cluster.yaml").write_text(NODE % ("a", "one", 4) + low + POD % ("high", "jobs", "batch", "", "priority: 9, ", 4))
+        found = by_pod(json.loads(told("-o", "json")))["shop/low"]
+        assert (found["outcome"], found["host"], found["evictedBy"], found["evictedFrom"]) == ("evicted", None, "jobs/high", "a")
+        assert told("-o", "name") == "jobs/high a\n"
+
+
+class TestSchemas:
+    @pytest.mark.parametrize("release", ALL_RELEASES)
+    @pytest.mark.parametrize("more", [(), ("--details",), ("--nodes",), ("--reschedule-evicted",)])
+    def test_simulate_is_as_its_schema_says(self, told: Any, release: str, more: tuple[str, ...]) -> None:
+        """The document of ``-o json`` has the fields that ``kubeclassic schema simulate`` names, and no other, in every release."""
+        document = json.loads(told("-o", "json", "--release", release, *more))
+        assert faults("simulate", document) == []
+        assert document["apiVersion"] == version_of("simulate")
+        assert yaml.safe_load(told("-o", "yaml", "--release", release, *more)) == document
+
+    @pytest.mark.parametrize("release", [ALL_RELEASES[0], ALL_RELEASES[-1]])
+    def test_its_lines_are_as_their_schema_says(self, told: Any, release: str) -> None:
+        """So do the lines of ``-o jsonl``."""
+        lines = told("-o", "jsonl", "--details", "--release", release).splitlines()
+        assert [faults("simulate-line", json.loads(line)) for line in lines] == [[], [], []]
+
+    def test_replay_is_as_its_schema_says(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """Each event of a replay is as the schema says."""
+        monkeypatch.chdir(ROOT)
+        run(["replay", "examples/day.yaml", "--seed", "7"])
+        events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert len({event["event"] for event in events}) > 10
+        assert [fault for event in events for fault in faults("replay-line", event)] == []
+
+    @pytest.mark.parametrize(
+        ("name", "arguments"),
+        [
+            ("bench", "bench --kind basic --nodes 9 --existing 0 --pods 3 --repeat 1"),
+            ("conform", "conform tests/conformance/1.16 --family taints -o json"),
+            ("policy-check", "policy check examples/policies/kubernetes-classic.json -o json"),
+        ],
+    )
+    def test_other_commands_are_as_their_schemas_say(
+        self, name: str, arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The JSON of bench, conform and policy check is as its schema says."""
+        monkeypatch.chdir(ROOT)
+        run(arguments.split())
+        document = json.loads(capsys.readouterr().out)
+        assert faults(name, document) == []
+        assert document["apiVersion"] == version_of(name)
+
+
+class TestVictims:
+    @pytest.mark.parametrize("form", ["table", "wide"])
+    def test_tables_say_who_was_evicted_by_whom_from_where(self, told: Any, form: str) -> None:
+        """Below the pods is a table of those that had to leave."""
+        lines = [line.split() for line in told("-o", form).splitlines()]
+        at = lines.index(["EVICTED", "BY", "FROM", "PRIORITY", "OWNER"])
+        assert lines[at + 1 : at + 3] == [
+            ["shop/old", "jobs/high", FIRST, "0", "ReplicaSet/web-5d"],
+            ["shop/bare", "jobs/high", FIRST, "0", "-"],
+        ]
+
+    def test_verbose_says_it_too(self, told: Any) -> None:
+        """``-v`` says it on standard error in every form; without it a line counts them."""
+        told("-o", "name", "-v")
+        assert f"evicted shop/old from {FIRST} to make room for jobs/high\n" in told.err
+        told("-o", "name")
+        assert "evicted shop/old" not in told.err
+        assert "2 pods evicted to make room\n" in told.err
+
+    def test_owners_replace_evicted_pods(self, told: Any) -> None:
+        """``--reschedule-evicted`` tries the pod that a ReplicaSet makes anew, after all others; a bare pod does not come back."""
+        document = json.loads(told("-o", "json", "--reschedule-evicted"))
+        made = by_pod(document)["shop/web-5d-0"]
+        assert (made["host"], made["replaces"]) == (SECOND, "shop/old")
+        assert [cycle["pod"] for cycle in document["cycles"]] == ["jobs/high", "jobs/huge", "jobs/high", "shop/web-5d-0"]
+        assert {one["pod"]: one["replacement"] for one in document["evicted"]} == {"shop/old": "shop/web-5d-0", "shop/bare": None}
+        assert "2 pods evicted to make room; their owners made 1 new pod, tried after the others\n" in told.err
+
+
+class TestNodes:
+    def test_the_table_of_nodes(self, told: Any) -> None:
+        """``--nodes`` has a line a node: pods, requested and free of each resource, and its use before and after, in people's units."""
+        headers, *rows = told("--nodes").splitlines()
+        assert headers.split("  ")[0] == "NODE"
+        assert "CPU REQUESTED   CPU FREE" in headers
+        assert " ".join(rows[0].split()) == f"{FIRST} 2 -> 1 3 1 100.0 % -> 75.0 % 0 8.0 TiB 0.0 %"
+        assert len(rows) == 2
+
+    def test_wide_ends_with_it(self, told: Any) -> None:
+        """``-o wide`` has the same table after the pods."""
+        assert told("-o", "wide").endswith("\n\n" + told("--nodes"))
+
+    def test_json_is_exact(self, told: Any) -> None:
+        """With ``--nodes`` the document has the nodes too, in millicores and bytes."""
+        first = json.loads(told("-o", "json", "--nodes"))["nodes"][0]
+        assert (first["node"], first["pods"]) == (FIRST, {"allocatable": 9, "before": 2, "after": 1, "free": 8})
+        assert first["resources"]["cpu"] == {
+            "unit": "millicores", "allocatable": 4000, "requestedBefore": 4000, "requested": 3000, "free": 1000,
+            "useBefore": 1.0, "use": 0.75,
+        }  # fmt: skip
+        assert first["resources"]["memory"]["free"] == 8 * 2**40
+
+    def test_a_selector_chooses_among_them(self, told: Any) -> None:
+        """``-l`` with ``--nodes`` is a selector of nodes."""
+        assert told("--nodes", "-l", "pool in (two)", "-o", "name") == f"{SECOND}\n"
+
+
+class TestForms:
+    @pytest.mark.parametrize(
+        ("key", "pods"),
+        [("pod", ["high", "huge"]), ("-pod", ["huge", "high"]), ("-cpu", ["huge", "high"]), (".requests.cpu", ["high", "huge"]),
+         ("NODE", ["high", "huge"]), ("-priority", ["high", "huge"])],
+    )  # fmt: skip
+    def test_sorted(self, told: Any, key: str, pods: list[str]) -> None:
+        """``--sort-by`` takes a column or a field, with a minus for the greatest first; what has no value comes last."""
+        lines = told("--sort-by", key, "--no-headers").split("\n\n")[0].splitlines()
+        assert [line.split()[0] for line in lines] == [f"jobs/{pod}" for pod in pods]
+
+    def test_nodes_are_sorted_by_what_is_free(self, told: Any) -> None:
+        """A column of the table of nodes is named as its header is."""
+        assert told("--nodes", "--sort-by", "-cpu free", "-o", "name").split() == [SECOND, FIRST]
+
+    def test_an_unknown_column_is_refused_before_the_run(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The columns that there are, and the nearest one, are told."""
+        assert run(["simulate", "cluster.yaml", "--sort-by", "prioritie"]) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err.startswith('kubeclassic: --sort-by: got "prioritie", wanted one of pod, ')
+        assert told.err.endswith('did you mean "priority"?\n')
+
+    def test_a_namespace_and_a_selector_choose_what_is_shown(self, told: Any) -> None:
+        """``-n`` and ``-l`` show some pods; all are scheduled, and the summary is of all."""
+        assert told("-n", "shop", "-o", "name") == ""
+        assert told("-l", "app=batch", "-o", "name") == f"jobs/high {FIRST}\n"
+        assert "no pod to show" not in told.err
+        assert told("-l", "app!=batch", "-o", "name") == ""
+        nothing, summary, *_ = told.err.splitlines()
+        assert nothing == "no pod to show: -n and -l choose none of those that were tried"
+        assert summary == "1 of 2 pods placed on 2 nodes, 1 unschedulable"
+
+    def test_csv_is_exact_and_has_every_field(self, told: Any) -> None:
+        """``-o csv`` has a column a field."""
+        first, second = csv.DictReader(io.StringIO(told("-o", "csv")))
+        assert (first["pod"], first["requests.cpu"], first["victims"]) == ("jobs/high", "3000", "shop/old shop/bare")
+        assert (second["host"], second["error"]) == ("", "0/2 nodes are available: 2 Insufficient cpu.")
+
+    def test_custom_columns(self, told: Any) -> None:
+        """``-o custom-columns=NAME:FIELD,...`` prints these columns, in kubectl's manner."""
+        lines = told("-o", "custom-columns=POD:.name,CPU:{.requests.cpu},NODE:.host").splitlines()
+        assert [line.split() for line in lines] == [["POD", "CPU", "NODE"], ["high", "3000", FIRST], ["huge", "30000", "<none>"]]
+
+    @pytest.mark.parametrize(
+        ("arguments", "fault"),
+        [
+            (("-o", "custom-columns=POD"), '-o custom-columns: got "POD", wanted NAME:FIELD, such as POD:.pod'),
+            (("-o", "custom-columns=P:.pot"), '-o custom-columns: got ".pot", wanted one of .pod, '),
+            (("-l", "a in b"), '-l: got "a in b", wanted KEY=VALUE, '),
+            (("--nodes", "-n", "shop"), "-n: got it with --nodes, wanted one of them: nodes have no namespace"),
+            (("--nodes", "-o", "jsonl"), "--nodes: got it with -o jsonl, "),
+            (("--sort-by", "pod", "-o", "jsonl"), "--sort-by: got it with -o jsonl, "),
+        ],
+    )
+    def test_what_does_not_go_is_refused(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], fault: str
+    ) -> None:
+        """Unknown fields, broken selectors and options that do not go together are refused in one line."""
+        assert run(["simulate", "cluster.yaml", *arguments]) == 2
+        assert capsys.readouterr().err.startswith(f"kubeclassic: {fault}")
+
+
+class TestWidths:
+    @pytest.mark.parametrize("form", ["table", "wide"])
+    @pytest.mark.parametrize("width", [60, 100, 200])
+    def test_tables_fit_the_terminal(self, told: Any, monkeypatch: pytest.MonkeyPatch, form: str, width: int) -> None:
+        """No line is longer than the terminal is wide, and names keep their ends."""
+        for name, value in {"COLUMNS": str(width), "NO_COLOR": "1"}.items():
+            monkeypatch.setenv(name, value)
+        for stream in (sys.stdout, sys.stderr):
+            monkeypatch.setattr(stream, "isatty", lambda: True)
+        lines = told("-o", form).splitlines()
+        assert max(map(len, [*lines, *told.err.splitlines()])) <= width
+        assert all("-1a" in line for line in lines if "worker" in line)
+
+    def test_into_a_pipe_nothing_is_cut(self, told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Without a terminal names and messages are whole, a line a pod, whatever COLUMNS says."""
+        monkeypatch.setenv("COLUMNS", "60")
+        lines = told().splitlines()
+        assert lines[1].split() == ["jobs/high", FIRST, "-"]
+        assert lines[2].endswith("0/2 nodes are available: 2 Insufficient cpu.")
+
+    @pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+    def test_colour_is_for_terminals_that_want_it(self, folder: Path, environment: dict[str, str], coloured: bool) -> None:
+        """A terminal gets colour, unless NO_COLOR is set."""
+        assert ("\x1b[" in at_a_terminal(environment)) is coloured
+
+    def test_no_colour_into_a_pipe(self, told: Any) -> None:
+        """What is no terminal gets none."""
+        assert "\x1b[" not in told() + told.err
+
+
+PROGRAM = f"""
+import sys
+sys.path[:0] = {[str(ROOT / "tests")]!r}
+import conftest
+from kubeclassic.cli import main
+main()
+"""
+
+
+def at_a_terminal(environment: dict[str, str]) -> str:
+    """What ``simulate cluster.yaml`` prints at a terminal."""
+    ours, theirs = os.openpty()
+    program = [sys.executable, "-c", PROGRAM, "simulate", "cluster.yaml"]
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    subprocess.run(program, stdout=theirs, stderr=subprocess.PIPE, env={**kept, "TERM": "xterm", **environment}, check=False)
+    os.close(theirs)
+    found = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    return found
+
+
+class TestSummary:
+    def test_one_is_singular(self, told: Any, folder: Path) -> None:
+        """One pod and one node are no pods and nodes."""
+        (folder / "cluster.yaml").write_text(NODE % ("a", "one", 4) + POD % ("p", "shop", "web", "", "", 1))
+        told(status=0)
+        assert told.err.startswith("1 of 1 pod placed on 1 node, 0 unschedulable\n")
+
+    def test_no_pod_is_said(self, told: Any, folder: Path) -> None:
+        """Where no pod waits, the summary says just that."""
+        (folder / "cluster.yaml").write_text(NODE % ("a", "one", 4))
+        told(status=0)
+        assert told.err.startswith("no pod waits for a node; 1 node\n")
+
+    def test_so_it_is_in_a_replay(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A replay counts one node and one pod as one, too."""
+        (folder / "one.yaml").write_text(NODE % ("a", "one", 4) + POD % ("p", "shop", "web", "", "", 9))
+        run(["replay", "one.yaml"])
+        told = capsys.readouterr().err
+        assert "1 node at the end\n1 pod arrived, " in told
+        assert "1 pod still waiting, " in told
+
+    def test_units_are_those_of_people(self, told: Any) -> None:
+        """Sums are cores and binary units, and the columns say which nodes they are of."""
+        told()
+        headers, _, memory, _ = told.err.splitlines()[-4:]
+        assert headers.split("   ")[-2:] == ["EMPTIEST NODE", "FULLEST NODE"]
+        assert "16.0 TiB" in memory
