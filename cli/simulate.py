@@ -18,6 +18,7 @@ from ..simulation.gcpause import settled
 from ..simulation.scenario import Scenario
 from ..simulation.simulate import Simulation
 from ..simulation.summary import Summary, summarise
+from .commands import command
 from .options import ClusterChoice, cluster_options, scheduler_options
 from .output import note, warn, writing
 from .progress import following
@@ -25,7 +26,7 @@ from .report.simulation import outcome_table, summary_text, wide_table
 from .setup import Setup
 
 
-@click.command(short_help="Where do the waiting pods go?")
+@command(short_help="Where do the waiting pods go?")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 @scheduler_options
 @cluster_options

@@ -70,10 +70,15 @@ def _read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ManifestError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
+    except ValueError:
+        raise ManifestError(f"{str(path)!r}: got a NUL in the name, wanted the name of a file") from None
 
 
 def _read_stream(stream: IO[Any] | None) -> bytes:
-    content = (stream or sys.stdin.buffer).read()
+    try:
+        content = (stream or sys.stdin.buffer).read()
+    except OSError as error:
+        raise ManifestError(f"standard input: {(error.strerror or 'cannot be read').lower()}") from None
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
