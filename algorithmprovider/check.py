@@ -124,7 +124,8 @@ def hint_of_rules(refused: str) -> str | None:
     if found["name"] in names:
         return None
     meant = did_you_mean(found["name"], names)
-    return f"no release has {' '.join(found['name'].split())}; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it{meant}"
+    name = " ".join(found["name"].split())
+    return f"no release has {name}; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it{meant}"
 
 
 # --- warnings -------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -77,6 +78,18 @@ class Group(click.Group):
         return super().parse_args(ctx, args)
 
 
+class NoReader(Exception):
+    """The reader of what is written has gone, as ``head`` does. click would make exit status 1 of a BrokenPipeError."""
+
+
+@contextmanager
+def _told_apart() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise NoReader from error
+
+
 # --- commands that are imported when they are asked for -------------------------------------------------------------
 
 
@@ -121,6 +134,16 @@ class LazyGroup(Group):
     def __init__(self, name: str | None = None, *, declared: Declared, **attributes: Any) -> None:
         super().__init__(name, commands=declared, **attributes)
         self.declared = declared
+
+    def make_context(self, *arguments: Any, **attributes: Any) -> click.Context:
+        """Read the command line; helps are printed here."""
+        with _told_apart():
+            return super().make_context(*arguments, **attributes)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _told_apart():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of the table."""

@@ -12,7 +12,8 @@ from contextlib import suppress
 import click
 
 from .. import __version__
-from ..exceptions import KubeclassicError, PolicyError, RuleError
+from ..exceptions import KubeclassicError, RuleError
+from .commands import NoReader
 from .output import note, one_line
 from .signals import Stopped
 from .streams import OUTPUT, flush_output, silence
@@ -32,15 +33,15 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
         return INTERRUPTED
     if isinstance(error, Stopped):
         return error.status
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, BrokenPipeError | NoReader):
         silence(OUTPUT)
         return NO_READER
     told = _told(error)
     if told is None:
         return _defect(error, given)
     note(f"kubeclassic: {one_line(told)}")
-    if isinstance(error, PolicyError) and (hint := _hint_of_rules(told)) is not None:
-        note(hint)
+    for more in getattr(error, "__notes__", ()):
+        note(one_line(more))
     if isinstance(error, RuleError) and error.frames and is_verbose(given):
         note(error.frames.rstrip("\n"))
     return BAD_INPUT
@@ -59,7 +60,7 @@ def status_after(status: int) -> int:
     error = flush_output()
     if error is None or status >= BAD_INPUT:
         return status
-    return status_of(error, ()) if isinstance(error, BrokenPipeError) else _refused(_unwritten(error))
+    return status_of(error, ())
 
 
 def is_verbose(given: Sequence[str]) -> bool:
@@ -87,27 +88,9 @@ def _hint(error: click.UsageError) -> str:
     return f" (see {error.ctx.command_path} --help)" if error.ctx else ""
 
 
-def _hint_of_rules(told: str) -> str | None:
-    from ..algorithmprovider.check import hint_of_rules
-
-    return hint_of_rules(one_line(told))
-
-
 def _told_by_system(error: OSError) -> str:
     reason = (error.strerror or str(error)).lower()
-    if error.filename is not None:
-        return f"{os.fsdecode(error.filename) if isinstance(error.filename, bytes) else error.filename}: {reason}"
-    unwritten = flush_output()
-    return reason if unwritten is None else _unwritten(unwritten)
-
-
-def _unwritten(error: OSError) -> str:
-    return f"standard output: cannot be written: {(error.strerror or str(error)).lower()}"
-
-
-def _refused(text: str) -> int:
-    note(f"kubeclassic: {text}")
-    return BAD_INPUT
+    return reason if error.filename is None else f"{os.fsdecode(error.filename)}: {reason}"
 
 
 # --- defects --------------------------------------------------------------------------------------------------------

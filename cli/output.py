@@ -34,9 +34,8 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[IO[str]]:
     """
     place = STANDARD if path is None else os.fspath(path)
     if place == STANDARD:
-        with _own_errors("standard output"):
-            yield sys.stdout
-            sys.stdout.flush()
+        yield sys.stdout
+        sys.stdout.flush()
         return
     with _directly(place) if _is_open_or_device(place) else _replacing(place) as stream:
         yield stream
@@ -189,7 +188,7 @@ def one_line(text: str) -> str:
 def note(text: str) -> None:
     """A line for people, on standard error; if nobody can read it there, it is dropped."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(text, file=sys.stderr)  # as it is: with err=True click has its own way with consoles that are plain ASCII
 
 
 def warn(text: str) -> None:

@@ -78,7 +78,7 @@ class FormOrFile(ChoiceType):
         """*value*, a format or what looks like a file: it has a dot or a slash, or is ``-``."""
         if value in self.choices or looks_like_a_file(value):
             return value
-        wanted = f"got {value!r}, wanted {' or '.join(self.choices)}"
+        wanted = f"got {value!r}, wanted {', '.join(self.choices)}"
         raise click.BadParameter(f"{wanted}; for a file write --output {value}", ctx, param)
 
 
@@ -92,7 +92,7 @@ def form_and_file(value: str, forms: Sequence[str], output: str | None) -> tuple
     if value in forms:
         return value, output
     if output is not None:
-        raise click.UsageError(f"-o: got {value} beside --output {output}, wanted {' or '.join(forms)}")
+        raise click.UsageError(f"-o: got {value} beside --output {output}, wanted {', '.join(forms)}")
     note(f"note: -o is the format now; write --output {value}")
     return _form_of(value, forms), value
 

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from contextlib import suppress
+from typing import Any
 
 INPUT, OUTPUT, ERROR = 0, 1, 2
 _UNUSABLE = {INPUT: os.O_WRONLY, OUTPUT: os.O_RDONLY, ERROR: os.O_WRONLY}
@@ -22,9 +23,27 @@ def prepare_streams() -> None:
         sys.stdout = os.fdopen(OUTPUT, "w", encoding="utf-8", closefd=False)
     if sys.stderr is None:
         sys.stderr = os.fdopen(ERROR, "w", encoding="utf-8", closefd=False)
+    if os.name == "posix" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = _named(sys.stdout)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+class _NamedOutput(io.FileIO):
+    """Standard output, whose errors say that they are about it."""
+
+    def write(self, data: Any, /) -> int:
+        """Write *data*; an error has the stream's name for a file's."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def _named(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    buffer = io.BufferedWriter(_NamedOutput(OUTPUT, "w", closefd=False))
+    return io.TextIOWrapper(buffer, stream.encoding, "backslashreplace", line_buffering=stream.line_buffering)
 
 
 def _hold(number: int) -> None:

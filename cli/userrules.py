@@ -6,6 +6,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,7 @@ from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_mean
 from ..framework.plugin import Plugin
 
+_NO_PLUGIN = re.compile(r'Plugin "(?P<name>[^"]+)" does not exist')
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 def catalogue_of(places: Iterable[str]) -> Catalogue:
@@ -47,6 +49,16 @@ def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
     return plugins
 
 
+def hint_of_plugins(refused: str) -> str | None:
+    """Where a plugin can come from that a profile names and nothing registers; None for any other refusal.
+
+    >>> hint_of_plugins('FilterPlugin "Nope" does not exist')
+    'no plugin Nope is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
+    """
+    found = _NO_PLUGIN.search(refused)
+    return found and f"no plugin {found['name']} is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+
+
 def _is_plugin(found: Any) -> bool:
     return isinstance(found, type) and issubclass(found, Plugin)
 
@@ -74,14 +86,20 @@ def _module(home: str, place: str) -> ModuleType:
     """The module *home*, or the one that the file *home* holds; errors in it are told in one line with their place."""
     is_file = home.endswith(".py") or "/" in home or os.sep in home
     try:
-        return _loaded(Path(home)) if is_file else _imported(home)
+        return _loaded(home, place) if is_file else _imported(home)
     except KubeclassicError:
         raise
     except (Exception, SystemExit) as error:  # whatever a user's module does is told in one line
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
-        where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+        file, line = (error.filename, error.lineno) if isinstance(error, SyntaxError) else _last(frames)
+        where = f" ({file}, line {line})" if file else ""
         text = f'--rules: got "{place}": {"".join(traceback.format_exception_only(error)[-1:]).strip()}{where}'
         raise RuleError(text, "".join(traceback.format_list(frames))) from None
+
+
+def _last(frames: list[traceback.FrameSummary]) -> tuple[str | None, int | None]:
+    """File and line of the innermost frame."""
+    return (frames[-1].filename, frames[-1].lineno) if frames else (None, None)
 
 
 def _is_ours(file: str) -> bool:
@@ -89,11 +107,12 @@ def _is_ours(file: str) -> bool:
     return file.startswith("<frozen ") or Path(file).is_relative_to(_PACKAGE) or Path(file).parent.name == "importlib"
 
 
-def _loaded(file: Path) -> ModuleType:
+def _loaded(file: str, place: str) -> ModuleType:
     """The module in *file*, once for each file; it may import what lies beside it."""
     real = os.path.realpath(file)
     if not os.path.isfile(real):
-        raise UnknownNameError(f"--rules: {file}: {'is a directory' if os.path.isdir(real) else 'no such file or directory'}")
+        reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
+        raise UnknownNameError(f'--rules: got "{place}": {reason}')
     known = next((module for module in list(sys.modules.values()) if getattr(module, "__file__", None) == real), None)
     if known is not None and known.__name__ != "__main__":
         return known

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-import yaml
-
 from ...simulation.replay.inputs import openb as trace
-from ..output import note, takes_unicode, writing
+from ..output import note, writing
+from ..yamltext import write_yaml
 
 
 def run_openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:
@@ -32,9 +31,4 @@ def _jsonl(document: Mapping[str, Any], stream: IO[str]) -> None:
         stream.write(json.dumps(item, separators=(",", ":")) + "\n")
 
 
-def _yaml(document: Mapping[str, Any], stream: IO[str]) -> None:
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    yaml.dump(document, stream, Dumper=dumper, sort_keys=False, allow_unicode=takes_unicode(stream))
-
-
-WRITERS: dict[str, Callable[[Mapping[str, Any], IO[str]], None]] = {"json": _json, "jsonl": _jsonl, "yaml": _yaml}
+WRITERS: dict[str, Callable[[Mapping[str, Any], IO[str]], None]] = {"json": _json, "jsonl": _jsonl, "yaml": write_yaml}

@@ -10,7 +10,6 @@ from typing import IO, Any
 
 import attrs
 import click
-import yaml
 
 from ...algorithmprovider.gates import parse_gates
 from ...exceptions import UnknownNameError
@@ -20,11 +19,12 @@ from ...simulation.compare.compare import Comparison
 from ...simulation.compare.migration import Check, agrees
 from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ...simulation.scenario import read_scenario
-from ..output import note, takes_unicode, warn, writing
+from ..output import note, warn, writing
 from ..progress import following
 from ..report.compare import comparison_text
 from ..report.compare_html import comparison_html
 from ..report.migration import check_text
+from ..yamltext import write_yaml
 from .policyfiles import read_policy_file, release_of_policies
 
 REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -64,7 +64,7 @@ class Asked:
 def run(file: Path, release: str, asked: Asked) -> None:
     """Write the profile, list what has no equivalent, and end with status 1 if a decision is different."""
     asked.check()
-    before = release_of_policies(release, file)
+    before = release_of_policies(release)
     read = read_policy_file(file)
     config = attrs.evolve(read.config, gates={**read.config.gates, **parse_gates(asked.gates or "")})
     made = migrate(read.policy, before, config, without=named(asked.undone), selector_spread=asked.selector_spread)
@@ -78,15 +78,11 @@ def run(file: Path, release: str, asked: Asked) -> None:
     sys.exit(0 if found is None or agrees(found) else 1)
 
 
-def _yaml(document: Mapping[str, Any], stream: IO[str]) -> None:
-    yaml.safe_dump(document, stream, sort_keys=False, allow_unicode=takes_unicode(stream))
-
-
 def _json(document: Mapping[str, Any], stream: IO[str]) -> None:
     stream.write(json.dumps(document, indent=2) + "\n")
 
 
-FORMS: dict[str, Callable[[Mapping[str, Any], IO[str]], None]] = {"yaml": _yaml, "json": _json}
+FORMS: dict[str, Callable[[Mapping[str, Any], IO[str]], None]] = {"yaml": write_yaml, "json": _json}
 
 
 def _compared(check: Check, asked: Asked) -> Comparison:

@@ -18,7 +18,7 @@ from .policyfiles import read_policy_file, release_of_policies
 
 def run_check(file: Path, release: str, gates: str | None, rules: tuple[str, ...], form: str) -> None:
     """Print the report, and end with status 1 where the release refuses what is in *file*."""
-    found_release = release_of_policies(release, file)
+    found_release = release_of_policies(release, f", or `kubeclassic policy migrate {file}` for a profile")
     read = read_policy_file(file)
     config = read.config.with_defaults(found_release)
     config.validate()

@@ -59,11 +59,12 @@ def _is_configuration(file: Path, stdin: IO[Any] | None) -> bool:
         return False  # the reader of Policies says what is wrong
 
 
-def release_of_policies(release: str, file: Path) -> Release:
-    """The release called *release*. Raises :class:`~kubeclassic.exceptions.UnknownNameError`, also for one that has no Policies."""
+def release_of_policies(release: str, instead: str = "") -> Release:
+    """The release called *release*; *instead* says what else is wanted where it has no Policies. Raises
+    :class:`~kubeclassic.exceptions.UnknownNameError`.
+    """
     major, _, rest = release.removeprefix("v").partition(".")
     minor = rest.partition(".")[0]
     if major == "1" and minor.isdecimal() and int(minor) > LAST_MINOR:
-        instead = f"or `kubeclassic policy migrate {file}` for a profile"
-        raise UnknownNameError(f"--release: got {release}, but Policies ended with 1.{LAST_MINOR}; wanted {', '.join(RELEASES)}, {instead}")
+        raise UnknownNameError(f"--release: got {release}, but Policies ended with 1.{LAST_MINOR}; wanted {', '.join(RELEASES)}{instead}")
     return find_release(release)

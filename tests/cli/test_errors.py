@@ -115,7 +115,8 @@ PROFILES = [
     (
         "--profile plugin.yaml",
         "plugin.yaml: initializing profiles: creating profile for scheduler name default-scheduler: "
-        'FilterPlugin "Nope" does not exist',
+        'FilterPlugin "Nope" does not exist\n'
+        "no plugin Nope is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it",
     ),
     (
         "--release 1.27 --config older.yaml",
