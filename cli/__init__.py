@@ -9,7 +9,7 @@ import click
 
 from .commands import Declared, LazyGroup, Place
 from .endings import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
-from .signals import Stopped, unwind_on_signals
+from .signals import Stopped, end_on_interrupt, unwind_on_signals
 from .streams import end_streams, prepare_streams
 
 __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     prepare_streams()
     unwind_on_signals()
     status = run(arguments)
+    end_on_interrupt()
     end_streams()
     sys.exit(status)
 

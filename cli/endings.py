@@ -23,6 +23,8 @@ DEFECT = 3
 INTERRUPTED = 130
 NO_READER = 141
 """The reader of standard output has gone: what shells show for SIGPIPE."""
+_NUL = "embedded null"
+"""What Python says of the name of a file with a NUL."""
 TRACEBACK = "KUBECLASSIC_TRACEBACK"
 """The environment variable that asks for tracebacks, as --verbose does."""
 
@@ -79,6 +81,8 @@ def _told(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, MemoryError):
         return "not enough memory for this input"
+    if isinstance(error, ValueError) and _NUL in str(error):
+        return "got a NUL in a name, wanted the name of a file"
     if isinstance(error, UnicodeEncodeError):
         return f"{error.object!a}: a name that the locale's encoding, {error.encoding}, does not have"
     return _told_by_system(error) if isinstance(error, OSError) else None

@@ -32,6 +32,12 @@ def unwind_on_signals() -> None:
                 signal.signal(number, _stop)
 
 
+def end_on_interrupt() -> None:
+    """From now on Ctrl-C ends the process at once: everything is done, and the interpreter takes itself down."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def _stop(number: int, frame: object) -> None:
     for other in _ENDING:
         signal.signal(other, signal.SIG_IGN)  # one is enough: files are being put away

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,7 +11,7 @@ import attrs
 from ...algorithmprovider.config import KIND, KubeSchedulerConfiguration, decode_policy, load_configuration, policy_document
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.releases import RELEASES, find_release
-from ...api.reading.documents import Document, read_documents
+from ...api.reading.documents import Document, read_documents, read_stream
 from ...core.release import Release
 from ...exceptions import ManifestError, UnknownNameError
 
@@ -48,7 +47,7 @@ def _stream(file: Path) -> Any:
     """A function that opens standard input from its start each time; None where *file* is another file."""
     if str(file) != "-":
         return lambda: None
-    content = sys.stdin.buffer.read()
+    content = read_stream()
     return lambda: io.BytesIO(content)
 
 
