@@ -116,7 +116,7 @@ def _loaded(file: str, place: str) -> ModuleType:
     known = next((module for module in list(sys.modules.values()) if getattr(module, "__file__", None) == real), None)
     if known is not None and known.__name__ != "__main__":
         return known
-    _look_in(os.path.dirname(real))
+    _look_in(os.path.dirname(real), last=True)
     stem = Path(real).stem
     if _is_found_as(stem, real):
         return importlib.import_module(stem)
@@ -150,6 +150,7 @@ def _imported(module_name: str) -> ModuleType:
     return importlib.import_module(module_name)
 
 
-def _look_in(folder: str) -> None:
+def _look_in(folder: str, *, last: bool = False) -> None:
+    """Let modules in *folder* be imported, with *last* those alone whose names are free."""
     if folder not in sys.path:
-        sys.path.insert(0, folder)
+        sys.path.insert(len(sys.path) if last else 0, folder)

@@ -72,14 +72,16 @@ def _run(asked: Asked, families: list[Family], manner: Manner) -> Iterator[Famil
         try:
             yield from pool.map(check, families)
         except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # first: a pool that finds its workers gone complains of what is cancelled
             for process in active_children():
                 process.terminate()
             raise
 
 
 def _end_quietly() -> None:
-    """Let Ctrl-C and signals end a worker at once; the main process has the say."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+    """Let a worker leave Ctrl-C to the main process, which then ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
 

@@ -13,7 +13,6 @@ from kubeclassic.cli import cli, run
 from kubeclassic.cli.commands import Command
 from kubeclassic.exceptions import RuleError
 
-
 NOT_IN_LOCALE = "a name that the locale's encoding, ascii, does not have"
 
 
