@@ -15,5 +15,4 @@ DEVIATIONS = (  # framework/migrate/deviations.py
     "older-rules", "never-run", "own-defaults", "label-presence", "label-preference", "service-anti-affinity", "ratio-resources",
     "one-strategy", "double-balance", "heavier-spread", "preemption-off",
 )  # fmt: skip
-REPORT_FORMS = (".html", ".json", ".txt")  # cli/running/migrate.py
 KIND = "KubeSchedulerConfiguration"  # framework/config/configuration.py

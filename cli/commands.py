@@ -12,8 +12,8 @@ from click.shell_completion import CompletionItem
 
 from .samefiles import refuse_same_files
 
-INPUT, SCHEDULER, OUTPUT, OTHER = "Input options", "Scheduler options", "Output options", "Options"
-FIRST, LAST = (INPUT, SCHEDULER), (OUTPUT,)
+INPUT, SCHEDULER, OUTPUT, OTHER = "Input options", "Scheduler options", "Output options", "Other options"
+FIRST, LAST = (INPUT, SCHEDULER), (OUTPUT, OTHER)
 
 SECTIONS: dict[str, str] = {
     **dict.fromkeys(("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods"), INPUT),
@@ -23,7 +23,7 @@ SECTIONS: dict[str, str] = {
     **dict.fromkeys(("-o", "--output", "--details", "--verbose", "--show", "--report", "--series", "--series-every"), OUTPUT),
     **dict.fromkeys(("--flame-graph",), OUTPUT),
 }
-"""Option -> the section of the help that has it, for every command; options that are not here are in section "Options"."""
+"""Option -> the section of the help that has it, for every command; those that are not here are in :data:`OTHER`."""
 
 
 class Command(click.Command):
@@ -37,7 +37,7 @@ class Command(click.Command):
         self.reads_folders = reads_folders
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options: input, scheduler, others, output."""
+        """Write the options: input, scheduler, output, others."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)

@@ -24,6 +24,7 @@ class FileName(click.Path):
 
     def __init__(self, *, allow_dash: bool = True) -> None:
         super().__init__(path_type=Path, allow_dash=allow_dash)
+        self.name = "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """*value* as a path; ``-`` stands for a standard stream."""

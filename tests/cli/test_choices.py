@@ -7,7 +7,6 @@ import pytest
 from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
 from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
 from kubeclassic.cli import choices
-from kubeclassic.cli.running.migrate import REPORTS
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
@@ -26,7 +25,6 @@ from kubeclassic.simulation.order import ORDERS
         (choices.CASE_KINDS, tuple(FORMS)),
         (choices.WITHOUT, WITHOUT),
         (choices.DEVIATIONS, tuple(DEVIATIONS)),
-        (choices.REPORT_FORMS, tuple(REPORTS)),
         (choices.KIND, KIND),
     ],
 )
