@@ -1,6 +1,22 @@
-"""``python -m kubeclassic``."""
+"""The program, ``kubeclassic`` or ``python -m kubeclassic``: ready for Ctrl-C before anything large is imported."""
 
-from .cli import main
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and end the process."""
+    try:
+        from .cli import main as start
+
+        start()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except MemoryError:
+        sys.stderr.write("kubeclassic: not enough memory\n")
+        sys.exit(2)
+
 
 if __name__ == "__main__":
     main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import attrs
 
 from ..core.release import Gates, Release
-from ..exceptions import PolicyError
+from ..exceptions import PolicyError, did_you_mean
 from .catalogue import CATALOGUE, Catalogue
 from .extenders import ExtenderConfig, in_calling_order
 from .gates import resolved_gates
@@ -19,6 +20,7 @@ from .registry import DEFAULT_PROVIDER, Registry
 
 ALIASES = {"PodFitsPorts": "PodFitsHostPorts"}
 SHORTEST_TIMEOUT = 0.001
+_NOT_FOUND = re.compile(r"\b(?P<kind>Predicate|Priority) type not found for (?P<name>.+)\Z", re.DOTALL)
 REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 
 
@@ -55,50 +57,75 @@ class Report:
 
 
 def check(
-    policy: Mapping[str, Any],
+    policy: Mapping[str, Any] | None,
     release: Release,
     gates: Mapping[str, bool] | str | None = None,
     catalogue: Catalogue = CATALOGUE,
+    *,
+    provider: str | None = None,
+    hard_pod_affinity_weight: int = 1,
 ) -> Report:
-    """What *policy* (its JSON form) means on *release*; a refusal is part of the report.
+    """What *policy* (its JSON form; None: *provider*) means on *release*; a refusal is part of the report.
 
-    Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the Policy.
+    *provider* and *hard_pod_affinity_weight* are those of the component configuration. Gates that the release refuses raise
+    :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the Policy.
     """
     known = resolved_gates(release, gates)
     registry = Registry.of(release, known, catalogue)
     before = frozenset(registry.predicates)
     try:
-        written = read_policy(policy)
-        chosen = select(registry, written, DEFAULT_PROVIDER, 1)
+        given = None if policy is None else read_policy(policy)
+        chosen = select(registry, given, provider or DEFAULT_PROVIDER, hard_pod_affinity_weight)
     except PolicyError as error:
         return Report(release.version, str(error), warnings=tuple(_hints(str(error), release, known)))
+    written = given or Policy(kind="Policy", api_version="v1")
     running = [rule.name for rule in in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates))]
     never = tuple(name for name in chosen.predicates if name not in running)
     return Report(
         release=release.version,
-        predicates=tuple((name, _origin(name, written, registry)) for name in running),
+        predicates=tuple((name, _origin(name, written, registry, provider)) for name in running),
         never_run=never,
         priorities=tuple((rule.name, weight) for rule, weight in chosen.priorities),
         extenders=in_calling_order(written.extenders, release.ignorable_extenders_last),
         check_all=written.always_check_all,
         hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
-        warnings=tuple(_warnings(policy, written, chosen, running, never, before)),
+        warnings=tuple(_warnings(policy or {}, written, chosen, running, never, before)),
     )
 
 
-def _origin(name: str, policy: Policy, registry: Registry) -> str:
+def _origin(name: str, policy: Policy, registry: Registry, provider: str | None) -> str:
     named = {entry.name: entry for entry in policy.predicates or ()}
     if name in named:
         return "Policy" if named[name].argument is None else "Policy, with an argument"
-    return "mandatory" if name in registry.mandatory else DEFAULT_PROVIDER
+    return "mandatory" if name in registry.mandatory else provider or DEFAULT_PROVIDER
 
 
 def _hints(refused: str, release: Release, gates: Gates) -> Iterator[str]:
-    """Why the release does not find a name that upstream has."""
+    """Why the release does not find a name that upstream has, and where another name can come from."""
     name = refused.rpartition(" ")[2]
     for effect in release.gate_effects:
         if "not found for" in refused and name in (*effect.unregisters, *effect.registers, effect.registers_priority):
             yield f"{name} is not registered while gate {effect.gate} is {'on' if gates[effect.gate] else 'off'}"
+    hint = hint_of_rules(refused)
+    if hint is not None:
+        yield hint
+
+
+def hint_of_rules(refused: str) -> str | None:
+    """Where a rule can come from that upstream does not find and no release has; None for any other refusal.
+
+    >>> hint_of_rules("policy.json: Invalid configuration: Predicate type not found for NetworkMinCost")
+    'no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
+    """
+    found = _NOT_FOUND.search(refused)
+    if found is None:
+        return None
+    names = CATALOGUE.predicates if found["kind"] == "Predicate" else CATALOGUE.priorities
+    if found["name"] in names:
+        return None
+    meant = did_you_mean(found["name"], names)
+    name = " ".join(found["name"].split())
+    return f"no release has {name}; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it{meant}"
 
 
 # --- warnings -------------------------------------------------------------------------------------------------------

@@ -253,10 +253,10 @@ def read_configuration(document: Mapping[str, Any], where: str = "configuration"
     return attrs.evolve(config, folder=folder)
 
 
-def load_configuration(path: PathLike) -> KubeSchedulerConfiguration:
-    """The component configuration in the file *path*, JSON or YAML; relative paths in it start from the file's folder."""
+def load_configuration(path: PathLike, stdin: IO[Any] | None = None) -> KubeSchedulerConfiguration:
+    """The component configuration in the file *path* (``-``: *stdin*), JSON or YAML; relative paths in it start from the file's folder."""
     try:
-        documents = list(read_documents(path))
+        documents = list(read_documents(path, stdin))
     except KubeclassicError as error:
         raise PolicyError(str(error)) from None
     if len(documents) != 1:

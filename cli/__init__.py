@@ -1,42 +1,47 @@
-"""The command line: ``kubeclassic``, one thin file a subcommand."""
+"""The command line: ``kubeclassic``. A file a subcommand declares it; ``running`` has what it does, imported when it runs."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from ..exceptions import KubeclassicError
-from .bench import bench
-from .compare import compare
-from .completion import completion
-from .conform import conform
-from .explain import explain
-from .importing import importing
-from .output import one_line
-from .policy import policy
-from .releases import releases
-from .replay import replay
-from .schema import schema
-from .simulate import simulate
+from .commands import Declared, LazyGroup, Place
+from .endings import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
+from .signals import Stopped, end_on_interrupt, unwind_on_signals
+from .streams import end_streams, prepare_streams
 
-BAD_INPUT = 2
-INTERRUPTED = 130
+__all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
+
+COMMANDS = {
+    "simulate": Place("simulate", "simulate", "Where do the waiting pods go?"),
+    "explain": Place("explain", "explain", "Why does a pod go there, or nowhere?"),
+    "compare": Place("compare", "compare", "What does another configuration change?"),
+    "replay": Place("replay", "replay", "What would have happened over time?"),
+    "conform": Place("conform", "conform", "Prove it: run cases that the original scheduler answered."),
+    "bench": Place("bench", "bench", "How fast is it? Pods a second, and the same decisions."),
+    "import": Place("importing", "importing", "Turn a published trace into manifests."),
+    "releases": Place("releases", "releases", "What the releases are, and how two of them differ."),
+    "policy": Place("policy", "policy", "What a Policy means, and what replaces it."),
+    "schema": Place("schema", "schema", "What the JSON of the commands holds."),
+    "completion": Place("completion", "completion", "Print the script that completes commands in a shell."),
+}
+"""The subcommands: where each is declared, and its short help, which is the command's own (a test holds them equal)."""
 
 
 def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
     if wanted:
-        try:
-            click.echo(f"kubeclassic {version('kubeclassic')}")
-        except PackageNotFoundError:
-            click.echo("kubeclassic (a checkout that is not installed)")
+        from .. import __version__
+
+        click.echo(f"kubeclassic {__version__}")
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(
+    cls=LazyGroup, declared=Declared(COMMANDS, __name__),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)  # fmt: skip
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")
 def cli() -> None:
     """The classic Kubernetes scheduler, releases 1.12 to 1.16, and the framework of 1.27: where pods would go, and why.
@@ -45,46 +50,33 @@ def cli() -> None:
     kubeclassic simulate cluster.yaml              where do the waiting pods go?
     kubeclassic explain cluster.yaml shop/web-0    why does this one go there, or nowhere?
     kubeclassic releases --diff 1.15 1.16          what changed?
+
+    Exit status: 0 and 1 are a command's answers, which its --help says; 2: bad input; 3: a defect of kubeclassic; 130: interrupted.
     """
-
-
-for command in (simulate, explain, compare, replay, conform, bench, importing, releases, policy, schema, completion):
-    cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and end the process: 0 and 1 are a command's answers, 2 is bad input, told in one line."""
-    sys.exit(run(arguments))
+    prepare_streams()
+    unwind_on_signals()
+    status = run(arguments)
+    end_on_interrupt()
+    end_streams()
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; answers the exit status."""
+    given = sys.argv[1:] if arguments is None else [str(word) for word in arguments]
     try:
-        return _status(cli.main(arguments, prog_name="kubeclassic", standalone_mode=False))
+        status = _run(given)
+    except (Exception, KeyboardInterrupt, Stopped) as error:
+        status = status_of(error, given)
+    return status_after(status)
+
+
+def _run(given: list[str]) -> int:
+    try:
+        return status_of_exit(cli.main(given, prog_name="kubeclassic", standalone_mode=False))
     except SystemExit as left:
-        return _status(left.code)
-    except click.UsageError as error:
-        return _refuse(f"{error.format_message().rstrip('.')}{_hint(error)}")
-    except (KubeclassicError, click.ClickException) as error:
-        return _refuse(str(error))
-    except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has closed standard output: nothing more may be written to it, not even when the interpreter ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
-    except OSError as error:
-        return _refuse(str(error))
-
-
-def _status(code: object) -> int:
-    return code if isinstance(code, int) else 0
-
-
-def _hint(error: click.UsageError) -> str:
-    return f" (see {error.ctx.command_path} --help)" if error.ctx else ""
-
-
-def _refuse(text: str) -> int:
-    click.echo(f"kubeclassic: {one_line(text)}", err=True)
-    return BAD_INPUT
+        return status_of_exit(left.code)

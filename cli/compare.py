@@ -13,9 +13,11 @@ import click
 from ..simulation.compare.compare import FREE, MODES
 from ..simulation.compare.compare import compare as compare_all
 from ..simulation.compare.newerlabels import with_newer_labels, zones_warning
+from .commands import command
 from .configurations import Wanted
 from .options import ClusterChoice, cluster_options
 from .output import warn, writing
+from .paramtypes import CONFIGURATION
 from .progress import following
 from .report.compare import comparison_text
 from .report.compare_html import comparison_html
@@ -33,11 +35,12 @@ def _configurations(command: F) -> F:
     """The options ``--a``, ``--b`` and so on."""
     for name in reversed(NAMES):
         text = 'A configuration, such as "release=1.16 policy=p.json".'
-        command = click.option(f"--{name}", required=name in "ab", metavar="TEXT", help=text, hidden=name > "c")(command)
+        option = click.option(f"--{name}", required=name in "ab", type=CONFIGURATION, metavar="TEXT", help=text, hidden=name > "c")
+        command = option(command)
     return command
 
 
-@click.command(short_help="What does another configuration change?")
+@command(short_help="What does another configuration change?")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 @_configurations
 @click.option(

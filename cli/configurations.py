@@ -8,9 +8,11 @@ from pathlib import Path
 import attrs
 
 from ..algorithmprovider.tiebreak import TIE_BREAKS
+from ..api.reading.fields import shown
 from ..core.engine import Engine
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..framework.config.configuration import KubeSchedulerConfiguration
+from .paramtypes import plain_number
 from .setup import ConfigMaps, Setup
 
 KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break")
@@ -39,6 +41,8 @@ class Wanted:
                 raise UnknownNameError(f'--{name}: got "{word}", wanted KEY=VALUE with {", ".join(KEYS)}{did_you_mean(key, KEYS)}')
             if key in values:
                 raise UnknownNameError(f"--{name}: got {key} twice")
+            if not value or "\0" in value:
+                raise UnknownNameError(f"--{name}: {key}: got {shown(value)}, wanted a value")
             values[key] = value
         wanted = cls(name, text, values)
         wanted._check()
@@ -66,12 +70,13 @@ class Wanted:
     @property
     def percentage(self) -> int | None:
         """The share of nodes to look for, if given."""
-        return int(self.values["percentage"]) if "percentage" in self.values else None
+        text = self.values.get("percentage", "")
+        return plain_number(text) if text[:1].isdigit() else None
 
     def _check(self) -> None:
         if self.tie_break not in TIE_BREAKS:
             raise UnknownNameError(f'--{self.name}: tie-break: got "{self.tie_break}", wanted {", ".join(TIE_BREAKS)}')
-        if not self.values.get("percentage", "0").isdecimal():
+        if "percentage" in self.values and self.percentage is None:
             raise UnknownNameError(f'--{self.name}: percentage: got "{self.values["percentage"]}", wanted a number from 0 to 100')
         setup = self.setup
         strange = [key for key in (OLDER_ALONE if self.runs_profiles else ("profile",)) if key in self.values]

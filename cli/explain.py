@@ -11,6 +11,7 @@ import click
 from ..simulation.explain import explain as explain_now
 from ..simulation.explain import explain_in
 from ..simulation.simulate import Simulation
+from .commands import command
 from .options import ClusterChoice, cluster_options, scheduler_options
 from .output import writing
 from .report.explanation import explanation_text
@@ -18,7 +19,7 @@ from .running.simulate import tell
 from .setup import Setup
 
 
-@click.command(short_help="Why does a pod go there, or nowhere?")
+@command(short_help="Why does a pod go there, or nowhere?")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 @click.argument("pod")
 @scheduler_options

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from ..simulation.replay.inputs import openb as trace
-from .output import note, writing
+from .commands import Group
+from .paramtypes import FileName, FormOrFile, form_and_file
+
+FORMS = ("json", "jsonl", "yaml")
+CSV = FileName(allow_dash=False)
 
 
-@click.group("import", short_help="Turn a published trace into manifests.")
+@click.group("import", cls=Group, short_help="Turn a published trace into manifests.")
 def importing() -> None:
     """Turn a published trace into manifests."""
 
 
 @importing.command(short_help="Alibaba's GPU trace (cluster-trace-gpu-v2023).")
-@click.argument("nodes", metavar="NODES.csv", type=click.Path(path_type=Path))
-@click.argument("pods", metavar="PODS.csv", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="OUT.json", help="The file to write, whole or not at all; else standard output.")
-def openb(nodes: Path, pods: Path, output: str | None) -> None:
+@click.argument("nodes", metavar="NODES.csv", type=CSV)
+@click.argument("pods", metavar="PODS.csv", type=CSV)
+@click.option("-o", "form", type=FormOrFile(FORMS), default="json", show_default=True, help="json, yaml: a List; jsonl: an object a line.")
+@click.option("--output", metavar="FILE", help="Write the manifests there, whole or not at all, instead of to standard output.")
+def openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:
     """Read the nodes and pods of Alibaba's openb trace and write them as one List of manifests.
 
     \b
@@ -33,12 +36,9 @@ def openb(nodes: Path, pods: Path, output: str | None) -> None:
     num_gpu x min(gpu_milli, 1000); gpu_spec A|B becomes required node affinity to those models. Order: creation time, then name.
 
     \b
-    kubeclassic import openb openb_node_list_all_node.csv openb_pod_list_gpuspec33.csv -o openb.json
+    kubeclassic import openb openb_node_list_all_node.csv openb_pod_list_gpuspec33.csv --output openb.json
     kubeclassic simulate openb.json --percentage-of-nodes-to-score 100
     """
-    document = trace.manifests(nodes, pods)
-    with writing(output) as stream:
-        json.dump(document, stream, separators=(",", ":"))
-        stream.write("\n")
-    kinds = [item["kind"] for item in document["items"]]
-    note(f"{kinds.count('Node')} nodes, {kinds.count('Pod')} pods")
+    from .running.importing import run_openb
+
+    run_openb(nodes, pods, *form_and_file(form, FORMS, output))

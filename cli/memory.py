@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import click
 
-from ..api.objects.quantity import Quantity
 from ..exceptions import QuantityError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -16,6 +15,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def _bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     if value is None:
         return None
+    from ..api.objects.quantity import Quantity
+
     try:
         size = Quantity.parse(value).value()
     except QuantityError as error:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import click
 
-from ..algorithmprovider.releases import DEFAULT_RELEASE
-from ..algorithmprovider.tiebreak import TIE_BREAKS
-from ..framework.releases import DEFAULT_FRAMEWORK
-from ..simulation.order import ORDERS
-from ..simulation.scenario import Scenario, read_scenario
-from .setup import Setup
+from .choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, ORDERS, TIE_BREAKS
+from .commands import INPUT, SECTIONS
+from .commands import SCHEDULER as SCHEDULER_SECTION
+from .paramtypes import FILE, WHOLE
+
+if TYPE_CHECKING:
+    from ..simulation.scenario import Scenario
+    from .setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-FILE = click.Path(path_type=Path, allow_dash=True)
 
 SCHEDULER = (
     click.option(
@@ -40,11 +40,11 @@ SCHEDULER = (
     ),
     click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults."),
     click.option(
-        "--percentage-of-nodes-to-score", "percentage", type=int, metavar="N",
+        "--percentage-of-nodes-to-score", "percentage", type=WHOLE, metavar="N",
         help="Stop looking when this share of the nodes fits; 0 or absent: as the release does (50 in 1.12 and 1.13, then adaptive).",
     ),
     click.option(
-        "--hard-pod-affinity-symmetric-weight", "hard_pod_affinity_weight", type=int, metavar="N",
+        "--hard-pod-affinity-symmetric-weight", "hard_pod_affinity_weight", type=WHOLE, metavar="N",
         help="The weight of the required affinity of other pods in scoring, 1 to 100.  [default: 1]",
     ),
     click.option("--scheduler-name", metavar="NAME", help="Schedule the pods that ask for this one.  [default: default-scheduler]"),
@@ -54,10 +54,11 @@ SCHEDULER = (
         "--tie-break", type=click.Choice(list(TIE_BREAKS)), default="release", show_default=True,
         help=f"How to choose among best nodes. The originals of 1.16 and {DEFAULT_FRAMEWORK} do it at random; `release` takes the first.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="For --tie-break random, and for random events of a scenario."),
+    click.option("--seed", type=WHOLE, default=0, show_default=True, help="For --tie-break random, and for random events of a scenario."),
     click.option(
-        "--rules", multiple=True, metavar="MODULE:NAME",
-        help=f"Your own rules: a Python module and the Catalogue in it; {DEFAULT_FRAMEWORK}: the class of a plugin, or a list of such.",
+        "--rules", multiple=True, metavar="FILE.py:NAME",
+        help="Your own rules: a Python file or module, and the Catalogue in it; "
+        f"{DEFAULT_FRAMEWORK}: the class of a plugin, or a list of such.",
     ),
 )  # fmt: skip
 
@@ -81,27 +82,39 @@ class ClusterChoice:
 
     def read(self, paths: tuple[Path, ...], scheduler_name: str | Collection[str]) -> Scenario:
         """The scenario in *paths* and ``--pods``; pods that ask for *scheduler_name*, one or several, wait."""
+        from ..simulation.scenario import read_scenario
+
         return read_scenario(paths, self.pods, scheduler_name=scheduler_name, defaults=not self.no_defaults)
 
 
 def scheduler_options(command: F) -> F:
-    """Give *command* the options that choose a scheduler; it gets them as one :class:`~.setup.Setup`."""
-    return _packed(command, SCHEDULER, Setup, "setup")
+    """Give *command* the options that choose a scheduler; it gets them as one :class:`~.setup.Setup`, named *setup*."""
+    return _packed(command, SCHEDULER, SCHEDULER_SECTION, _setup, "setup")
 
 
 def cluster_options(command: F) -> F:
-    """Give *command* the options about the manifests; it gets them as one :class:`ClusterChoice`."""
-    return _packed(command, CLUSTER, ClusterChoice, "cluster")
+    """Give *command* the options about the manifests; it gets them as one :class:`ClusterChoice`, named *cluster*."""
+    return _packed(command, CLUSTER, INPUT, ClusterChoice, "cluster")
 
 
-def _packed(command: F, options: tuple[Callable[[Any], Any], ...], kind: Any, name: str) -> F:
-    fields = [field.name for field in attrs.fields(kind)]
+def _setup(**values: Any) -> Setup:
+    from .setup import Setup
+
+    return Setup(**values)
+
+
+def _packed(command: F, options: tuple[Callable[[Any], Any], ...], section: str, made: Callable[..., Any], name: str) -> F:
+    """*command* with *options*, whose values it gets as *name*, which is what *made* makes of them."""
+    fields: list[str] = []
 
     @functools.wraps(command)
     def packing(**values: Any) -> Any:
-        packed = kind(**{field: values.pop(field) for field in fields})
+        packed = made(**{field: values.pop(field) for field in fields})
         return command(**values, **{name: packed})
 
     for option in reversed(options):
         packing = option(packing)
+        added = vars(packing)["__click_params__"][-1]  # where click keeps what a command will have
+        fields.append(added.name)
+        SECTIONS.update(dict.fromkeys(added.opts, section))
     return packing  # type: ignore[return-value]  # click looks at the wrapper only

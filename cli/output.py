@@ -1,20 +1,24 @@
-"""Where records go: standard output, or a file that is written whole or not at all."""
+"""Where records go: standard output, a device or a pipe, or a file that is written whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import IO
 
 import click
 
 from ..exceptions import KubeclassicError
+from .signals import held
 
 STANDARD = "-"
+_STREAMS = {"stdin": 0, "stdout": 1, "stderr": 2}
+_DESCRIPTOR = re.compile(r"/dev/(?P<stream>stdin|stdout|stderr)|(?:/dev/fd|/proc/(?:self|(?P<process>\d+))/fd)/(?P<number>\d+)")
+_MOST_LINKS = 40
 
 
 class OutputError(KubeclassicError):
@@ -22,44 +26,116 @@ class OutputError(KubeclassicError):
 
 
 @contextmanager
-def writing(path: str | None) -> Iterator[IO[str]]:
+def writing(path: str | os.PathLike[str] | None) -> Iterator[IO[str]]:
     """A text stream to *path* (None or ``-``: standard output).
 
-    The file appears, or is replaced, when the block ends well; an error or an interrupt in it leaves what was there before.
+    A file appears, or is replaced, when the block ends well; an error, an interrupt or a signal leaves what was there before. Devices,
+    named pipes and open descriptors (``/dev/stdout``, ``/dev/fd/3``) are written to as they are. Raises :class:`OutputError`.
     """
-    if path is None or path == STANDARD:
+    place = STANDARD if path is None else os.fspath(path)
+    if place == STANDARD:
         yield sys.stdout
         sys.stdout.flush()
         return
-    with _replacing(Path(path)) as stream:
+    with _directly(place) if _is_open_or_device(place) else _replacing(place) as stream:
         yield stream
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[str]]:
-    target = path.resolve()  # a link stays a link
+def takes_unicode(stream: IO[str]) -> bool:
+    """Whether any character can be written to *stream* as it is."""
+    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+
+
+# --- what is written to as it is ------------------------------------------------------------------------------------
+
+
+def _is_open_or_device(place: str) -> bool:
+    """Whether *place* is no regular file, or an open descriptor, which may be a regular file."""
+    if not place or "\0" in place:
+        raise OutputError(f"{place!r}: cannot be written: wanted the name of a file")
+    if _descriptor(place) is not None or place.endswith(os.sep):
+        return True
     try:
-        handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        return not stat.S_ISREG(os.stat(place).st_mode)
+    except FileNotFoundError:
+        return False
     except OSError as error:
-        raise _refused(path, error) from None
+        raise _refused(place, error) from None
+
+
+def _descriptor(place: str) -> int | None:
+    """The number of the open descriptor that *place* means, if it does, perhaps through links."""
+    for _ in range(_MOST_LINKS):
+        folder, name = os.path.split(os.path.abspath(place))
+        for form in (os.path.join(folder, name), os.path.join(os.path.realpath(folder), name)):
+            found = _DESCRIPTOR.fullmatch(form)
+            if found and found["process"] in (None, str(os.getpid())):
+                return _STREAMS[found["stream"]] if found["stream"] else int(found["number"])
+        if not os.path.islink(place):
+            return None
+        place = os.path.join(folder, os.readlink(place))
+    return None
+
+
+@contextmanager
+def _directly(place: str) -> Iterator[IO[str]]:
+    number = _descriptor(place)
     try:
-        with open(handle, "w", encoding="utf-8") as stream:
+        with suppress(OSError):
+            sys.stdout.flush()
+        stream = _text(place if number is None else os.dup(number))
+    except OSError as error:
+        raise _refused(place, error) from None
+    with _own_errors(place), stream:
+        yield stream
+
+
+# --- what is replaced -----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _replacing(place: str) -> Iterator[IO[str]]:
+    target = os.path.realpath(place)  # a link stays a link
+    scratch = ""
+    try:
+        with _all_errors(place), held():
+            _check_writable(target)
+            handle, scratch = _scratch_beside(target)
+        with _own_errors(place), _text(handle) as stream:
             yield stream
-        _publish(scratch, target, path)
+        with _all_errors(place):
+            _publish(scratch, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(scratch)
         raise
 
 
-def _publish(scratch: str, target: Path, path: Path) -> None:
-    """Put the finished *scratch* in place, readable as any new file would be."""
+def _scratch_beside(target: str) -> tuple[int, str]:
+    from tempfile import mkstemp
+
+    folder, name = os.path.split(target)
+    return mkstemp(dir=folder, prefix=f".{name[:80]}.", suffix=".part")
+
+
+def _check_writable(target: str) -> None:
+    """Raise the error that opening *target* would raise: a file that is read-only is not replaced."""
+    if os.path.lexists(target):
+        os.close(os.open(target, os.O_WRONLY))
+
+
+def _publish(scratch: str, target: str) -> None:
+    """Put the finished *scratch* in place: owner and mode stay those of the old file, or are as of any new file."""
     try:
-        if not target.exists() or target.is_file():
-            os.chmod(scratch, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-        os.replace(scratch, target)
-    except OSError as error:
-        raise _refused(path, error) from None
+        old = os.stat(target)
+    except FileNotFoundError:
+        os.chmod(scratch, 0o666 & ~_umask())
+    else:
+        if hasattr(os, "chown"):
+            with suppress(OSError):
+                os.chown(scratch, old.st_uid, old.st_gid)
+        os.chmod(scratch, old.st_mode & 0o777)
+    os.replace(scratch, target)
 
 
 def _umask() -> int:
@@ -68,8 +144,40 @@ def _umask() -> int:
     return mask
 
 
-def _refused(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}")
+def _text(file: str | int) -> IO[str]:
+    return open(file, "w", encoding="utf-8", errors="backslashreplace")
+
+
+# --- errors ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _all_errors(place: str) -> Iterator[None]:
+    """Errors of the system inside the block are told as being about *place*."""
+    try:
+        yield
+    except OSError as error:
+        raise _refused(place, error) from None
+
+
+@contextmanager
+def _own_errors(place: str) -> Iterator[None]:
+    """Errors of writing inside the block are told as being about *place*: those that name no file of their own."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # the reader has what it wanted
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise _refused(place, error) from None
+
+
+def _refused(place: str, error: OSError) -> OutputError:
+    return OutputError(f"{place}: cannot be written: {(error.strerror or str(error)).lower()}")
+
+
+# --- lines for people -----------------------------------------------------------------------------------------------
 
 
 def one_line(text: str) -> str:
@@ -78,8 +186,9 @@ def one_line(text: str) -> str:
 
 
 def note(text: str) -> None:
-    """A line for people, on standard error."""
-    click.echo(text, err=True)
+    """A line for people, on standard error; if nobody can read it there, it is dropped."""
+    with suppress(OSError):
+        click.echo(text, file=sys.stderr)  # as it is: with err=True click has its own way with consoles that are plain ASCII
 
 
 def warn(text: str) -> None:

@@ -10,10 +10,11 @@ import click
 
 from ..algorithmprovider.describe import Difference, describe, diff
 from ..algorithmprovider.releases import RELEASES
+from .commands import command
 from .report.text import format_table
 
 
-@click.command(short_help="What the releases are, and how two of them differ.")
+@command(short_help="What the releases are, and how two of them differ.")
 @click.argument("release", required=False)
 @click.option("--diff", "pair", nargs=2, metavar="A B", help="What release B does differently from release A.")
 @click.option("--all-gates", is_flag=True, help="Show gates that no decision depends on, too.")

@@ -22,6 +22,7 @@ from ..simulation.replay.inputs.traces import Reading
 from ..simulation.replay.recording import Places, Recording, found
 from ..simulation.replay.replay import Replay
 from ..simulation.replay.simulatedcluster import Delays
+from .commands import command
 from .options import scheduler_options
 from .output import note, warn
 from .progress import counting
@@ -64,7 +65,7 @@ def _delays(command: Any) -> Any:
     return command
 
 
-@click.command(short_help="What would have happened over time?")
+@command(short_help="What would have happened over time?")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 @scheduler_options
 @click.option(

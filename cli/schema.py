@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ..exceptions import UnknownNameError, did_you_mean
+from .commands import command
 
 FOLDER = Path(__file__).parent / "schemas"
 ENDING = ".json"
@@ -29,7 +30,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     return [name for name in names() if name.startswith(incomplete)]
 
 
-@click.command(short_help="What the JSON of the commands holds.")
+@command(short_help="What the JSON of the commands holds.")
 @click.argument("name", required=False, shell_complete=_completed)
 def schema(name: str | None) -> None:
     """Print the JSON Schema (draft 2020-12) of NAME, or list the names.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from ..algorithmprovider.check import hint_of_rules
 from ..algorithmprovider.config import (
     AlgorithmSource,
     ConfigMapSource,
@@ -25,7 +27,7 @@ from ..framework.building import build_engine
 from ..framework.config import configuration as framework
 from ..framework.config.loading import given_configuration
 from ..framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
-from .userrules import catalogue_of, plugins_of
+from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 Configuration = KubeSchedulerConfiguration | framework.KubeSchedulerConfiguration
@@ -39,6 +41,17 @@ OLDER_ALONE = {
     "scheduler_name": ("--scheduler-name", "schedulerName of a profile"),
 }
 """Options that only releases with predicates and priorities have: field -> flag, and its replacement."""
+
+
+@contextmanager
+def _hinting(hint: Callable[[str], str | None]) -> Iterator[None]:
+    """What *hint* has to say about a refusal in the block is said after it, on a line of its own."""
+    try:
+        yield
+    except PolicyError as error:
+        if (more := hint(str(error))) is not None:
+            error.add_note(more)
+        raise
 
 
 @attrs.frozen(kw_only=True)
@@ -97,7 +110,8 @@ class Setup:
         try:
             return build_engine(wanted, plugins=plugins_of(self.rules) if self.runs_profiles else (), **options)
         except PolicyError as error:
-            raise PolicyError(f"{self._profile_file}: {error}" if self._profile_file and self.runs_profiles else str(error)) from None
+            with _hinting(hint_of_plugins):
+                raise PolicyError(f"{self._profile_file}: {error}" if self._profile_file and self.runs_profiles else str(error)) from None
 
     # --- predicates and priorities ----------------------------------------------------------------------------------
 
@@ -125,7 +139,8 @@ class Setup:
     def _algorithm(self, configuration: KubeSchedulerConfiguration, config_maps: ConfigMaps | None) -> Algorithm:
         release = find_any_release(self.version)
         check_names(release, configuration.gates, configuration.source.provider)
-        found = configuration.resolve(release, config_maps=config_maps, catalogue=catalogue_of(self.rules))
+        with _hinting(hint_of_rules):
+            found = configuration.resolve(release, config_maps=config_maps, catalogue=catalogue_of(self.rules))
         return attrs.evolve(found, equivalence_cache=True) if self.equivalence_cache else found
 
     # --- profiles ---------------------------------------------------------------------------------------------------

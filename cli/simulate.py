@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from .commands import command
 from .options import ClusterChoice, cluster_options, scheduler_options
-from .setup import Setup
+from .paramtypes import FILE, TextType
+
+if TYPE_CHECKING:
+    from .setup import Setup
 
 FORMS = ("table", "wide", "name", "json", "jsonl", "yaml", "csv")
 CUSTOM = "custom-columns="
 
 
-class Form(click.ParamType[str]):
+class Form(TextType):
     """One of :data:`FORMS`, or ``custom-columns=NAME:FIELD,...``."""
 
     name = "form"
@@ -36,8 +40,8 @@ class Form(click.ParamType[str]):
         return [CompletionItem(form) for form in (*FORMS, CUSTOM) if form.startswith(incomplete)]
 
 
-@click.command(short_help="Where do the waiting pods go?")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@command(short_help="Where do the waiting pods go?", outputs=["--nodes"])
+@click.argument("paths", nargs=-1, required=True, type=FILE)
 @scheduler_options
 @cluster_options
 @click.option("--reschedule-evicted", is_flag=True, help="Owners replace evicted pods, and the new pods are tried after all others.")

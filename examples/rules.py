@@ -1,4 +1,4 @@
-"""Rules of your own: ``kubeclassic simulate examples/cluster --rules examples.rules:CATALOGUE``."""
+"""Rules of your own: ``kubeclassic simulate examples/cluster --rules examples/rules.py:CATALOGUE``."""
 
 from kubeclassic import CATALOGUE as UPSTREAM
 from kubeclassic import Batch, Cycle, Failures, Reads, Reason, Template, predicate, priority

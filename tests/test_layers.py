@@ -63,7 +63,7 @@ ROWS = {
     "simulation": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py live/extenders",
     "live": "exceptions.py api core algorithmprovider framework scheduler.py simulation live",
     "cli/report": "exceptions.py api core algorithmprovider framework simulation live",
-    "cli": "exceptions.py api core algorithmprovider framework simulation live cli/report",
+    "cli": "exceptions.py __init__.py api core algorithmprovider framework simulation live cli/report",
     "__main__.py": "cli",
 }
 """The order of the parts, one floor a line: what these files and folders may import of the lines above them, besides themselves.
@@ -72,8 +72,8 @@ A part within a folder that has a line of its own is not part of that folder's l
 """
 
 FLOORS = 10
-TABLES = ("algorithmprovider/releases.py", "framework/releases.py")
-"""Where the releases are: those of predicates and priorities, and those of the framework."""
+TABLES = ("algorithmprovider/releases.py", "framework/releases.py", "cli/choices.py")
+"""Where the releases are: those of predicates and priorities, those of the framework, and which are the defaults, for the help."""
 ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli")
 """Folders with one file a rule or a command, which may hold as many as there are."""
 

@@ -44,7 +44,7 @@ def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None =
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         if os.fspath(path) == "-":
-            yield from _documents(_read_stream(stdin), "standard input", "", found=False)
+            yield from _documents(read_stream(stdin), "standard input", "", found=False)
         elif os.path.isdir(path):
             for file in _files_in(Path(path)):
                 yield from _documents(_read_file(file), str(file), file.name, found=True)
@@ -70,10 +70,16 @@ def _read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ManifestError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
+    except ValueError:
+        raise ManifestError(f"{str(path)!r}: got a NUL in the name, wanted the name of a file") from None
 
 
-def _read_stream(stream: IO[Any] | None) -> bytes:
-    content = (stream or sys.stdin.buffer).read()
+def read_stream(stream: IO[Any] | None = None) -> bytes:
+    """All bytes of *stream* (None: standard input). Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    try:
+        content = (stream or sys.stdin.buffer).read()
+    except OSError as error:
+        raise ManifestError(f"standard input: {(error.strerror or 'cannot be read').lower()}") from None
     return content.encode() if isinstance(content, str) else bytes(content)
 
 

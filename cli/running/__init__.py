@@ -1,1 +1,1 @@
-"""What the commands run: imported when a command runs, so that help texts come fast."""
+"""What the commands do: one module a command, imported when it runs, so that its help is quick."""

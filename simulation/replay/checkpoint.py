@@ -42,6 +42,10 @@ REBUILT: Mapping[type, tuple[str, ...]] = {
 """Classes that are rebuilt from these attributes; everything else in them is computed again when it is needed."""
 
 
+NOT_GIVEN = str(None)
+"""How a header tells an option without a value."""
+
+
 class CheckpointError(KubeclassicError):
     """A checkpoint cannot be written, or a replay cannot resume from it; the text says why."""
 
@@ -133,7 +137,9 @@ class Checkpoint:
         made, now = self.header.options, wanted.options
         for name in (*now, *(name for name in made if name not in now)):
             if made.get(name) != now.get(name):
-                raise CheckpointError(f"{self.path}: made with {name} {made.get(name, 'absent')}, got {now.get(name, 'absent')}")
+                before, here = (options.get(name, "absent") for options in (made, now))
+                given = f"no {name}" if before == NOT_GIVEN else f"{name} {before}"
+                raise CheckpointError(f"{self.path}: made with {given}, got {'none' if here == NOT_GIVEN else here}")
         if self.header.inputs != wanted.inputs:
             raise CheckpointError(f"{self.path}: made with other inputs: their bytes differ")
 

@@ -67,7 +67,12 @@ SIMULATE = [
         'invalid value of EvenPodsSpread=yes, err: strconv.ParseBool: parsing "yes": invalid syntax',
     ),
     ("good.yaml --policy nothere.json", "missing policy config file nothere.json"),
-    ("good.yaml --policy policy.json", "policy.json: Invalid configuration: Predicate type not found for PodFitsNothing"),
+    (
+        "good.yaml --policy policy.json",
+        "policy.json: Invalid configuration: Predicate type not found for PodFitsNothing\n"
+        "no release has PodFitsNothing; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it; "
+        'did you mean "PodFitsPorts" or "PodFitsHostPorts"?',
+    ),
     ("good.yaml --policy-configmap p", """couldn't get policy config map kube-system/p: configmaps "p" not found"""),
     ("good.yaml --config nothere.yaml", "nothere.yaml: no such file or directory"),
     ("good.yaml --percentage-of-nodes-to-score 101", "percentageOfNodesToScore: Invalid value: 101: not in valid range 0-100"),
@@ -76,7 +81,7 @@ SIMULATE = [
         "hardPodAffinitySymmetricWeight: Invalid value: -1: not in valid range 0-100",
     ),
     ("good.yaml --equivalence-cache", "--equivalence-cache: 1.16 has none"),
-    ("good.yaml --rules mine", '--rules: got "mine", wanted MODULE:CATALOGUE'),
+    ("good.yaml --rules mine", '--rules: got "mine", wanted FILE.py:CATALOGUE or MODULE:CATALOGUE'),
     ("good.yaml --rules nowhere:MINE", """--rules: got "nowhere:MINE": ModuleNotFoundError: No module named 'nowhere'"""),
     ("good.yaml --rules json:decoder", '--rules: got "json:decoder", which is no Catalogue'),
     ("good.yaml --pods nothere.yaml", "nothere.yaml: no such file or directory"),
@@ -110,14 +115,15 @@ PROFILES = [
     (
         "--profile plugin.yaml",
         "plugin.yaml: initializing profiles: creating profile for scheduler name default-scheduler: "
-        'FilterPlugin "Nope" does not exist',
+        'FilterPlugin "Nope" does not exist\n'
+        "no plugin Nope is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it",
     ),
     (
         "--release 1.27 --config older.yaml",
         'older.yaml: no kind "KubeSchedulerConfiguration" is registered for version "kubescheduler.config.k8s.io/v1alpha1" in scheme '
         '"k8s.io/kubernetes/pkg/scheduler"',
     ),
-    ("--release 1.27 --rules mine", '--rules: got "mine", wanted MODULE:PLUGIN'),
+    ("--release 1.27 --rules mine", '--rules: got "mine", wanted FILE.py:PLUGIN or MODULE:PLUGIN'),
     ("--release 1.27 --rules json:nothing", '--rules: got "json:nothing", which is no plugin'),
     ("--release 1.27 --rules json:decoder", '--rules: got "json:decoder", wanted the class of a plugin, or a list of such'),
     (

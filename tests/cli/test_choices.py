@@ -1,0 +1,33 @@
+"""The names and defaults that the help tells are those that there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
+from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
+from kubeclassic.cli import choices
+from kubeclassic.framework.config.configuration import KIND
+from kubeclassic.framework.migrate.deviations import DEVIATIONS
+from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
+from kubeclassic.simulation.bench.cases import FORMS
+from kubeclassic.simulation.conform import WITHOUT
+from kubeclassic.simulation.order import ORDERS
+
+
+@pytest.mark.parametrize(
+    ("told", "there"),
+    [
+        (choices.DEFAULT_RELEASE, DEFAULT_RELEASE),
+        (choices.DEFAULT_FRAMEWORK, DEFAULT_FRAMEWORK),
+        (choices.TIE_BREAKS, tuple(TIE_BREAKS)),
+        (choices.ORDERS, ORDERS),
+        (choices.CASE_KINDS, tuple(FORMS)),
+        (choices.WITHOUT, WITHOUT),
+        (choices.DEVIATIONS, tuple(DEVIATIONS)),
+        (choices.KIND, KIND),
+    ],
+)
+def test_what_is_told_is_there(told: object, there: object) -> None:
+    """Each choice of the help is the one of the module that acts on it, in its order."""
+    assert told == there

@@ -1,0 +1,270 @@
+"""What users stumbled over on the command line itself: help, formats, options, exit statuses, Ctrl-C and signals."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from kubeclassic.cli import COMMANDS, cli, run
+from kubeclassic.cli.commands import INPUT, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, Group
+from kubeclassic.simulation.bench import bench as timing
+from tests.support.program import ROOT, heavy_modules, program
+
+RUNNING = {path.stem for path in (ROOT / "cli" / "running").glob("*.py")}
+QUICK = [name for name, place in COMMANDS.items() if place.module in (*RUNNING, "completion")]
+"""The commands whose help imports nothing heavy: those in the form that ``cli/running`` asks for."""
+HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
+NODES = "sn,cpu_milli,memory_mib\na,1000,4096\n"
+PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\n"
+NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n---\n"
+POD = "kind: Pod\nmetadata: {name: web}\n"
+NET = '{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "NetworkMinCost"}]}'
+ODD = """
+from kubeclassic import CATALOGUE, Reads, predicate
+import neighbour
+
+@predicate("NetworkMinCost", reads=Reads.NODE, key=lambda pod: None)
+def network_min_cost(pod, nodes, cycle):
+    return neighbour.judge()
+
+MINE = CATALOGUE.with_(network_min_cost)
+"""
+STOPPED = "import os, signal\ndef judge():\n    os.kill(os.getpid(), signal.{})\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a cluster, a trace, a Policy and a rule of one's own."""
+    files = {"nodes.csv": NODES, "pods.csv": PODS, "cluster.yaml": NODE + POD, "net.json": NET}
+    for name, text in {**files, "rules/odd.py": ODD, "rules/neighbour.py": "def judge():\n    return None\n"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def walk(command: click.Command) -> Iterator[click.Command]:
+    """A command and all that are below it."""
+    yield command
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            yield from walk(below)
+
+
+class TestHelp:
+    @pytest.mark.parametrize("arguments", [*HELPS, *([name, "--help"] for name in QUICK)], ids=" ".join)
+    def test_help_imports_nothing_heavy(self, arguments: list[str]) -> None:
+        """A help or the version imports no numpy, no YAML, no rich and no part of the scheduler."""
+        assert heavy_modules(*arguments) == []
+
+    @pytest.mark.parametrize("words", ["kubeclassic ", "kubeclassic policy migrate --"])
+    def test_a_tab_imports_nothing_heavy(self, words: str) -> None:
+        """Neither does the completion of a word."""
+        count = str(len(words.split(" ")) - 1)
+        assert heavy_modules(_KUBECLASSIC_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count) == []
+
+    def test_the_table_has_the_commands_own_words(self) -> None:
+        """The short help in the table of commands is that of the command itself."""
+        assert {name: place.short_help for name, place in COMMANDS.items()} == {name: one.short_help for name, one in cli.commands.items()}
+
+    @pytest.mark.parametrize("arguments", [[], ["policy"], ["import"]])
+    def test_alone_it_prints_its_help(self, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """``kubeclassic`` and a group alone print their help on standard output, as --help does, with exit status 0."""
+        assert run(arguments) == 0
+        told = capsys.readouterr()
+        assert run([*arguments, "--help"]) == 0
+        assert (told.out, told.err) == (capsys.readouterr().out, "")
+        assert told.out.startswith("Usage: kubeclassic")
+
+    @pytest.mark.parametrize("name", ["simulate", "bench", "conform"])
+    def test_options_are_in_groups(self, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """The options of a command are told by what they are about, input first, each once."""
+        run([name, "--help"])
+        told = capsys.readouterr().out
+        headings = [line.rstrip(":") for line in told.splitlines() if line.endswith("ptions:") and not line.startswith(" ")]
+        assert headings == [INPUT, SCHEDULER, OUTPUT, OTHER]
+        options = [line.split()[0].rstrip(",") for line in told.split("Input options:")[1].splitlines() if line.startswith("  -")]
+        assert len(options) == len(set(options)) > 10
+
+    def test_every_command_has_groups_of_options(self) -> None:
+        """All commands, also those below others, are of the kind that has groups, and every option in a group is some command's."""
+        found = list(walk(cli))
+        assert [one.name for one in found if not isinstance(one, Command | Group)] == []
+        there = {name for one in found for param in one.params for name in param.opts}
+        assert set(SECTIONS) - there == set()
+
+
+class TestFormats:
+    @pytest.mark.parametrize(
+        "command", [["import", "openb", "nodes.csv", "pods.csv"], ["policy", "migrate", str(ROOT / "examples/policies/openshift-3.json")]]
+    )
+    def test_o_is_a_format_everywhere(self, folder: Path, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """-o chooses the format and --output the file; -o FILE, the old form, writes that file too and is told of."""
+        gates = ["--release", "1.12", "--feature-gates", "TaintNodesByCondition=false"] if command[0] == "policy" else []
+        assert run([*command, *gates, "-o", "json", "--output", "new.json"]) == 0
+        assert capsys.readouterr().err.count("note: ") == 0
+        assert run([*command, *gates, "-o", "old.json"]) == 0
+        assert capsys.readouterr().err.startswith("note: -o is the format now; write --output old.json\n")
+        assert json.loads(Path("old.json").read_text()) == json.loads(Path("new.json").read_text())
+        assert run([*command, *gates, "-o", "yaml"]) == 0
+        assert yaml.safe_load(capsys.readouterr().out) == json.loads(Path("new.json").read_text())
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            (["-o", "ymal"], "got 'ymal', wanted json, jsonl, yaml; for a file write --output ymal"),
+            (["-o", "x.json", "--output", "y.json"], "-o: got x.json beside --output y.json, wanted json, jsonl, yaml"),
+        ],
+    )
+    def test_other_words_after_o_are_refused(
+        self, folder: Path, options: list[str], says: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """A word that is neither a format nor looks like a file is refused, as are two files."""
+        assert run(["import", "openb", "nodes.csv", "pods.csv", *options]) == 2
+        assert says in capsys.readouterr().err
+
+
+class TestEnding:
+    @pytest.mark.parametrize("name", ["click", "numpy"])
+    def test_ctrl_c_while_importing(self, folder: Path, name: str) -> None:
+        """Ctrl-C is exit status 130, without a traceback, also while modules are still imported."""
+        before = (
+            "import importlib.abc\n"
+            "class Interrupt(importlib.abc.MetaPathFinder):\n"
+            "    def find_spec(self, name, path, target=None):\n"
+            f"        if name == {name!r}: raise KeyboardInterrupt\n"
+            "sys.meta_path.insert(0, Interrupt())\n"
+        )
+        done = program("simulate", "cluster.yaml", before=before)
+        assert (done.returncode, done.stderr.strip()) == (130, "")
+
+    @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+    def test_a_signal_leaves_no_part_of_a_file(self, folder: Path, name: str, status: int) -> None:
+        """A run that SIGTERM, SIGHUP or Ctrl-C ends leaves the old file, no part of the new one, and the usual exit status."""
+        (folder / "rules/neighbour.py").write_text(STOPPED.format(name))
+        (folder / "out").mkdir()
+        (folder / "out/found").write_text("old")
+        rules = ["--policy", "net.json", "--rules", "./rules/odd.py:MINE"]
+        done = program("simulate", "cluster.yaml", *rules, "--output", "out/found")
+        assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr
+        assert [(file.name, file.read_text()) for file in (folder / "out").iterdir()] == [("found", "old")]
+
+
+class TestRules:
+    def test_a_rule_that_was_compiled_in(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A Policy with a rule that no release has is refused in upstream's words, and one more line says what can supply it."""
+        hint = "no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+        assert run(["simulate", "cluster.yaml", "--policy", "net.json"]) == 2
+        refused = "Invalid configuration: Predicate type not found for NetworkMinCost"
+        assert capsys.readouterr().err.splitlines() == [f"kubeclassic: net.json: {refused}", hint]
+        assert run(["policy", "check", "net.json"]) == 1
+        assert capsys.readouterr().err.splitlines() == [f"refused by 1.16: {refused}", f"warning: {hint}"]
+
+    def test_a_file_supplies_it(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """--rules takes a file and a name in it, which may import what lies beside it."""
+        rules = ["--rules", "./rules/odd.py:MINE"]
+        assert run(["simulate", "cluster.yaml", "--policy", "net.json", *rules]) == 0
+        assert run(["policy", "check", "net.json", *rules]) == 0
+        assert "NetworkMinCost           Policy" in capsys.readouterr().out
+
+    def test_a_file_called_as_another_module(self, folder: Path) -> None:
+        """A file is taken as it is, even if another module has its name."""
+        shutil.copy("rules/odd.py", "rules/json.py")
+        assert run(["simulate", "cluster.yaml", "--policy", "net.json", "--rules", "rules/json.py:MINE"]) == 0
+        assert json.dumps({}) == "{}"
+
+    @pytest.mark.parametrize(
+        ("text", "says", "frames"),
+        [
+            (None, "no such file or directory", []),
+            ("def f():\n    return 1 / 0\nf()\n", "ZeroDivisionError: division by zero (FILE, line 2)", ["line 3", "line 2"]),
+            ("import nowhere\n", "ModuleNotFoundError: No module named 'nowhere' (FILE, line 1)", ["line 1"]),
+            ("import sys; sys.exit(0)\n", "SystemExit: 0 (FILE, line 1)", ["line 1"]),
+            ("x = (\n", "SyntaxError: '(' was never closed (FILE, line 1)", []),
+        ],
+    )
+    def test_a_file_that_fails(
+        self, folder: Path, text: str | None, says: str, frames: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """A file that is not there, or fails as it is imported, is one line with its place; -v shows the frames of the user's files."""
+        if text is not None:
+            (folder / "bad.py").write_text(text)
+        assert run(["simulate", "cluster.yaml", "--rules", "./bad.py:MINE", "-v"]) == 2
+        first, *more = capsys.readouterr().err.splitlines()
+        assert first == f'kubeclassic: --rules: got "./bad.py:MINE": {says}'.replace("FILE", str(folder / "bad.py"))
+        assert [line.split(", ")[1] for line in more if "File " in line] == frames
+
+
+class TestPolicies:
+    @pytest.mark.parametrize("file", ["scheduler-config.yaml", "openshift-4-configmap.yaml", "bin-packing.yaml"])
+    def test_check_reads_what_migrate_reads(self, file: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """A component configuration, a ConfigMap and a Policy are all understood by ``policy check``."""
+        assert run(["policy", "check", str(ROOT / "examples/policies" / file), "-o", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["priorities"]
+
+    def test_check_of_a_provider(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A component configuration that names a provider is shown with that provider's rules."""
+        text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+        Path("config.yaml").write_text(f"{text}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n")
+        assert run(["policy", "check", "config.yaml", "-o", "json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert "MostRequestedPriority" in [one["name"] for one in found["priorities"]]
+        assert {one["from"] for one in found["predicates"]} == {"mandatory", "ClusterAutoscalerProvider"}
+        assert found["warnings"] == []
+
+    @pytest.mark.parametrize("command", ["check", "migrate"])
+    @pytest.mark.parametrize("release", ["1.27", "v1.23.4", "1.30"])
+    def test_policies_ended(self, folder: Path, command: str, release: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """Asked about a release that has no Policies, the commands say when they ended."""
+        assert run(["policy", command, "net.json", "--release", release]) == 2
+        says = f"kubeclassic: --release: got {release}, but Policies ended with 1.22; wanted 1.12, 1.13, 1.14, 1.15, 1.16"
+        assert capsys.readouterr().err.startswith(says)
+
+    def test_made_with_no_release(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A checkpoint of a run without --release says so, not "made with --release None"."""
+        arguments = ["replay", "cluster.yaml", "--until", "1", "--output", "events", "--checkpoint", "state"]
+        assert run(arguments) in (0, 1, 130)
+        capsys.readouterr()
+        assert run([*arguments, "--resume", "--release", "1.14"]) == 2
+        assert capsys.readouterr().err == "kubeclassic: state: made with no --release, got 1.14\n"
+
+
+class TestBench:
+    @pytest.fixture(autouse=True)
+    def _without_calibration(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The fixed loop takes longer than these benches: its time is made up."""
+        monkeypatch.setattr(timing, "calibration", lambda: 0.1)
+
+    def test_preemption_can_be_disabled(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """``bench`` takes --disable-preemption, and then no pod makes room."""
+        found = []
+        for more in ([], ["--disable-preemption"]):
+            assert run(["bench", "--kind", "preemption", "--nodes", "5", "--pods", "5", "--repeat", "1", *more]) == 0
+            found.append(json.loads(capsys.readouterr().out))
+        assert [(one["cycles"], one["scheduled"]) for one in found] == [(10, 5), (5, 0)]
+
+    @pytest.mark.parametrize("release", ["1.16", "1.27"])
+    def test_percentage_can_be_set(self, release: str, tmp_path: Path) -> None:
+        """``bench`` takes --percentage-of-nodes-to-score: where fewer nodes are looked at, pods have other hosts."""
+        small = ["bench", "--kind", "basic", "--nodes", "200", "--existing", "199", "--pods", "5", "--repeat", "1", "--release", release]
+        for share in ("100", "51"):
+            assert run([*small, "--percentage-of-nodes-to-score", share, "--output", str(tmp_path / share)]) == 0
+        assert (tmp_path / "100").read_text() != (tmp_path / "51").read_text()
+
+    def test_a_profile_is_a_profile(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """--profile is a configuration, as everywhere; the old name and the old meaning are understood and told of."""
+        small = ["bench", "--kind", "basic", "--nodes", "5", "--existing", "0", "--pods", "2", "--repeat", "1"]
+        text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        Path("profile.yaml").write_text(text)
+        assert run([*small, "--profile", "profile.yaml"]) == 0
+        assert capsys.readouterr().err == ""
+        assert run([*small, "--scheduler-profile", "profile.yaml"]) == 0
+        assert capsys.readouterr().err == "note: --scheduler-profile is --profile now; write --profile profile.yaml\n"
+        assert run([*small, "--profile", "flame.html", "--flame-graph", "other.html"]) == 2
+        assert capsys.readouterr().err.startswith("kubeclassic: --profile: got flame.html beside --flame-graph other.html, wanted one")

@@ -1,0 +1,262 @@
+"""What users stumbled over where results are written and paths are read: devices, pipes, links, full disks, odd names and consoles."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import stat
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.cli.output import OutputError, writing
+from kubeclassic.cli.yamltext import write_yaml
+from tests.support.program import command, program
+
+NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n---\n"
+POD = "kind: Pod\nmetadata: {name: web}\n"
+PLAIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+SIMULATE = ["simulate", "cluster.yaml", "-o", "name"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a cluster."""
+    (tmp_path / "cluster.yaml").write_text(NODE + POD, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path: str | Path, text: str) -> None:
+    """Write *text* as a command does."""
+    with writing(str(path)) as stream:
+        stream.write(text)
+
+
+def shell(line: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program after a *line* of the shell, which changes its streams."""
+    ran = ["sh", "-c", f'{line}; exec "$@"', "sh", *command(*arguments)]
+    return subprocess.run(ran, capture_output=True, text=True, timeout=120, check=False)
+
+
+class TestDevices:
+    def test_a_device_is_written_to(self, tmp_path: Path) -> None:
+        """A device, here a terminal, is opened and written; it stays a device, also behind a link."""
+        ours, theirs = os.openpty()
+        name, link = os.ttyname(theirs), tmp_path / "link"
+        link.symlink_to(name)
+        for place in (name, link):
+            write(place, "hello\n")
+            assert os.read(ours, 99) == b"hello\r\n"
+            assert stat.S_ISCHR(os.stat(place).st_mode)
+        os.close(ours)
+        os.close(theirs)
+
+    def test_a_named_pipe_is_written_to(self, tmp_path: Path) -> None:
+        """A named pipe is opened and written; it stays a pipe."""
+        pipe, read = tmp_path / "pipe", []
+        os.mkfifo(pipe)
+        reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+        reader.start()
+        write(pipe, "hello")
+        reader.join()
+        assert (read, stat.S_ISFIFO(pipe.stat().st_mode), os.listdir(tmp_path)) == (["hello"], True, ["pipe"])
+
+    @pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}", "link"])
+    def test_an_open_descriptor_is_written_to(self, tmp_path: Path, form: str) -> None:
+        """``/dev/fd/N``, as of ``>(...)``, is written where it stands, even where it is a file: what is in it stays."""
+        log = tmp_path / "log"
+        log.write_text("first\n")
+        with log.open("a") as stream:
+            (tmp_path / "link").symlink_to(f"/dev/fd/{stream.fileno()}")
+            write(str(tmp_path / form) if form == "link" else form.format(stream.fileno()), "second\n")
+        assert log.read_text() == "first\nsecond\n"
+
+    def test_dev_stdout_is_standard_output(self, folder: Path) -> None:
+        """``--output /dev/stdout`` appends to where standard output goes."""
+        (folder / "log").write_text("first\n")
+        with (folder / "log").open("a") as log:
+            done = program(*SIMULATE, "--output", "/dev/stdout", capture_output=False, stdout=log, stderr=subprocess.PIPE)
+        assert (done.returncode, (folder / "log").read_text()) == (0, "first\ndefault/web a\n")
+
+
+class TestFiles:
+    def test_of_two_runs_the_last_one_wins_whole(self, tmp_path: Path) -> None:
+        """Two runs that write one file do not mix: it is that of the run that ended last."""
+        with writing(str(tmp_path / "out")) as first:
+            first.write("first " * 10_000)
+            write(tmp_path / "out", "second")
+            first.write("end")
+        assert (tmp_path / "out").read_text() == "first " * 10_000 + "end"
+        assert os.listdir(tmp_path) == ["out"]
+
+    def test_mode_and_owner_stay(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A replaced file keeps its mode, and its owner where that is allowed."""
+        given: list[tuple[int, int]] = []
+        monkeypatch.setattr(os, "chown", lambda path, user, group: given.append((user, group)))
+        (tmp_path / "out").write_text("old")
+        os.chmod(tmp_path / "out", 0o604)
+        write(tmp_path / "out", "new")
+        assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o604
+        assert given == [(os.getuid(), os.getgid())]
+
+    def test_a_file_that_is_read_only_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A file that may not be written is not replaced either."""
+        opened = os.open
+
+        def refuse(path: str, flags: int, *more: int, **named: int) -> int:
+            if flags & os.O_WRONLY and str(path).endswith("out"):
+                raise PermissionError(errno.EACCES, "Permission denied", path)
+            return opened(path, flags, *more, **named)
+
+        (tmp_path / "out").write_text("old")
+        monkeypatch.setattr(os, "open", refuse)
+        with pytest.raises(OutputError, match=r"out: cannot be written: permission denied$"):
+            write(tmp_path / "out", "new")
+        assert ((tmp_path / "out").read_text(), os.listdir(tmp_path)) == ("old", ["out"])
+
+    def test_links(self, tmp_path: Path) -> None:
+        """A link to nothing gets its file and stays; links in a circle are refused."""
+        for name, target in (("dangling", "real"), ("a", "b"), ("b", "a")):
+            (tmp_path / name).symlink_to(target)
+        write(tmp_path / "dangling", "x")
+        assert ((tmp_path / "dangling").is_symlink(), (tmp_path / "real").read_text()) == (True, "x")
+        with pytest.raises(OutputError, match=r"a: cannot be written: too many levels of symbolic links$"):
+            write(tmp_path / "a", "x")
+
+    def test_a_full_disk_leaves_no_part(self, tmp_path: Path) -> None:
+        """Where a file cannot be finished the old one stays, and no part of the new one."""
+        (tmp_path / "out").write_text("old")
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+        try:
+            with pytest.raises(OutputError, match=r"out: cannot be written: file too large$"):
+                write(tmp_path / "out", "x" * 100_000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert ((tmp_path / "out").read_text(), os.listdir(tmp_path)) == ("old", ["out"])
+
+    @pytest.mark.parametrize("name", ["", "a\0b", "folder/"])
+    def test_names_that_are_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        """No name, a name with a NUL, and a folder's are refused."""
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(OutputError):
+            write(name, "x")
+        assert os.listdir(tmp_path) == []
+
+    def test_any_text_can_be_written(self, tmp_path: Path) -> None:
+        """Files are UTF-8 whatever the locale; a lone surrogate, which UTF-8 does not have, is an escape, in YAML too."""
+        write(tmp_path / "out", "\xe9 \ud800")
+        assert (tmp_path / "out").read_bytes() == b"\xc3\xa9 \\ud800"
+        with writing(str(tmp_path / "out.yaml")) as stream:
+            write_yaml({"name": "\xe9 \ud800"}, stream)
+        assert (tmp_path / "out.yaml").read_bytes() == b"name: \xc3\xa9 \\ud800\n"
+
+
+class TestSameFiles:
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            ("simulate cluster.yaml --output cluster.yaml", "--output: got cluster.yaml, which is an input too, wanted another file"),
+            ("simulate cluster.yaml --output link.yaml", "--output: got link.yaml, which is an input too"),
+            ("simulate . --output ./more.json", "--output: got ./more.json, which is an input too"),
+            ("simulate cluster.yaml --pods more.json --output more.json", "--output: got more.json, which is an input too"),
+            ("simulate cluster.yaml --policy more.json --output more.json", "--output: got more.json, which is an input too"),
+            ("compare cluster.yaml --a release=1.16 --b policy=more.json --output more.json", "--output: got more.json, which is an input"),
+            ("replay cluster.yaml --output new --series new", "--series: got new, which is the file of --output too, wanted another file"),
+            ("replay cluster.yaml --output new --checkpoint ./new", "--checkpoint: got new, which is the file of --output too"),
+            ("replay cluster.yaml --output e --checkpoint cluster.yaml", "--checkpoint: got cluster.yaml, which is an input too"),
+            ("policy migrate more.json --output more.json", "--output: got more.json, which is an input too"),
+            ("bench cluster.yaml --check more.json --output more.json", "--output: got more.json, which is an input too"),
+        ],
+    )
+    def test_an_input_is_not_written_over(self, folder: Path, arguments: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """An output that is an input too, or the file of another output, is refused before anything is written."""
+        (folder / "more.json").write_text('{"kind": "Policy", "apiVersion": "v1"}')
+        (folder / "link.yaml").symlink_to("cluster.yaml")
+        before = {path.name: path.read_text() for path in folder.iterdir()}
+        assert run(arguments.split()) == 2
+        assert capsys.readouterr().err.startswith(f"kubeclassic: {says}")
+        assert {path.name: path.read_text() for path in folder.iterdir()} == before
+
+    def test_a_device_may_be_named_twice(self, folder: Path) -> None:
+        """Nothing is written over where two outputs are one device."""
+        assert run(["replay", "cluster.yaml", "--until", "1", "--output", "/dev/null", "--series", "/dev/null"]) in (0, 1, 130)
+
+    def test_a_new_file_beside_the_inputs(self, folder: Path) -> None:
+        """A file that is not there yet may be written to a folder of inputs."""
+        assert run(["simulate", ".", "-o", "name", "--output", "hosts"]) == 0
+        assert run(["simulate", ".", "-o", "name", "--output", "hosts"]) == 0
+
+
+class TestStreams:
+    @pytest.mark.parametrize(
+        ("line", "status", "told"),
+        [
+            ("exec >&-", 2, "kubeclassic: standard output: bad file descriptor"),
+            ("exec >/dev/full", 2, "kubeclassic: standard output: no space left on device"),
+            ("exec 2>&-", 0, ""),
+            ("exec 2>/dev/full", 0, ""),
+        ],
+    )
+    def test_closed_and_full_streams(self, line: str, status: int, told: str) -> None:
+        """A standard output that is closed or full is told of in one line, with exit status 2; standard error may be either."""
+        done = shell(line, "--version")
+        assert (done.returncode, done.stderr.strip()) == (status, told)
+
+    def test_closed_standard_input(self, folder: Path) -> None:
+        """So is a standard input that is closed and was to be read."""
+        done = shell("exec <&-", "policy", "check", "-")
+        assert (done.returncode, done.stderr) == (2, "kubeclassic: standard input: bad file descriptor\n")
+
+    def test_a_reader_that_has_gone(self) -> None:
+        """Where the reader of standard output has gone nothing is said, and the exit status is 141, as of SIGPIPE."""
+        ours, theirs = os.pipe()
+        os.close(ours)
+        done = program("--help", capture_output=False, stdout=theirs, stderr=subprocess.PIPE)
+        os.close(theirs)
+        assert (done.returncode, done.stderr) == (141, "")
+
+    def test_a_console_without_the_letters(self, folder: Path) -> None:
+        """A plain ASCII console shows other letters, and bytes of names that are none, as escapes."""
+        (folder / "cluster.yaml").write_text(NODE + POD.replace("web", "caf\xe9"), encoding="utf-8")
+        done = program(*SIMULATE, environment=PLAIN)
+        assert (done.returncode, done.stdout) == (0, "default/caf\\xe9 a\n")
+        done = program("policy", "check", os.fsencode("\xe9.json"), environment=PLAIN)  # type: ignore[arg-type]  # a name as bytes
+        assert (done.returncode, done.stderr) == (2, "kubeclassic: invalid policy: \\udcc3\\udca9.json: no such file or directory\n")
+
+
+class TestValues:
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (["policy", "check", "a\0b"], "got 'a\\x00b', wanted the name of a file"),
+            (["simulate", "a\0b"], "got 'a\\x00b', wanted the name of a file"),
+            (["simulate", "cluster.yaml", "--config", ""], "Invalid value for '--config': got '', wanted the name of a file"),
+            (["compare", "cluster.yaml", "--a", "config=", "--b", "release=1.16"], '--a: config: got "", wanted a value'),
+            (["compare", "cluster.yaml", "--a", "percentage=\u0665\u0660", "--b", ""], "wanted a number from 0 to 100"),
+            (["compare", "cluster.yaml", "--a", "percentage=+5", "--b", ""], 'got "+5", wanted a number from 0 to 100'),
+            (["simulate", "cluster.yaml", "--percentage-of-nodes-to-score", "\u0665\u0660"], "wanted a whole number"),
+            (["simulate", "cluster.yaml", "--seed", "1_0"], "got '1_0', wanted a whole number"),
+            (["bench", "--kind", "basic", "--nodes", "\u0665"], "wanted a whole number"),
+            (["bench", "--kind", "basic", "--nodes", "9" * 5000], "wanted a whole number"),
+        ],
+    )
+    def test_values_that_are_none(self, folder: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """Empty names, names with a NUL, and numbers in other digits than 0 to 9 are refused in one line."""
+        assert run(arguments) == 2
+        told = capsys.readouterr().err
+        assert says in told
+        assert told.count("\n") == 1
+
+    def test_a_configuration_that_names_a_path_with_nul(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """So is such a name in a file."""
+        source = {"policy": {"file": {"path": "a\0b"}}}
+        (folder / "config.json").write_text(json.dumps({"kind": "KubeSchedulerConfiguration", "algorithmSource": source}))
+        assert run(["simulate", "cluster.yaml", "--config", "config.json"]) == 2
+        assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,47 @@
+"""Runs ``kubeclassic`` as its own process, from a bare checkout too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FIND = f"""
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("kubeclassic", {str(ROOT / "__init__.py")!r}, submodule_search_locations=[{str(ROOT)!r}])
+sys.modules["kubeclassic"] = module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+"""
+MAIN = """
+from kubeclassic.__main__ import main
+main()
+"""
+HEAVY = ("numpy", "yaml", "rich", "kubeclassic.core", "kubeclassic.simulation", "kubeclassic.framework", "kubeclassic.algorithmprovider")
+"""Modules that no help may import."""
+TELL = f"""
+import atexit
+atexit.register(lambda: print("HEAVY", *(name for name in {HEAVY!r} if name in sys.modules), file=sys.stderr))
+"""
+
+
+def command(*arguments: str, before: str = "") -> list[str]:
+    """The command line of a process that runs ``kubeclassic`` with *arguments*, after the Python code *before*."""
+    return [sys.executable, "-c", FIND + before + MAIN, *arguments]
+
+
+def program(
+    *arguments: str, before: str = "", environment: dict[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run that process to its end."""
+    wanted: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 120} | options
+    return subprocess.run(command(*arguments, before=before), env={**os.environ, **(environment or {})}, check=False, **wanted)
+
+
+def heavy_modules(*arguments: str, **environment: str) -> list[str]:
+    """Which of :data:`HEAVY` a run with *arguments* has imported when it ends."""
+    done = program(*arguments, before=TELL, environment=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.splitlines()[-1].split()[1:]
