@@ -44,7 +44,7 @@ def one_line(text: str, longest: int = 1000) -> str:
     """*text* as one line that a terminal can show: control characters are escaped, the middle of a long text is left out.
 
     >>> one_line("a\\tb\\x1b[1m"), one_line("0123456789" * 3, longest=15)
-    ('a\\\\tb\\\\x1b[1m', '012345 ... 56789')
+    ('a\\\\tb\\\\x1b[1m', '01234 ... 56789')
     """
     if len(text) > longest:
         half = (longest - 5) // 2

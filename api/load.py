@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from .reading.shapes import check_nesting, misnamed
 K = TypeVar("K", bound=KubeObject)
 
 RAW_KINDS = ("ConfigMap", *WORKLOADS)
+_IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
 
 @attrs.frozen
@@ -114,9 +116,9 @@ class _Loading:
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
         for path in document.repeated:
-            index, _, inner = path.removeprefix("items[").partition("].")
-            place, what = (f"{document.where}, item {int(index) + 1}", inner) if index != path and inner else (document.where, path)
-            self._odd(place, f"{what}: given twice, the last one counts")
+            in_item = _IN_ITEM.fullmatch(path)
+            place = f"{document.where}, item {int(in_item[1]) + 1}" if in_item else document.where
+            self._odd(place, f"{in_item[2] if in_item else path}: given twice, the last one counts")
         kind = document.data.get("kind")
         if isinstance(kind, str) and kind:
             self._take(kind, document.data, document.where)

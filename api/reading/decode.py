@@ -45,6 +45,9 @@ def describe(document: object, kind: str = "") -> str:
     if not isinstance(document, Mapping):
         return kind or "manifest"
     metadata = document.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    kind = kind or str(document.get("kind") or "")
-    return f"{kind} {name}" if kind and name else kind or str(name or "")
+    kind, name = kind or _text(document.get("kind")), _text(metadata.get("name")) if isinstance(metadata, Mapping) else ""
+    return f"{kind} {name}" if kind and name else kind or name
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

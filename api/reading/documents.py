@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from .formats.jsonvalues import json_values
 from .formats.repeats import Repeats
 from .formats.yamlvalues import yaml_values
 
-__all__ = ["Document", "PathLike", "parsed", "read_documents"]
+__all__ = ["Document", "PathLike", "json_lines", "parsed", "read_documents"]
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -52,6 +53,17 @@ def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None =
                 yield from _documents(read_file(file), file, file, found=True)
         else:
             yield from _documents(read_file(name), name, name, found=False)
+
+
+def json_lines(path: PathLike) -> Iterator[tuple[str, Any]]:
+    """(file and line, value) for each line of a JSON Lines file, gzipped or not; blank lines are skipped.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    """
+    name = os.fspath(path)
+    for number, line in enumerate(io.BytesIO(unpacked(read_file(name), name)), 1):
+        for value, _ in json_values(line, name, number):
+            yield f"{name}, line {number}", value
 
 
 def parsed(content: str | bytes, where: str) -> list[Any]:

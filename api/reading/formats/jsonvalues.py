@@ -24,8 +24,8 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 Parsed = tuple[Any, Repeats]
 
 
-def json_values(content: bytes, where: str) -> Iterator[Parsed]:
-    """Each value in *content*; log blocks of ``kubectl cluster-info dump`` are skipped.
+def json_values(content: bytes, where: str, first_line: int = 1) -> Iterator[Parsed]:
+    """Each value in *content*, whose lines count from *first_line*; log blocks of ``kubectl cluster-info dump`` are skipped.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column.
     """
@@ -41,7 +41,7 @@ def json_values(content: bytes, where: str) -> Iterator[Parsed]:
                 yield value, Repeats()
                 return
     text = as_text(content, where)
-    yield from _stream(_LOGS.sub(_blank_lines, text) if _START_OF_LOGS in text else text, where)
+    yield from _stream(_LOGS.sub(_blank_lines, text) if _START_OF_LOGS in text else text, where, first_line)
 
 
 def fast_json() -> tuple[Callable[[bytes], Any], Callable[[Any], bytes]] | None:
@@ -71,17 +71,17 @@ def _blank_lines(logs: re.Match[str]) -> str:
     return "\n" * logs.group().count("\n")
 
 
-def _stream(text: str, where: str) -> Iterator[Parsed]:
+def _stream(text: str, where: str, first_line: int) -> Iterator[Parsed]:
     has_surrogates = _SURROGATE.search(text) is not None
     position = _end_of_blank(text, 0)
     while position < len(text):
         repeats = Repeats()
-        value, position = _value_at(text, position, repeats, where)
+        value, position = _value_at(text, position, repeats, where, first_line)
         yield _cleaned(value, where) if has_surrogates else value, repeats
         position = _end_of_blank(text, position)
 
 
-def _value_at(text: str, position: int, repeats: Repeats, where: str) -> tuple[Any, int]:
+def _value_at(text: str, position: int, repeats: Repeats, where: str, first_line: int) -> tuple[Any, int]:
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
@@ -92,15 +92,19 @@ def _value_at(text: str, position: int, repeats: Repeats, where: str) -> tuple[A
                 seen.add(key)
         return made
 
+    def refused(constant: str) -> NoReturn:
+        raise ManifestError(f"{where}: broken JSON: got {constant}, wanted a number")
+
     try:
-        return json.JSONDecoder(object_pairs_hook=mapping, parse_constant=_refused).raw_decode(text, position)
+        return json.JSONDecoder(object_pairs_hook=mapping, parse_constant=refused).raw_decode(text, position)
     except json.JSONDecodeError as error:
         message = error.msg[:1].lower() + error.msg[1:]
-        raise ManifestError(f"{where}, line {error.lineno}, column {error.colno}: broken JSON: {message}") from None
+        line = error.lineno + first_line - 1
+        raise ManifestError(f"{where}, line {line}, column {error.colno}: broken JSON: {message}") from None
     except RecursionError:
         raise _too_deep(where) from None
-    except ValueError as error:  # a constant that is not JSON's, or a number of more than 4,300 digits
-        raise ManifestError(f"{where}: broken JSON: {str(error).partition(';')[0]}") from None
+    except ValueError:  # Python reads no number of more digits
+        raise ManifestError(f"{where}: broken JSON: got a number of more than 4,300 digits") from None
 
 
 def _cleaned(value: Any, where: str) -> Any:
@@ -112,10 +116,6 @@ def _cleaned(value: Any, where: str) -> Any:
 
 def _too_deep(where: str) -> ManifestError:
     return ManifestError(f"{where}: JSON nested too deeply")
-
-
-def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"got {constant}, wanted a number")
 
 
 def _end_of_blank(text: str, position: int) -> int:

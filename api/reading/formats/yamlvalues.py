@@ -162,7 +162,8 @@ def _scalar(node: ScalarNode) -> Any:
     try:
         return read(node.value)
     except (ValueError, KeyError):
-        raise NodeError(f"got {shown(node.value)} for {_named(node.tag)}", node) from None
+        wanted = f", wanted at most {_MAX_DIGITS:,} digits" if len(node.value) > _MAX_DIGITS else ""
+        raise NodeError(f"got {shown(node.value)} for {_named(node.tag)}{wanted}", node) from None
 
 
 def _named(tag: str) -> str:
