@@ -117,7 +117,7 @@ class _Loading:
         """Add a document, or each item of a list."""
         for path in document.repeated:
             in_item = _IN_ITEM.fullmatch(path)
-            place = f"{document.where}, item {int(in_item[1]) + 1}" if in_item else document.where
+            place = f"{document.where}, item {int(in_item[1]) + 1}" if in_item else f"{document.where} ({describe(document.data)})"
             self._odd(place, f"{in_item[2] if in_item else path}: given twice, the last one counts")
         kind = document.data.get("kind")
         if isinstance(kind, str) and kind:
@@ -150,6 +150,7 @@ class _Loading:
             for path, near in misnamed(data, api_shape(kind, data.get("apiVersion"))):
                 self._odd(place, f"{path}: unknown field{near}")
         if kind in WORKLOADS or not self.huge.has_none(decoded):
+            check_nesting(data, place)
             self.warnings += [Notice(place, what) for what in huge_quantities(data)]
 
     def _take_items(self, kind: str, items: Any, where: str) -> None:
