@@ -12,6 +12,7 @@ from .inventory import Inventory, find_waiting, read_inventory, take_in, why_not
 from .load import Loaded, load_documents
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from .reading.documents import Document, PathLike
+from .reading.notices import Notice
 
 K = TypeVar("K", bound=KubeObject)
 Given: TypeAlias = "KubeObject | Mapping[str, Any]"
@@ -41,7 +42,7 @@ class Cluster:
 
     def __init__(self, objects: Iterable[Given] = (), *, defaults: bool = True) -> None:
         self.defaults = defaults
-        self.warnings: tuple[str, ...] = ()
+        self.warnings: tuple[Notice, ...] = ()
         """What is odd in the files, and what was not admitted."""
         self.passed_over: Mapping[str, int] = {}
         """What in the files is not used -> how many times."""
@@ -52,14 +53,15 @@ class Cluster:
         self.add(*objects)
 
     @classmethod
-    def load(cls, *paths: PathLike, defaults: bool = True, stdin: IO[Any] | None = None) -> Cluster:
+    def load(cls, *paths: PathLike, defaults: bool = True, strict_fields: bool = False, stdin: IO[Any] | None = None) -> Cluster:
         """The cluster that files, directories and ``-`` (*stdin*, else standard input) describe, as YAML, JSON or JSON Lines.
 
-        What the API server would refuse is left out; ``warnings`` say so. Raises
+        What the API server would refuse is left out; ``warnings`` say so, and tell of fields that the API does not have, unless
+        *strict_fields* refuses them. Raises
         :class:`~kubeclassic.exceptions.ManifestError` with the place.
         """
         made = cls(defaults=defaults)
-        inventory = read_inventory(paths, defaults=defaults, stdin=stdin)
+        inventory = read_inventory(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
         made.warnings, made.passed_over = inventory.warnings, inventory.passed_over
         for item in inventory.objects:
             made._put(item)

@@ -14,6 +14,7 @@ from .controlplane.workloads import expand
 from .load import Loaded, load
 from .objects import KubeObject, Node, PersistentVolumeClaim, Pod
 from .reading.documents import PathLike
+from .reading.notices import Notice
 
 DEFAULT_SCHEDULER = "default-scheduler"
 ON_A_NODE = "on a node"
@@ -26,7 +27,7 @@ class Inventory:
     objects: tuple[KubeObject, ...] = ()
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
     """What is not used -> how many times."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
     refused: tuple[str, ...] = ()
     """What the API server would not admit, with the reasons; the warnings have them too."""
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
@@ -34,12 +35,17 @@ class Inventory:
 
 
 def read_inventory(
-    paths: PathLike | Iterable[PathLike], pods: Iterable[PathLike] = (), *, defaults: bool = True, stdin: IO[Any] | None = None
+    paths: PathLike | Iterable[PathLike],
+    pods: Iterable[PathLike] = (),
+    *,
+    defaults: bool = True,
+    strict_fields: bool = False,
+    stdin: IO[Any] | None = None,
 ) -> Inventory:
-    """Read *paths*, then *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    parts = [load(paths, stdin=stdin, defaults=defaults)]
+    """Read *paths*, then *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`; *strict_fields* as for :func:`~.load.load`."""
+    parts = [load(paths, stdin=stdin, defaults=defaults, strict_fields=strict_fields)]
     if pods := tuple(pods):
-        parts.append(load(pods, stdin=stdin, defaults=defaults))
+        parts.append(load(pods, stdin=stdin, defaults=defaults, strict_fields=strict_fields))
     return take_in(parts, defaults=defaults)
 
 
@@ -52,7 +58,7 @@ def take_in(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaul
     made = made_by_workloads(parts, known, defaults=defaults)
     given = tuple({(item.kind, item.key): item for item in (*(item for part in parts for item in part.objects), *made)}.values())
     admitted = admit(given, known) if defaults else None
-    refused = tuple(f"{item.kind} {item.key}: not admitted: {reason}" for item, reason in admitted.refused) if admitted else ()
+    refused = tuple(Notice(f"{item.kind} {item.key}", f"not admitted: {reason}") for item, reason in admitted.refused) if admitted else ()
     passed_over = Counter({"not admitted": len(refused)}) if refused else Counter()
     for part in parts:
         passed_over.update({f"of kind {kind}": count for kind, count in part.passed_over.items()})
@@ -60,7 +66,7 @@ def take_in(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaul
         objects=admitted.objects if admitted else given,
         passed_over=passed_over,
         warnings=(*(warning for part in parts for warning in part.warnings), *refused),
-        refused=refused,
+        refused=tuple(map(str, refused)),
         config_maps=config_maps(parts),
     )
 

@@ -78,7 +78,7 @@ def compare(
     scenario = cluster.read(paths, wanted[0].scheduler_name())
     engines = {one.name: one.engine(scenario.config_maps) for one in wanted}
     for warning in scenario.warnings:
-        warn(warning)
+        warn(str(warning))
     if newer_labels:
         scenario = with_newer_labels(scenario)
     elif any(one.runs_profiles for one in wanted) and (missing := zones_warning(scenario)) is not None:

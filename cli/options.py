@@ -69,6 +69,7 @@ CLUSTER = (
         help="In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
     ),
     click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults."),
+    click.option("--strict", is_flag=True, help="Refuse unknown fields and keys given twice, instead of a warning."),
 )  # fmt: skip
 
 
@@ -79,12 +80,14 @@ class ClusterChoice:
     pods: tuple[Path, ...] = ()
     order: str = "input"
     no_defaults: bool = False
+    strict: bool = False
 
     def read(self, paths: tuple[Path, ...], scheduler_name: str | Collection[str]) -> Scenario:
         """The scenario in *paths* and ``--pods``; pods that ask for *scheduler_name*, one or several, wait."""
         from ..simulation.scenario import read_scenario
 
-        return read_scenario(paths, self.pods, scheduler_name=scheduler_name, defaults=not self.no_defaults)
+        defaults, strict = not self.no_defaults, self.strict
+        return read_scenario(paths, self.pods, scheduler_name=scheduler_name, defaults=defaults, strict_fields=strict)
 
 
 def scheduler_options(command: F) -> F:

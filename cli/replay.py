@@ -142,7 +142,7 @@ def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, more: dict
 
 def _warn_of(inputs: Inputs) -> None:
     for warning in inputs.warnings:
-        warn(warning)
+        warn(str(warning))
 
 
 def _options() -> dict[str, str]:

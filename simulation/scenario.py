@@ -11,6 +11,7 @@ import attrs
 from ..api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, Inventory, find_waiting, read_inventory, why_not_waiting
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import PathLike
+from ..api.reading.notices import Notice
 from ..exceptions import ManifestError
 
 __all__ = ["DEFAULT_SCHEDULER", "Scenario", "read_scenario"]
@@ -25,7 +26,7 @@ class Scenario:
     pending: tuple[Pod, ...]
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
     """Why an object is ignored -> how many."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     """Manifests of ConfigMaps, by namespace and name."""
 
@@ -48,16 +49,17 @@ def read_scenario(
     *,
     scheduler_name: str | Collection[str] = DEFAULT_SCHEDULER,
     defaults: bool = True,
+    strict_fields: bool = False,
     stdin: IO[Any] | None = None,
 ) -> Scenario:
     """Read *paths* and, for more waiting pods, *pods*; workloads count as the pods that their controllers would still create.
 
     With *defaults* objects are completed and admitted as the API server would. Pods that have finished, are being deleted or ask for
-    a scheduler of another name than *scheduler_name*, one or several, do not wait. Raises
+    a scheduler of another name than *scheduler_name*, one or several, do not wait. *strict_fields* refuses unknown fields. Raises
     :class:`~kubeclassic.exceptions.ManifestError`.
     """
     names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
-    return _sorted(read_inventory(paths, pods, defaults=defaults, stdin=stdin), names)
+    return _sorted(read_inventory(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin), names)
 
 
 def _sorted(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
@@ -80,5 +82,5 @@ def _sorted(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
     return Scenario(tuple(there), tuple(pending), dict(passed_over), tuple(warnings), inventory.config_maps)
 
 
-def _orphaned(pod: Pod) -> str:
-    return f"Pod {pod.key}: spec.nodeName: got {pod.spec.node_name}, which is no node that was given"
+def _orphaned(pod: Pod) -> Notice:
+    return Notice(f"Pod {pod.key}", f"spec.nodeName: got {pod.spec.node_name}, which is no node that was given")

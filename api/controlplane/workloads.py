@@ -12,13 +12,17 @@ from typing import Any
 
 import attrs
 
+from ...exceptions import ManifestError
 from ..objects import KubeObject, LabelSelector, Map, Node, ObjectMeta, PersistentVolumeClaim, Pod, ReplicaSet, Volume
 from .daemons import daemon_spec, runs_on, target_node
 from .pod_templates import Workload, read_workload
 
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController")
 
+MAX_MADE = 500_000
+"""How many pods are made at most; the largest clusters that Kubernetes supports have 150,000."""
 _HASH_LABEL = "pod-template-hash"
+_MAX_DIGITS = 19
 _REVISION = "deployment.kubernetes.io/revision"
 
 
@@ -84,11 +88,18 @@ class _Expansion:
         self.taken.add(pod.key)
         self.made.append(pod)
 
+    def check_room(self, workload: Workload, wanted: int) -> None:
+        """Raise ManifestError if *wanted* more pods are too many."""
+        if len(self.made) + wanted > MAX_MADE:
+            got = f"got {wanted:,} pods to make after {len(self.made):,}, wanted at most {MAX_MADE:,} in all"
+            raise ManifestError(f"{workload.kind} {workload.namespace}/{workload.name}: {got}")
+
     def add_pods(self, workload: Workload, wanted: int, labels: Mapping[str, str] | None = None) -> None:
         """Make pods until the workload has *wanted*."""
         missing = wanted - len(self.present(workload))
         if missing <= 0:
             return
+        self.check_room(workload, missing)
         template = _labelled(workload.pod(self.strict), labels or {})
         names = self.free_names(workload)
         for _ in range(missing):
@@ -127,7 +138,7 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
 
 def _revision(replica_set: Workload) -> int:
     written = replica_set.metadata.annotations.get(_REVISION, "")
-    return int(written) if written.isascii() and written.isdigit() else 0
+    return int(written[:_MAX_DIGITS]) if written.isascii() and written.isdigit() else 0
 
 
 def _implied_replica_set(expansion: _Expansion, deployment: Workload) -> None:
@@ -151,6 +162,7 @@ def _implied_replica_set(expansion: _Expansion, deployment: Workload) -> None:
 
 def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
     """Pods ``name-0`` to ``name-(replicas-1)``, each with its own claims."""
+    expansion.check_room(workload, workload.replicas - len(expansion.present(workload)))
     template = workload.pod(expansion.strict)
     claims = [claim for claim in workload.claim_templates(expansion.strict) if isinstance(claim, PersistentVolumeClaim)]
     for ordinal in range(workload.first_ordinal, workload.first_ordinal + workload.replicas):

@@ -89,7 +89,7 @@ def _compared(check: Check, asked: Asked) -> Comparison:
     """Judge the waiting pods."""
     scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
     for warning in scenario.warnings:
-        warn(warning)
+        warn(str(warning))
     if asked.newer_labels:
         scenario = with_newer_labels(scenario)
     elif (missing := zones_warning(scenario)) is not None:

@@ -76,7 +76,7 @@ def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
     """Warnings and, where asked for, what runs."""
     algorithm, profiles = engine.algorithm, engine.flow.profiles
     for warning in scenario.warnings:
-        warn(warning)
+        warn(str(warning))
     if algorithm.extenders:
         warn(f"the {'configuration' if profiles else 'Policy'}'s extenders are not called: {len(algorithm.extenders)}")
     if not verbose:

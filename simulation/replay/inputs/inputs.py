@@ -20,6 +20,7 @@ from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.reading.decode import decode
 from ....api.reading.documents import Document, read_documents
+from ....api.reading.notices import Notice
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from . import openb
@@ -54,7 +55,7 @@ class Inputs:
     origin: float = 0.0
     """The clock's 0 in seconds since 1970."""
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
     config_maps: ConfigMaps = attrs.field(factory=dict)
     digest: str = ""
     """A hash of the bytes of all files."""
@@ -82,7 +83,7 @@ class _Reader:
     operations: list[Operation] = attrs.field(factory=list)
     times: Times = attrs.field(factory=Times)
     passed_over: Counter[str] = attrs.field(factory=Counter)
-    warnings: list[str] = attrs.field(factory=list)
+    warnings: list[Notice] = attrs.field(factory=list)
     config_maps: dict[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     _hash: Any = attrs.field(factory=hashlib.sha256)
     _piped: bytes | None = None
@@ -185,7 +186,7 @@ class _Reader:
         for event in events:
             found = admit([event.item], known) if event.verb == ADD else None
             if found is not None and found.refused:
-                self.warnings.append(f"{event.item.kind} {event.item.key}: not admitted: {found.refused[0][1]}")
+                self.warnings.append(Notice(f"{event.item.kind} {event.item.key}", f"not admitted: {found.refused[0][1]}"))
                 self.passed_over["not admitted"] += 1
             else:
                 kept.append(event if found is None else attrs.evolve(event, item=found.objects[0]))
