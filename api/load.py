@@ -17,6 +17,7 @@ from .objects import KubeObject, Node
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, PathLike, read_documents
 from .reading.fields import shown
+from .reading.notices import Notice
 
 K = TypeVar("K", bound=KubeObject)
 
@@ -30,7 +31,7 @@ class Loaded:
     objects: tuple[KubeObject, ...] = ()
     raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.field(factory=dict)
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
     def of(self, kind: type[K]) -> list[K]:
         """The objects of one class."""
@@ -87,7 +88,7 @@ class _Loading:
     objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
     raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
     passed_over: Counter[str] = attrs.field(factory=Counter)
-    warnings: list[str] = attrs.field(factory=list)
+    warnings: list[Notice] = attrs.field(factory=list)
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
@@ -95,7 +96,7 @@ class _Loading:
         if isinstance(kind, str) and kind:
             self._take(kind, document.data, document.where)
         elif document.found:
-            self.warnings.append(f"{document.where}: no kind, passed over")
+            self.warnings.append(Notice(document.where, "no kind, passed over"))
         else:
             raise ManifestError(f"{document.where}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
 
@@ -143,7 +144,7 @@ class _Loading:
         if identity in self.objects:
             if isinstance(decoded, Node):
                 raise ManifestError(f"{place}: metadata.name: got {decoded.name} again, wanted each node once")
-            self.warnings.append(f"{place}: {decoded.kind} {decoded.key} was given before, the last one counts")
+            self.warnings.append(Notice(place, "was given before, the last one counts"))
         self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
 
     def result(self) -> Loaded:

@@ -208,10 +208,10 @@ def jobs(maker: Maker) -> None:
         kept = len(maker.objects)
         job_spec = {"parallelism": 2, "completions": 2, "template": template}
         job = maker.add("Job", "batch/v1", f"{app}-2806{number}", namespace, job_spec, owner, status={"succeeded": 1})
+        if number % 3:
+            del maker.objects[kept]
         if number % 3 == 1:
             continue
-        if number % 3 == 2:
-            del maker.objects[kept]
         maker.pod(f"{app}-2806{number}-aaaaa", namespace, template, job, labels={"job-name": f"{app}-2806{number}"})
         maker.pod(f"{app}-2806{number}-bbbbb", namespace, template, job, status={"phase": "Succeeded"})
 
