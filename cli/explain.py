@@ -14,6 +14,7 @@ from ..simulation.simulate import Simulation
 from .options import ClusterChoice, cluster_options, scheduler_options
 from .output import writing
 from .report.explanation import explanation_text
+from .running.cluster import opened
 from .setup import Setup
 from .simulate import tell
 
@@ -40,10 +41,9 @@ def explain(
     \b
     kubeclassic explain cluster/ shop/web-0
     """
-    configuration = setup.configuration()
-    scenario = cluster.read(paths, setup.scheduler_names(configuration))
+    given = opened(paths, cluster, setup)
+    scenario, engine = given.scenario, given.engine
     wanted = scenario.find_pod(pod)
-    engine = setup.engine(configuration, scenario.config_maps)
     tell(scenario, engine, verbose)
     simulation = Simulation(scenario, engine, cluster.order)
     if alone:

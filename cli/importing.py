@@ -9,6 +9,7 @@ import click
 
 from ..simulation.replay.inputs import openb as trace
 from .output import note, writing
+from .report.words import count_of
 
 
 @click.group("import", short_help="Turn a published trace into manifests.")
@@ -41,4 +42,4 @@ def openb(nodes: Path, pods: Path, output: str | None) -> None:
         json.dump(document, stream, separators=(",", ":"))
         stream.write("\n")
     kinds = [item["kind"] for item in document["items"]]
-    note(f"{kinds.count('Node')} nodes, {kinds.count('Pod')} pods")
+    note(f"{count_of(kinds.count('Node'), 'node')}, {count_of(kinds.count('Pod'), 'pod')}")

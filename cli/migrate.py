@@ -29,6 +29,7 @@ from .progress import following
 from .report.compare import comparison_text
 from .report.compare_html import comparison_html
 from .report.migration import check_text
+from .running.notices import tell_notices
 
 FILE = click.Path(path_type=Path, allow_dash=True)
 REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -51,6 +52,7 @@ class _Options:
     more: tuple[Path, ...]
     report: str | None
     show: int
+    verbose: bool
 
     def check(self) -> None:
         """Refuse what does not go together."""
@@ -78,6 +80,7 @@ class _Options:
 @click.option("--newer-labels", is_flag=True, help="Check with the node labels of newer releases beside the old ones, as after an upgrade.")
 @click.option("--report", metavar="FILE", help="Write the whole check there: .html, .json or .txt.")
 @click.option("--show", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most this many different decisions.")
+@click.option("--verbose", "-v", is_flag=True, help="List every warning about the cluster of --check.")
 @click.argument("more", type=FILE, nargs=-1)
 def migrate_policy(file: Path, release: str, **options: Any) -> None:
     """Translate the Policy in FILE to a profile of plugins, and list on standard error what has no exact equivalent.
@@ -120,8 +123,7 @@ def _read(file: Path) -> tuple[Policy | None, KubeSchedulerConfiguration]:
 def _compared(check: Check, asked: _Options) -> Comparison:
     """Judge the waiting pods."""
     scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
-    for warning in scenario.warnings:
-        warn(warning)
+    tell_notices(scenario.warnings, asked.verbose)
     if asked.newer_labels:
         scenario = with_newer_labels(scenario)
     elif (missing := zones_warning(scenario)) is not None:

@@ -14,7 +14,7 @@ from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..algorithmprovider.tiebreak import TIE_BREAKS
 from ..framework.releases import DEFAULT_FRAMEWORK
 from ..simulation.order import ORDERS
-from ..simulation.scenario import Scenario, read_scenario
+from ..simulation.scenario import Files, Scenario
 from .setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,7 +24,8 @@ FILE = click.Path(path_type=Path, allow_dash=True)
 SCHEDULER = (
     click.option(
         "--release", metavar="RELEASE",
-        help=f"The release that schedules, such as 1.14 or v1.14.3.  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
+        help="The release that schedules, such as 1.14 or v1.14.3; auto: that of the nodes, or the nearest."
+        f"  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
     ),
     click.option(
         "--profile", type=FILE,
@@ -67,6 +68,7 @@ CLUSTER = (
         "--order", type=click.Choice(ORDERS), default="input", show_default=True,
         help="In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
     ),
+    click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended."),
     click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults."),
 )  # fmt: skip
 
@@ -77,11 +79,16 @@ class ClusterChoice:
 
     pods: tuple[Path, ...] = ()
     order: str = "input"
+    cron_jobs: bool = False
     no_defaults: bool = False
+
+    def files(self, paths: tuple[Path, ...]) -> Files:
+        """What *paths* and ``--pods`` hold, before a scheduler is chosen."""
+        return Files.read(paths, self.pods, defaults=not self.no_defaults)
 
     def read(self, paths: tuple[Path, ...], scheduler_name: str | Collection[str]) -> Scenario:
         """The scenario in *paths* and ``--pods``; pods that ask for *scheduler_name*, one or several, wait."""
-        return read_scenario(paths, self.pods, scheduler_name=scheduler_name, defaults=not self.no_defaults)
+        return self.files(paths).scenario(scheduler_name, cron_jobs=self.cron_jobs)
 
 
 def scheduler_options(command: F) -> F:

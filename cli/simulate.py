@@ -22,6 +22,9 @@ from .options import ClusterChoice, cluster_options, scheduler_options
 from .output import note, warn, writing
 from .progress import following
 from .report.simulation import outcome_table, summary_text, wide_table
+from .report.words import count_doing, count_of
+from .running.cluster import opened
+from .running.notices import tell_notices
 from .setup import Setup
 
 
@@ -49,9 +52,8 @@ def simulate(
     kubeclassic simulate cluster/ --release 1.13 -o jsonl
     kubeclassic simulate cluster/ --profile profile.yaml
     """
-    configuration = setup.configuration()
-    scenario = cluster.read(paths, setup.scheduler_names(configuration))
-    engine = setup.engine(configuration, scenario.config_maps)
+    given = opened(paths, cluster, setup)
+    scenario, engine = given.scenario, given.engine
     tell(scenario, engine, verbose)
     simulation = Simulation(scenario, engine, cluster.order, details or form == "wide")
     with writing(output) as stream, settled():
@@ -63,13 +65,13 @@ def simulate(
 def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
     """Warnings and, where asked for, what runs."""
     algorithm, profiles = engine.algorithm, engine.flow.profiles
-    for warning in scenario.warnings:
-        warn(warning)
+    tell_notices(scenario.warnings, verbose)
     if algorithm.extenders:
         warn(f"the {'configuration' if profiles else 'Policy'}'s extenders are not called: {len(algorithm.extenders)}")
     if not verbose:
         return
-    note(f"release {algorithm.release.version}, {scenario.node_count} nodes, {len(scenario.pending)} pods wait")
+    waiting = count_doing(len(scenario.pending), "pod", "wait")
+    note(f"release {algorithm.release.version}, {count_of(scenario.node_count, 'node')}, {waiting}")
     for line in engine.flow.describe():
         note(line)
 

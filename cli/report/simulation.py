@@ -9,6 +9,7 @@ from ...core.decision.decision import Decision
 from ...simulation.simulate import Outcome, Simulation
 from ...simulation.summary import Summary, Usage
 from .text import NO_HOST, format_table
+from .words import count_of
 
 
 def outcome_table(simulation: Simulation) -> str:
@@ -35,7 +36,8 @@ def _wide_row(simulation: Simulation, outcome: Outcome, decision: Decision) -> l
 
 def summary_text(summary: Summary) -> str:
     """The counts in a sentence, and a table of resources."""
-    told = [f"{summary.placed} of {summary.pods} pods placed on {summary.nodes} nodes", f"{summary.unschedulable} unschedulable"]
+    told = [f"{summary.placed:,} of {count_of(summary.pods, 'pod')} placed on {count_of(summary.nodes, 'node')}"]
+    told.append(f"{summary.unschedulable:,} unschedulable")
     if summary.gated:
         told.append(f"{summary.gated} held back and not tried")
     if summary.evicted:

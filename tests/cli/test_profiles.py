@@ -214,7 +214,7 @@ class TestDecisions:
         """--verbose tells each profile's plugins by extension point, with the weights of scores."""
         run(["simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose"])
         told = capsys.readouterr().err
-        assert f"release {DEFAULT_FRAMEWORK}, 3 nodes, 1 pods wait\n" in told
+        assert f"release {DEFAULT_FRAMEWORK}, 3 nodes, 1 pod waits\n" in told
         assert told.count("  score: NodeResourcesFit x 1\n") == 2
         assert "profile packer\n" in told
         assert "  bind: DefaultBinder\n" in told

@@ -97,7 +97,7 @@ class TestSummary:
         run = simulation(node("a", cpu="4"), pod("p", requests={"cpu": 1}))
         hosts(run)
         lines = summary_text(summarise(run)).splitlines()
-        assert lines[0] == "1 of 1 pods placed on 1 nodes, 0 unschedulable"
+        assert lines[0] == "1 of 1 pod placed on 1 node, 0 unschedulable"
         assert lines[2].split() == ["cpu", "1", "4", "25.0", "%", "0.0", "%", "0.0", "%"]
 
     @pytest.mark.parametrize(("number", "text"), [(0, "0"), (1, "1"), (1024, "1Ki"), (3 * 2**30, "3Gi"), (2**30 + 1, str(2**30 + 1))])
