@@ -20,7 +20,7 @@ from .pod_templates import Workload, read_workload
 
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController")
 
-LOST_REPLICA_SETS = "its ReplicaSets are not in the input; the pods that its selector matches count as its own"
+LOST_REPLICA_SETS = "its ReplicaSets are not in the input; the pods that its selector matches count as its own (kubectl get replicasets)"
 QUIET_CRON_JOB = "a CronJob makes no pods here unless asked (--cron-jobs)"
 
 _REVISION = "deployment.kubernetes.io/revision"

@@ -11,7 +11,7 @@ import attrs
 Json: TypeAlias = dict[str, Any]
 
 CREATED = "2023-06-01T08:00:00Z"
-SIZES = (("100m", "128Mi"), ("250m", "512Mi"), ("500m", "1Gi"), ("1", "2Gi"), ("2", "8Gi"))
+SIZES = (("100m", "128Mi"), ("250m", "384Mi"), ("500m", "768Mi"), ("1", "1536Mi"), ("1500m", "2Gi"))
 PRIORITIES = {"low": -10, "standard": 0, "high": 1000, "urgent": 100_000, "missing-class": 500, "system-node-critical": 2_000_001_000}
 """What pods that were admitted have by their class; ``missing-class`` is not in the dump."""
 LONG = "a-service-whose-team-likes-names-that-say-everything-about-it-and-then-some"
@@ -51,16 +51,17 @@ class Maker:
     _free: dict[str, int] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        open_nodes = [node for node in self.nodes if not node["spec"].get("taints")]
-        self._free = {node["metadata"]["name"]: 40 for node in open_nodes}
+        kept_away = ("NoSchedule", "NoExecute")
+        open_nodes = [node for node in self.nodes if all(taint["effect"] not in kept_away for taint in node["spec"].get("taints", []))]
+        self._free = {node["metadata"]["name"]: int(node["status"]["allocatable"]["cpu"]) * 900 for node in open_nodes}
 
-    def place(self) -> str:
-        """A node with room for one more pod; empty where there is none."""
-        names = [name for name, free in self._free.items() if free > 0]
+    def place(self, milli: int) -> str:
+        """A node with *milli* millicores free, at random; empty where there is none."""
+        names = [name for name, free in self._free.items() if free >= milli]
         if not names:
             return ""
         chosen = self.lots.choice(names)
-        self._free[chosen] -= 1
+        self._free[chosen] -= milli
         return chosen
 
     def template(self, app: str, **spec: Any) -> Json:
@@ -79,7 +80,7 @@ class Maker:
 
     def pod(self, name: str, namespace: str, template: Json, owner: Json | None, on: str | None = None, **more: Any) -> Json:
         """A pod of *template*: on a node with room, or on the given one; without a node it waits."""
-        host = self.place() if on is None else on
+        host = self.place(_milli(template)) if on is None else on
         labels = {**template["metadata"]["labels"], **more.pop("labels", {})}
         metadata = meta(name, namespace, labels, owner, **more.pop("metadata", {}))
         spec = {**template["spec"], **more.pop("spec", {}), **({"nodeName": host} if host else {})}
@@ -89,6 +90,11 @@ class Maker:
         self.objects.append(made)
         self.made += 1
         return made
+
+
+def _milli(template: Json) -> int:
+    asked: str = template["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+    return int(asked.removesuffix("m")) * (1 if asked.endswith("m") else 1000)
 
 
 def workloads(maker: Maker) -> None:
