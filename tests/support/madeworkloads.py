@@ -118,13 +118,13 @@ def _selector(app: str) -> Json:
 
 def deployment(maker: Maker, number: int) -> None:
     """A Deployment whose ReplicaSet is in the dump, or, one time in three, is not; some lack pods, or name a class that is missing."""
-    namespace, app = ("shop", "data", "ops")[number % 3], f"{LONG if number == 40 else 'app'}-{number}"
+    namespace, app = ("shop", "data", "ops")[number % 3], f"{LONG if number == 10 else 'app'}-{number}"
     template, replicas, code = maker.template(app, **_newer(number)), 2 + 3 * number % 40, f"{number * 7919 % 10**9:09x}"
     hashed = {"pod-template-hash": code}
     spec = {"replicas": replicas, "selector": _selector(app), "template": template}
-    if number % 50 == 49:
+    if number % 20 == 19:
         spec = {"twice/replicas": replicas, **{key: value for key, value in spec.items() if key != "replicas"}}
-    if number % 45 == 44:
+    if number % 15 == 14:
         spec["replica"] = replicas
     owner = maker.add("Deployment", "apps/v1", app, namespace, spec)
     name, labels = f"{app}-{code}", {**template["metadata"]["labels"], **hashed}
@@ -158,7 +158,7 @@ def _newer(number: int) -> Json:
 
 
 def _odd_key(number: int, index: int) -> Json:
-    return {"twice/priority": 0} if number % 30 == 29 and index == 0 else {}
+    return {"twice/priority": 0} if number % 10 == 9 and index == 0 else {}
 
 
 # --- StatefulSets, DaemonSets, Jobs ---------------------------------------------------------------------------------
