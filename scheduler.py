@@ -36,7 +36,7 @@ from .framework.config.configuration import KubeSchedulerConfiguration
 from .framework.config.loading import GivenProfile, given_configuration
 from .framework.plugin import Plugin
 from .framework.profile import Profile
-from .framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+from .framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, chosen_release
 
 GivenPod: TypeAlias = "Pod | Mapping[str, Any] | str"
 """A pod, its manifest, or the name of one that waits in the cluster."""
@@ -74,7 +74,7 @@ class Scheduler:
     Releases with predicates and priorities take the options of :class:`ClassicOptions` too.
     Those with the framework take *profile*, a KubeSchedulerConfiguration, whose profiles say which pods wait, and *plugins*, a user's own
     beside upstream's; without a profile these run at all of their extension points. Without *release* it is the newest of the former,
-    or with *profile* that of the latter.
+    or with *profile* that of the latter; ``auto`` is the release nearest to that of the cluster's nodes, if they say one.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, gate or provider, or for an option that the
     release does not have, and :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses, in upstream's words.
@@ -96,7 +96,8 @@ class Scheduler:
         memory_bytes: int = 1 << 30,
         **classic: Unpack[ClassicOptions],
     ) -> None:
-        found = find_any_release(release or (DEFAULT_RELEASE if profile is None else DEFAULT_FRAMEWORK))
+        default = DEFAULT_RELEASE if profile is None else DEFAULT_FRAMEWORK
+        found = chosen_release(release or default, (node.status.kubelet_version for node in cluster.nodes), default)
         _check_taken(found.version, classic, {"profile": profile, "plugins": plugins or None})
         percentage = percentage_of_nodes_to_score
         wanted: Algorithm | KubeSchedulerConfiguration

@@ -33,15 +33,17 @@ class Cluster:
     """The objects of a cluster, in the order in which they were added. Schedulers made for it follow its changes.
 
     Objects are values of :mod:`kubeclassic.api.objects` or manifests in JSON form. With *defaults* they are completed and admitted as
-    the API server would do it. From Deployments and other workloads come the pods that their controllers would still make.
+    the API server would do it. From Deployments and other workloads come the pods that their controllers would still make; from CronJobs
+    only with *cron_jobs*.
 
     >>> cluster = Cluster([{"kind": "Node", "metadata": {"name": "a"}}, {"kind": "Pod", "metadata": {"name": "web"}}])
     >>> [node.name for node in cluster.nodes], [pod.key for pod in cluster.pending]
     (['a'], ['default/web'])
     """
 
-    def __init__(self, objects: Iterable[Given] = (), *, defaults: bool = True) -> None:
+    def __init__(self, objects: Iterable[Given] = (), *, defaults: bool = True, cron_jobs: bool = False) -> None:
         self.defaults = defaults
+        self.cron_jobs = cron_jobs
         self.warnings: tuple[Notice, ...] = ()
         """What is odd in the files, and what was not admitted."""
         self.passed_over: Mapping[str, int] = {}
@@ -53,15 +55,22 @@ class Cluster:
         self.add(*objects)
 
     @classmethod
-    def load(cls, *paths: PathLike, defaults: bool = True, strict_fields: bool = False, stdin: IO[Any] | None = None) -> Cluster:
+    def load(
+        cls,
+        *paths: PathLike,
+        defaults: bool = True,
+        strict_fields: bool = False,
+        stdin: IO[Any] | None = None,
+        cron_jobs: bool = False,
+    ) -> Cluster:
         """The cluster that files, directories and ``-`` (*stdin*, else standard input) describe, as YAML, JSON or JSON Lines.
 
         What the API server would refuse is left out; ``warnings`` say so, and tell of fields that the API does not have, unless
         *strict_fields* refuses them. Raises
         :class:`~kubeclassic.exceptions.ManifestError` with the place.
         """
-        made = cls(defaults=defaults)
-        inventory = read_inventory(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
+        made = cls(defaults=defaults, cron_jobs=cron_jobs)
+        inventory = read_inventory(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin, cron_jobs=cron_jobs)
         made.warnings, made.passed_over = inventory.warnings, inventory.passed_over
         for item in inventory.objects:
             made._put(item)
@@ -180,9 +189,9 @@ class Cluster:
         """*items* as objects, then what their workloads would make."""
         parts = list(_read(items, self.defaults))
         known = self.objects if any(part.raw for part in parts) else tuple(self._classes.values())
-        inventory = take_in(parts, known, defaults=self.defaults)
+        inventory = take_in(parts, known, defaults=self.defaults, cron_jobs=self.cron_jobs)
         if inventory.refused:
-            raise ManifestError(inventory.refused[0])
+            raise ManifestError(str(inventory.refused[0]))
         _check_kinds(inventory)
         return inventory.objects
 

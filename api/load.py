@@ -184,7 +184,7 @@ class _Loading:
         if identity in self.objects:
             if isinstance(decoded, Node):
                 raise ManifestError(f"{place}: metadata.name: got {decoded.name} again, wanted each node once")
-            self.warnings.append(Notice(place, f"{decoded.kind} {decoded.key} was given before, the last one counts"))
+            self.warnings.append(Notice(place, "was given before, the last one counts"))
         self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
 
     def result(self) -> Loaded:

@@ -54,12 +54,13 @@ _AFFINITY = {
     "required": Field("requiredDuringSchedulingIgnoredDuringExecution"),
     "preferred": Field("preferredDuringSchedulingIgnoredDuringExecution"),
 }
-_GATES = Field(read=list_of(member("name", text, "")), shape=Shape(named("name")))
+_NAMES = Field(read=list_of(member("name", text, "")), shape=Shape(named("name")))
 
 _PLACES: Overrides = {
     o.ObjectMeta: {"annotations": texts_unshared},
     o.Container: {"requests": _IN_RESOURCES, "limits": _IN_RESOURCES},
-    o.PodSpec: {"scheduling_gates": _GATES},
+    o.PodSpec: {"scheduling_gates": _NAMES, "resource_claims": _NAMES, "requests": _IN_RESOURCES},
+    o.NodeStatus: {"kubelet_version": Field(inside="nodeInfo")},
     o.Requirement: {"has_empty_list": Field(read=lambda value: value.get("values") == [], whole=True)},
     o.NodeAffinity: _AFFINITY,
     o.PodAffinity: _AFFINITY,

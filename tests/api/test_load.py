@@ -201,8 +201,7 @@ class TestWhatIsKept:
         loaded = load(written(tmp_path, "a.json", json.dumps(twice)))
         assert names(loaded) == ["Pod default/p1", "Node n1"]
         assert loaded.of(Pod)[0].spec.node_name == "n1"
-        again = "Pod default/p1 was given before, the last one counts"
-        assert loaded.warnings == (Notice(f"{tmp_path}/a.json, document 3 (Pod p1)", again),)
+        assert loaded.warnings == (Notice(f"{tmp_path}/a.json, document 3 (Pod p1)", "was given before, the last one counts"),)
 
     def test_a_node_stands_there_once(self, tmp_path: Path) -> None:
         """Two nodes of one name are refused, as nobody can tell which of them is meant."""

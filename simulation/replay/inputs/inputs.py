@@ -38,6 +38,10 @@ class Choice:
     reading: Reading = AS_GIVEN
     compress: float = 1.0
     """All times are divided by this."""
+    cron_jobs: bool = False
+    """Make the pods of one Job of each CronJob."""
+    priorities: bool = True
+    """Gate PodPriority is on."""
     defaults: bool = True
     """Complete and admit objects as the API server would."""
     scheduler_names: frozenset[str] = frozenset([DEFAULT_SCHEDULER])
@@ -59,6 +63,17 @@ class Inputs:
     config_maps: ConfigMaps = attrs.field(factory=dict)
     digest: str = ""
     """A hash of the bytes of all files."""
+
+    @property
+    def objects(self) -> list[KubeObject]:
+        """The objects that are there at the beginning or come later, each once."""
+        there = {(event.item.kind, event.item.key): event.item for event in self.events if event.verb != DELETE}
+        return list(there.values())
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes among them."""
+        return [item for item in self.objects if isinstance(item, Node)]
 
 
 def read_inputs(paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice(), stdin: IO[bytes] | None = None) -> Inputs:
@@ -151,7 +166,9 @@ class _Reader:
         self.passed_over.update({f"of kind {kind}": count for kind, count in loaded.passed_over.items()})
         self.warnings += loaded.warnings
         self.config_maps.update(config_maps([loaded]))
-        objects = [*loaded.objects, *made_by_workloads([loaded], defaults=self.choice.defaults), *self._traced()]
+        made = made_by_workloads([loaded], defaults=self.choice.defaults, cron_jobs=self.choice.cron_jobs)
+        self.warnings += made.notices
+        objects = [*loaded.objects, *made.objects, *self._traced()]
         events = self._admitted([*timed(filter(self._takes_part, objects), self.choice.reading, self.times), *self.events])
         events, origin = self._placed(events)
         resources = self._resources(events)
@@ -184,7 +201,7 @@ class _Reader:
         known = [event.item for event in events if isinstance(event.item, PriorityClass | StorageClass)]
         kept = []
         for event in events:
-            found = admit([event.item], known) if event.verb == ADD else None
+            found = admit([event.item], known, priorities=self.choice.priorities) if event.verb == ADD else None
             if found is not None and found.refused:
                 self.warnings.append(Notice(f"{event.item.kind} {event.item.key}", f"not admitted: {found.refused[0][1]}"))
                 self.passed_over["not admitted"] += 1
