@@ -188,7 +188,7 @@ class QueueCells:
     """Each failed attempt writes its time into the condition PodScheduled, as lastProbeTime."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Release:
     """One release of the scheduler: names, gates, defaults and every cell of behaviour."""
 
@@ -268,3 +268,6 @@ class Release:
     preemption: PreemptionCells
     queue: QueueCells
     nominations: NominationCells
+
+    def __repr__(self) -> str:
+        return f"<Release {self.version}>"

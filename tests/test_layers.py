@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.support import house
 from tests.support.house import sources, tree
 
-CORE = "exceptions.py api/objects api/meaning core"
+CORE = "exceptions.py api/objects api/meaning api/notebooks.py api/frames.py core"
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
 RULES = (
     "exceptions.py api/objects api/meaning core/rule.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays core/matching"
@@ -29,8 +29,9 @@ ROWS = {
     "api/controlplane": "exceptions.py api",
     "api/load.py": "exceptions.py api",
     "api/inventory.py": "exceptions.py api",
+    "api/notebooks.py api/frames.py api/kindnames.py": "exceptions.py api",
     "api/cluster.py": "exceptions.py api",
-    "core/release.py core/failures.py core/bindingcycle.py": CORE,
+    "core/release.py core/failures.py core/rebuilt.py core/bindingcycle.py": CORE,
     "core/pods": CORE,
     "core/arrays": CORE,
     "core/rule.py core/cluster core/binding.py": CORE,
@@ -56,8 +57,8 @@ ROWS = {
     "framework/queue": CONFIG,
     "framework": f"{CONFIG} predicates priorities",
     "scheduler.py": "exceptions.py api core algorithmprovider framework",
-    "__init__.py": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py",
     "simulation": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py",
+    "__init__.py": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py simulation",
     "cli/report": "exceptions.py api core algorithmprovider framework simulation",
     "cli": "exceptions.py api core algorithmprovider framework simulation cli/report",
     "__main__.py": "cli",
