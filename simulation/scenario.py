@@ -13,7 +13,7 @@ from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import PathLike
 from ..exceptions import ManifestError
 
-__all__ = ["DEFAULT_SCHEDULER", "Scenario", "read_scenario"]
+__all__ = ["DEFAULT_SCHEDULER", "Scenario", "read_scenario", "sorted_out"]
 
 
 @attrs.frozen
@@ -57,11 +57,11 @@ def read_scenario(
     :class:`~kubeclassic.exceptions.ManifestError`.
     """
     names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
-    return _sorted(read_inventory(paths, pods, defaults=defaults, stdin=stdin), names)
+    return sorted_out(read_inventory(paths, pods, defaults=defaults, stdin=stdin), names)
 
 
-def _sorted(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
-    """Separate what exists from what waits."""
+def sorted_out(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
+    """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster."""
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
         raise ManifestError("cluster: got no Node, wanted one at least")
