@@ -52,7 +52,7 @@ class Details:
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self.feasible_rows)} of {len(self.names)} nodes fit>"
+        return f"<{type(self).__name__}: {len(self.feasible_rows)} of {len(self.visited)} nodes visited fit>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: what can be read, without the scheduler's own state behind it."""
@@ -205,8 +205,8 @@ class Decision:
     """The pod was not tried, because a PreEnqueue plugin holds it back."""
 
     def __repr__(self) -> str:
-        found = f"on {self.host}" if self.host is not None else f"no node: {shortened(self.error or '')}"
-        seen = f" ({len(self.details.feasible_rows)} of {len(self.details.names)} nodes fit)" if self.has_details else ""
+        found = f"on {self.host}" if self.host is not None else f"on no node: {shortened(self.error or '')}"
+        seen = f" ({len(self.details.feasible_rows)} of {len(self.details.visited)} nodes visited fit)" if self.has_details else ""
         return f"<Decision: {self.pod.key} {found}{seen}>"
 
     def _repr_html_(self) -> str:
@@ -236,6 +236,11 @@ class Decision:
     def scores(self) -> dict[str, int]:
         """Node -> weighted sum; empty without details."""
         return self.details.scores
+
+    @property
+    def total(self) -> int | None:
+        """The weighted sum of the host; None without details, and where scoring did not run, as when only one node fits."""
+        return None if self.host is None else self.scores.get(self.host)
 
     @property
     def statuses(self) -> Mapping[str, NodeStatus]:
