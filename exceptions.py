@@ -44,6 +44,10 @@ class RuleError(KubeclassicError):
         return self.text
 
 
+class WrongTypeError(KubeclassicError, TypeError):
+    """A value of a type that cannot be used here; the text says what was got and what is wanted. It is a TypeError too."""
+
+
 class CacheError(KubeclassicError):
     """A transition that the scheduler's cache or queue refuses; the text is upstream's."""
 
@@ -76,3 +80,22 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     """
     near = [f'"{found}"' for found in get_close_matches(name[:_LONGEST_NAME], list(dict.fromkeys(names)), n=3)]
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def check_type(name: str, value: object, kinds: type | tuple[type, ...], wanted: str) -> None:
+    """Raise :class:`WrongTypeError` unless *value* is of one of *kinds*; True and False are no numbers.
+
+    >>> check_type("release", 1.16, str, 'a text such as "1.16"')
+    Traceback (most recent call last):
+    kubeclassic.exceptions.WrongTypeError: release: got 1.16 (float), wanted a text such as "1.16"
+    """
+    expected = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected and object not in expected):
+        raise wrong_type(name, value, wanted)
+
+
+def wrong_type(name: str, value: object, wanted: str) -> WrongTypeError:
+    """The error that *name* got *value* where *wanted* was wanted."""
+    text = repr(value)
+    got = f"{text} ({type(value).__name__})" if len(text) <= 60 else f"a value of type {type(value).__name__}"
+    return WrongTypeError(f"{name}: got {got}, wanted {wanted}")

@@ -15,7 +15,7 @@ from ..api.reading.documents import PathLike
 from ..api.reading.notices import Notice
 from ..exceptions import ManifestError
 
-__all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "read_scenario"]
+__all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "read_scenario", "sorted_out"]
 
 GONE = "its node is not in the input"
 
@@ -103,11 +103,11 @@ class Files:
         Raises :class:`~kubeclassic.exceptions.ManifestError` without nodes.
         """
         names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
-        return _sorted(take_in([self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, priorities=priorities, whole=True), names)
+        return sorted_out(take_in([self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, priorities=priorities, whole=True), names)
 
 
-def _sorted(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
-    """Separate what exists from what waits."""
+def sorted_out(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
+    """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster."""
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
         hint = f" ({TABLE_HINT})" if "of kind Table" in inventory.passed_over else ""

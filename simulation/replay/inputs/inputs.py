@@ -76,12 +76,14 @@ class Inputs:
         return [item for item in self.objects if isinstance(item, Node)]
 
 
-def read_inputs(paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice(), stdin: IO[bytes] | None = None) -> Inputs:
+def read_inputs(
+    paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice(), stdin: IO[bytes] | None = None, objects: Iterable[KubeObject] = ()
+) -> Inputs:
     """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-`` for standard input.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    *objects* are there like those in manifests, but do not count for the digest. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
-    reader = _Reader(choice, stdin)
+    reader = _Reader(choice, stdin, tuple(objects))
     for path in paths:
         reader.sort(os.fspath(path))
     return reader.inputs()
@@ -91,6 +93,7 @@ def read_inputs(paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice
 class _Reader:
     choice: Choice
     stdin: IO[bytes] | None
+    given: tuple[KubeObject, ...] = ()
     manifests: list[str] = attrs.field(factory=list)
     tables: dict[str, str] = attrs.field(factory=dict)
     """openb's files, by what they list: nodes or pods."""
@@ -168,7 +171,7 @@ class _Reader:
         self.config_maps.update(config_maps([loaded]))
         made = made_by_workloads([loaded], defaults=self.choice.defaults, cron_jobs=self.choice.cron_jobs)
         self.warnings += made.notices
-        objects = [*loaded.objects, *made.objects, *self._traced()]
+        objects = [*loaded.objects, *self.given, *made.objects, *self._traced()]
         events = self._admitted([*timed(filter(self._takes_part, objects), self.choice.reading, self.times), *self.events])
         events, origin = self._placed(events)
         resources = self._resources(events)
