@@ -31,6 +31,9 @@ class FrameworkDetails(Details):
         found |= dict.fromkeys(row for row in self.diagnosis.order.tolist() if self.names[row] in statuses)
         return list(found)
 
+    def has_visited(self, row: int) -> bool:
+        return super().has_visited(row) or self.diagnosis.status_of(row) is not None
+
     @property
     def failed(self) -> dict[str, list[str]]:
         return self.diagnosis.failed()
@@ -40,7 +43,7 @@ class FrameworkDetails(Details):
         return self.diagnosis.statuses()
 
     def refusal(self, row: int) -> Refusal | None:
-        status = self.statuses.get(self.names[row])
+        status = self.diagnosis.status_of(row)
         if status is None:
             if self.search is None or self.search.verdict.fits[row]:
                 return None
