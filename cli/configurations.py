@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -13,7 +14,14 @@ from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..framework.config.configuration import KubeSchedulerConfiguration
 from .setup import ConfigMaps, Setup
 
-KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break")
+KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break", "rules")
+EXAMPLES = {
+    "release": "RELEASE", "policy": "FILE", "profile": "FILE", "config": "FILE", "provider": "NAME", "feature-gates": "GATE=true",
+    "percentage": "100", "tie-break": "random", "rules": "MODULE:NAME",
+}  # fmt: skip
+"""Key -> a value for it."""
+NUMBER = re.compile("[0-9]{1,9}")
+"""ASCII digits alone: other digits are numbers to Python, too."""
 OLDER_ALONE = ("policy", "provider")
 
 
@@ -39,6 +47,8 @@ class Wanted:
                 raise UnknownNameError(f'--{name}: got "{word}", wanted KEY=VALUE with {", ".join(KEYS)}{did_you_mean(key, KEYS)}')
             if key in values:
                 raise UnknownNameError(f"--{name}: got {key} twice")
+            if not value:
+                raise UnknownNameError(f"--{name}: got {key} without a value, wanted {key}={EXAMPLES[key]}")
             values[key] = value
         wanted = cls(name, text, values)
         wanted._check()
@@ -50,7 +60,7 @@ class Wanted:
         policy, profile, config = (Path(self.values[key]) if key in self.values else None for key in ("policy", "profile", "config"))
         return Setup(
             release=self.values.get("release"), provider=self.values.get("provider"), policy=policy, profile=profile, config=config,
-            gates=self.values.get("feature-gates"), percentage=self.percentage, tie_break=self.tie_break,
+            gates=self.values.get("feature-gates"), percentage=self.percentage, tie_break=self.tie_break, rules=self.rules,
         )  # fmt: skip
 
     @property
@@ -64,6 +74,11 @@ class Wanted:
         return self.values.get("tie-break", "release")
 
     @property
+    def rules(self) -> tuple[str, ...]:
+        """The places of the user's own rules."""
+        return tuple(self.values["rules"].split(",")) if "rules" in self.values else ()
+
+    @property
     def percentage(self) -> int | None:
         """The share of nodes to look for, if given."""
         return int(self.values["percentage"]) if "percentage" in self.values else None
@@ -71,8 +86,10 @@ class Wanted:
     def _check(self) -> None:
         if self.tie_break not in TIE_BREAKS:
             raise UnknownNameError(f'--{self.name}: tie-break: got "{self.tie_break}", wanted {", ".join(TIE_BREAKS)}')
-        if not self.values.get("percentage", "0").isdecimal():
-            raise UnknownNameError(f'--{self.name}: percentage: got "{self.values["percentage"]}", wanted a number from 0 to 100')
+        written = self.values.get("percentage", "0")
+        if not NUMBER.fullmatch(written):
+            told = written[:20] + "..." * (len(written) > 20)
+            raise UnknownNameError(f'--{self.name}: percentage: got "{told}", wanted a number from 0 to 100')
         setup = self.setup
         strange = [key for key in (OLDER_ALONE if self.runs_profiles else ("profile",)) if key in self.values]
         if strange:

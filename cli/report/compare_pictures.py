@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
-from ...simulation.compare.compare import LOCKED
+from ...simulation.compare.modes import LOCKED
 from .compare import ending_configurations, resources
 from .compare_list import colour_of
 from .html import Markup, dot, number, share, table, told, track

@@ -15,8 +15,9 @@ from ...core.release import Release
 from ...framework.building import build_engine
 from ...framework.config.configuration import read_configuration
 from ..scenario import Scenario
-from .agreement import DIFFERENT
-from .compare import LOCKED, Comparison, compare
+from .agreement import DIFFERENT, HELD_BACK
+from .compare import Comparison, compare
+from .modes import LOCKED
 
 POLICY, PROFILE = "policy", "profile"
 """The names of the two contestants."""
@@ -60,4 +61,5 @@ class Check:
 
 def agrees(comparison: Comparison) -> bool:
     """Whether each decision of the profile is the same, or another node that the old release scores as high."""
-    return not comparison.agreements[PROFILE].counts[DIFFERENT]
+    counts = comparison.agreements[PROFILE].counts
+    return not counts[DIFFERENT] and not counts[HELD_BACK]
