@@ -26,6 +26,18 @@ class UnknownNameError(KubeclassicError):
     """A release, gate, provider, rule or object is named that does not exist; suggests near names."""
 
 
+class RuleError(KubeclassicError):
+    """A user's own rule or plugin failed; *frames* are the lines of the traceback that are in the user's files."""
+
+    def __init__(self, text: str, frames: str = "") -> None:
+        super().__init__(text, frames)
+        self.text = text
+        self.frames = frames
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class CacheError(KubeclassicError):
     """A transition that the scheduler's cache or queue refuses; the text is upstream's."""
 

@@ -23,6 +23,7 @@ from .extensionpoints import Points, PreFilter
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .rules import as_cacheable, as_predicate, as_priority
 from .status import Status
+from .userplugins import made
 
 MAX_TOTAL = 2**63 - 1
 Registry = Mapping[str, type[Plugin]]
@@ -114,7 +115,7 @@ class _Builder:
             args = self._with_extenders(args)
         if faults := aggregated(arg_faults(name, args, "", capacity_priority)):
             raise PolicyError(f'initializing plugin "{name}": {faults}')
-        return self.registry[name](args, self.handle)
+        return made(self.registry[name], args, self.handle)
 
     def _with_extenders(self, args: object) -> object:
         managed = [r.name for extender in self.config.extenders for r in extender.managed_resources if r.ignored_by_scheduler]
