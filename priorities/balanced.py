@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.arrays.arithmetic import whole
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Floats, Ints, Mask, Scores
 from ..core.cycle import Cycle
@@ -29,7 +30,7 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     room = (cpu < 1) & (memory < 1)
     if cycle.algorithm.gates.get(VOLUMES_GATE):
         evenness, room = _with_volumes(cpu, memory, nodes.transient, evenness, room)
-    return np.where(room, evenness * MAX_PRIORITY, 0).astype(np.int64)
+    return whole(np.where(room, evenness * MAX_PRIORITY, 0))
 
 
 def _fractions(requested: Ints, capacity: Ints) -> Floats:
