@@ -68,6 +68,7 @@ class Scheduler:
     *gates* are those that differ from the release's defaults, or ``A=true,B=false``. ``percentage_of_nodes_to_score=0`` is the default of
     the release, or what profiles say. *tie_break* says how to choose among several best nodes: ``release``, ``round-robin``, ``first``,
     ``random`` (by *seed*), or a function (how many there are, how often it was called before) -> (which, whether that counts as a call).
+    *max_pd_vols* is what the original reads from KUBE_MAX_PD_VOLS: how many cloud disks of each type a node can have that does not say so.
     *extenders* are called in order; those that a Policy or configuration names are not called. *memory_bytes* is the size of the cache of
     answers, 0: none.
 
@@ -92,6 +93,7 @@ class Scheduler:
         preemption: bool = True,
         tie_break: str | PickHost = "release",
         seed: int = 0,
+        max_pd_vols: int | None = None,
         extenders: Sequence[Extender] = (),
         memory_bytes: int = 1 << 30,
         **classic: Unpack[ClassicOptions],
@@ -105,7 +107,8 @@ class Scheduler:
         else:
             wanted = _algorithm(found, classic, gates, percentage=percentage or found.default_percentage, preemption=preemption)
         engine = build_engine(
-            wanted, plugins=plugins, preempts=preemption, tie_break=tie_break, seed=seed, extenders=extenders, memory_bytes=memory_bytes
+            wanted, plugins=plugins, preempts=preemption, tie_break=tie_break, seed=seed, max_pd_vols=max_pd_vols,
+            extenders=extenders, memory_bytes=memory_bytes,
         )
         self._start(cluster, engine, classic.get("scheduler_name") or DEFAULT_SCHEDULER)
 

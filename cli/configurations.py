@@ -14,10 +14,11 @@ from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..framework.config.configuration import KubeSchedulerConfiguration
 from .setup import ConfigMaps, Setup
 
-KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break", "rules")
+KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break", "rules", "max-pd-vols")
 EXAMPLES = {
     "release": "RELEASE", "policy": "FILE", "profile": "FILE", "config": "FILE", "provider": "NAME", "feature-gates": "GATE=true",
     "percentage": "100", "tie-break": "random", "rules": "MODULE:NAME",
+    "max-pd-vols": "16",
 }  # fmt: skip
 """Key -> a value for it."""
 NUMBER = re.compile("[0-9]{1,9}")
@@ -32,9 +33,11 @@ class Wanted:
     name: str
     text: str
     values: dict[str, str]
+    default_max_pd_vols: int | None = None
+    """The limit of disks where it has none of its own."""
 
     @classmethod
-    def parse(cls, name: str, text: str) -> Wanted:
+    def parse(cls, name: str, text: str, max_pd_vols: int | None = None) -> Wanted:
         """Read *text*; raises :class:`~kubeclassic.exceptions.UnknownNameError` unless it is ``key=value`` with known keys."""
         try:
             words = shlex.split(text)
@@ -50,7 +53,7 @@ class Wanted:
             if not value:
                 raise UnknownNameError(f"--{name}: got {key} without a value, wanted {key}={EXAMPLES[key]}")
             values[key] = value
-        wanted = cls(name, text, values)
+        wanted = cls(name, text, values, max_pd_vols)
         wanted._check()
         return wanted
 
@@ -61,6 +64,7 @@ class Wanted:
         return Setup(
             release=self.values.get("release"), provider=self.values.get("provider"), policy=policy, profile=profile, config=config,
             gates=self.values.get("feature-gates"), percentage=self.percentage, tie_break=self.tie_break, rules=self.rules,
+            max_pd_vols=self.max_pd_vols,
         )  # fmt: skip
 
     @property
@@ -83,19 +87,28 @@ class Wanted:
         """The share of nodes to look for, if given."""
         return int(self.values["percentage"]) if "percentage" in self.values else None
 
+    @property
+    def max_pd_vols(self) -> int | None:
+        """How many cloud disks of each type a node takes that does not say so, if given."""
+        return int(self.values["max-pd-vols"]) if "max-pd-vols" in self.values else self.default_max_pd_vols
+
     def _check(self) -> None:
         if self.tie_break not in TIE_BREAKS:
             raise UnknownNameError(f'--{self.name}: tie-break: got "{self.tie_break}", wanted {", ".join(TIE_BREAKS)}')
-        written = self.values.get("percentage", "0")
-        if not NUMBER.fullmatch(written):
-            told = written[:20] + "..." * (len(written) > 20)
-            raise UnknownNameError(f'--{self.name}: percentage: got "{told}", wanted a number from 0 to 100')
+        self._check_number("percentage", "a number from 0 to 100")
+        self._check_number("max-pd-vols", "a number above 0")
         setup = self.setup
         strange = [key for key in (OLDER_ALONE if self.runs_profiles else ("profile",)) if key in self.values]
         if strange:
             raise UnknownNameError(f"--{self.name}: got {strange[0]}, which release {setup.version} does not have")
         if "profile" in self.values and "config" in self.values:
             raise UnknownNameError(f"--{self.name}: got profile and config, wanted one of them")
+
+    def _check_number(self, key: str, wanted: str) -> None:
+        written = self.values.get(key, "0")
+        if not NUMBER.fullmatch(written):
+            told = written[:20] + "..." * (len(written) > 20)
+            raise UnknownNameError(f'--{self.name}: {key}: got "{told}", wanted {wanted}')
 
     # --- from words to a scheduler ------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from ..simulation.compare.compare import Comparison
 from ..simulation.compare.migration import Check, agrees
 from ..simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ..simulation.scenario import read_scenario
+from .options import environments_max_pd_vols
 from .output import note, warn, writing
 from .progress import following
 from .report.compare import comparison_text
@@ -98,7 +99,7 @@ def migrate_policy(file: Path, release: str, **options: Any) -> None:
     before, policy, config = find_release(release), *_read(file)
     config = attrs.evolve(config, gates={**config.gates, **parse_gates(asked.gates or "")})
     made = migrate(policy, before, config, without=named(asked.without), selector_spread=asked.selector_spread)
-    found = _compared(Check(policy, before, config, made.document), asked) if asked.paths else None
+    found = _compared(Check(policy, before, config, made.document, environments_max_pd_vols()), asked) if asked.paths else None
     with writing(asked.output) as stream:
         yaml.safe_dump(made.document, stream, sort_keys=False, allow_unicode=True)
     for told in made.notes:

@@ -103,6 +103,8 @@ class Handle:
     gates: Mapping[str, bool] = attrs.field(factory=dict)
     environ: Mapping[str, str] = attrs.field(factory=dict)
     """The scheduler's environment variables that plugins read."""
+    max_pd_vols: int | None = None
+    """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; one that does not exist is off."""

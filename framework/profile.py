@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from ..api.objects.quantity import MAX_INT64, wrap_int64
 from ..core.pods.notes import Slot
 from ..core.release import Release
 from ..core.rule import Algorithm, Reads
@@ -25,7 +26,7 @@ from .rules import as_cacheable, as_predicate, as_priority
 from .status import Status
 from .userplugins import made
 
-MAX_TOTAL = 2**63 - 1
+MAX_TOTAL = MAX_INT64
 Registry = Mapping[str, type[Plugin]]
 
 _EXPANSION = (
@@ -167,8 +168,8 @@ class _Builder:
             if entry.name in found or not self.made[entry.name].joins("score"):
                 continue
             found[entry.name] = entry.weight or 1
-            # Upstream: nothing else checks for negative weights.
-            if found[entry.name] * MAX_NODE_SCORE > MAX_TOTAL - total:
+            # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is refused.
+            if found[entry.name] * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
                 raise PolicyError("total score of Score plugins could overflow")
             total += found[entry.name] * MAX_NODE_SCORE
         return found
@@ -185,6 +186,7 @@ class _Builder:
             leaves_counts=any(reads & Reads.EFFECTS for reads in (*(p.reads for p in predicates), *(p.reads for p, _ in priorities))),
             extenders=self.config.extenders,
             percentage=percentage,
+            max_pd_vols=self.handle.max_pd_vols,
         )
 
     def _cacheable(self, algorithm: Algorithm, points: Mapping[str, tuple[str, ...]]) -> Algorithm:

@@ -15,7 +15,7 @@ from ...simulation.compare.compare import compare
 from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ...simulation.scenario import Scenario
 from ..configurations import Wanted
-from ..options import ClusterChoice
+from ..options import ClusterChoice, environments_max_pd_vols
 from ..output import warn, writing
 from ..progress import following
 from ..report.compare import comparison_text
@@ -40,7 +40,8 @@ class Wish:
 
 def run_comparison(wish: Wish, texts: Mapping[str, str]) -> None:
     """Compare the configurations *texts*, by name; ends the process with status 0 or 1."""
-    wanted = [Wanted.parse(name, text) for name, text in texts.items()]
+    limit = environments_max_pd_vols()
+    wanted = [Wanted.parse(name, text, limit) for name, text in texts.items()]
     scenario = wish.cluster.read(wish.paths, wanted[0].scheduler_name())
     engines = {one.name: one.engine(scenario.config_maps) for one in wanted}
     scenario = _told(scenario, wish, any(one.runs_profiles for one in wanted))

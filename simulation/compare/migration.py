@@ -33,6 +33,7 @@ class Check:
     release: Release
     config: KubeSchedulerConfiguration
     profile: Mapping[str, Any]
+    max_pd_vols: int | None = None
 
     def old(self) -> Engine:
         """The old release, looking at all nodes."""
@@ -42,12 +43,13 @@ class Check:
             resolve(
                 self.release, gates=config.gates, policy=self.policy, hard_pod_affinity_weight=config.hard_pod_affinity_weight,
                 percentage=EVERY_NODE, preemption=not config.disable_preemption, **settings,
-            )
+            ),
+            max_pd_vols=self.max_pd_vols,
         )  # fmt: skip
 
     def new(self) -> Engine:
         """The framework with the profile, looking at all nodes."""
-        return build_engine(read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}))
+        return build_engine(read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}), max_pd_vols=self.max_pd_vols)
 
     def on(
         self, scenario: Scenario, *, order: str = "input", following: Callable[[Iterator[None], int], Iterator[None]] | None = None

@@ -102,7 +102,7 @@ class TestConfigurations:
         assert "MostRequestedPriority" in [priority.name for priority, _ in packing.algorithm.priorities]
         with pytest.raises(UnknownNameError):
             Wanted.parse("a", "seed=1")
-        assert len(KEYS) == 9
+        assert len(KEYS) == 10
 
 
 def told(html: str) -> dict[str, str]:
