@@ -16,22 +16,47 @@ from .rule import Predicate, Priority, Reduction
 FAILURES = "Failures or None"
 
 
+@attrs.frozen(kw_only=True, eq=False)
+class GuardedPredicate(Predicate):
+    """A predicate behind guards. It is pickled as the one that was *declared*, which may stand in a module."""
+
+    declared: Predicate
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return guarded_predicate, (self.declared,)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class GuardedPriority(Priority):
+    """The same for a priority."""
+
+    declared: Priority
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return guarded_priority, (self.declared,)
+
+
 def guarded_predicate(rule: Predicate) -> Predicate:
     """*rule*, a user's own: whatever it does wrong is a :class:`~kubeclassic.exceptions.RuleError`."""
+    if isinstance(rule, GuardedPredicate):
+        return rule
     name = f'predicate "{rule.name}"'
-    effect = None if rule.effect is None else guarded(f"{name}: effect", rule.effect)
-    return attrs.evolve(
-        rule, check=guarded(name, rule.check, failures_of_batch), key=guarded(f"{name}: key", rule.key, hashable),
-        concerns=guarded(f"{name}: concerns", rule.concerns), effect=effect,
+    return GuardedPredicate(
+        name=rule.name, reads=rule.reads, check=guarded(name, rule.check, failures_of_batch),
+        concerns=guarded(f"{name}: concerns", rule.concerns), key=guarded(f"{name}: key", rule.key, hashable),
+        effect=None if rule.effect is None else guarded(f"{name}: effect", rule.effect), declared=rule,
     )  # fmt: skip
 
 
 def guarded_priority(rule: Priority) -> Priority:
     """The same for a priority."""
+    if isinstance(rule, GuardedPriority):
+        return rule
     name = f'priority "{rule.name}"'
-    return attrs.evolve(
-        rule, score=guarded(name, rule.score, scores_of_batch), key=guarded(f"{name}: key", rule.key, hashable),
-        concerns=guarded(f"{name}: concerns", rule.concerns), reduce=guarded_reduce(f"{name}: reduce", rule.reduce),
+    return GuardedPriority(
+        name=rule.name, reads=rule.reads, whole_list=rule.whole_list, score=guarded(name, rule.score, scores_of_batch),
+        concerns=guarded(f"{name}: concerns", rule.concerns), key=guarded(f"{name}: key", rule.key, hashable),
+        reduce=guarded_reduce(f"{name}: reduce", rule.reduce), declared=rule,
     )  # fmt: skip
 
 

@@ -288,6 +288,19 @@ class TestPlugins:
             Scheduler(Cluster(nodes()), release="1.27", plugins=[plugin(rack_of=answering(None))])
 
 
+def _never(pod: Any, nodes: Any, cycle: Any) -> None:
+    """A predicate that objects to nothing."""
+
+
+def _nothing(pod: Any) -> None:
+    """The key of a predicate that looks at no pod."""
+
+
+def _always(pod: Any) -> bool:
+    """Every pod concerns it."""
+    return True
+
+
 class Kept(Plugin):
     """A plugin in a module, so that it can be pickled."""
 
@@ -309,6 +322,15 @@ class TestTheCost:
         assert not [rule.name for rule in rules if isinstance(getattr(rule, "check", None) or getattr(rule, "score", None), Guard)]
         guarded = [made.name for made in profile.plugins().values() if any(isinstance(value, Guard) for value in vars(made).values())]
         assert guarded == ["Kept"]
+
+    def test_a_guarded_rule_is_pickled_as_it_was_declared(self) -> None:
+        """The guards are put around the declared rule again; a rule of a catalogue has them once."""
+        declared = predicate("Mine", reads=R, key=_nothing, concerns=_always)(_never)
+        once = CATALOGUE.with_(declared).predicates["Mine"]
+        again = pickle.loads(pickle.dumps(once))
+        assert isinstance(again.check, Guard)
+        assert again.check.method is once.check.method is _never
+        assert CATALOGUE.with_(once).predicates["Mine"] is once
 
     def test_a_guard_can_be_pickled(self) -> None:
         """A plugin behind guards can be pickled and runs then as before."""
