@@ -88,6 +88,7 @@ V1_27: Release = attrs.evolve(
             "Pod {} is already present in the backoff queue",
         ),
     ),
+    preemption=attrs.evolve(_LAST.preemption, extender_names_victims=True),
     nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
 )
 
