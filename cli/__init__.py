@@ -20,6 +20,7 @@ from .output import one_line
 from .policy import policy
 from .releases import releases
 from .replay import replay
+from .schema import schema
 from .simulate import simulate
 
 BAD_INPUT = 2
@@ -47,7 +48,7 @@ def cli() -> None:
     """
 
 
-for command in (simulate, explain, compare, replay, conform, bench, importing, releases, policy, completion):
+for command in (simulate, explain, compare, replay, conform, bench, importing, releases, policy, schema, completion):
     cli.add_command(command)
 
 

@@ -20,6 +20,7 @@ from ..simulation.bench import bench as timing
 from ..simulation.bench.cases import FORMS, Shape
 from .memory import engine_options, memory_options
 from .output import note, writing
+from .report.documents import document
 
 
 class MissingExtra(KubeclassicError):
@@ -105,7 +106,7 @@ def _is_configuration(path: Path) -> bool:
     if path.suffix != ".json" or not path.is_file():
         return False
     try:
-        return [document.data.get("kind") for document in read_documents(path)] == [KIND]
+        return [one.data.get("kind") for one in read_documents(path)] == [KIND]
     except KubeclassicError:
         return False
 
@@ -128,8 +129,8 @@ def _problem(case: Path | None, shape: Shape, kind: str | None, release: str | N
         found = _with_release(found, release)
     if profile is not None:
         load_configuration(profile)
-        (document,) = read_documents(profile)
-        found["config"] = {**(found.get("config") or {}), "profile": document.data}
+        (written,) = read_documents(profile)
+        found["config"] = {**(found.get("config") or {}), "profile": written.data}
     return found
 
 
@@ -148,7 +149,7 @@ def _print(problem: dict[str, Any], best: timing.Timing, read_seconds: float, ou
     record["load_seconds"] = round(record["load_seconds"] + read_seconds, 3)
     record["write_seconds"] = round(timing.seconds_to_write(best, output), 4)
     record |= {"peak_rss_mb": timing.peak_rss_mb(), "calibration": timing.calibration()}
-    click.echo(json.dumps(record))
+    click.echo(json.dumps(document("Bench", record)))
 
 
 def _verify(best: timing.Timing, pods: list[str], hosts: list[str | None]) -> None:

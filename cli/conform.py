@@ -15,6 +15,7 @@ import click
 from ..simulation.conform import WITHOUT, Family, FamilyReport, Manner, answer_case, check_family, find_families, read_cases
 from .memory import engine_options, memory_options
 from .output import writing
+from .report.documents import document
 from .report.text import print_table
 
 
@@ -65,7 +66,7 @@ def conform(
     reports = list(_run(families, without, jobs, manner))
     total = _total(reports)
     if form == "json":
-        click.echo(json.dumps(total))
+        click.echo(json.dumps(document("Conformance", total)))
     else:
         _print(reports, total, show)
     sys.exit(0 if total["cases"] == total["identical"] + total["leftOut"] else 1)

@@ -13,6 +13,7 @@ from ..algorithmprovider.config import policy_document
 from ..algorithmprovider.releases import DEFAULT_RELEASE, find_release
 from .migrate import migrate_policy
 from .output import note, one_line, warn
+from .report.documents import document
 from .report.text import format_table
 
 
@@ -39,7 +40,7 @@ def check_policy(file: Path, release: str, gates: str | None, form: str) -> None
     """
     report = check(policy_document(file).data, find_release(release), gates)
     if form == "json":
-        click.echo(json.dumps(report.record(), indent=2))
+        click.echo(json.dumps(document("PolicyCheck", report.record()), indent=2))
     elif report.refused is not None:
         note(one_line(f"refused by {report.release}: {report.refused}"))
     else:

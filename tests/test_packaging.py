@@ -32,7 +32,7 @@ def test_nothing_but_requirements_is_imported(root: Path) -> None:
 
 
 def test_a_wheel_holds_the_package_alone(root: Path, tmp_path: Path) -> None:
-    """A wheel holds every file of every package, style sheets, scripts and py.typed among them, and nothing of tests or examples."""
+    """A wheel holds every file of every package, py.typed, style sheets and schemas among them, and nothing of tests or examples."""
     tree = tmp_path / "kubeclassic"
     shutil.copytree(root, tree, ignore=NOT_COPIED)
     done = subprocess.run([sys.executable, "-c", BUILD, str(tmp_path)], cwd=tree, capture_output=True, text=True, check=False)
@@ -42,5 +42,5 @@ def test_a_wheel_holds_the_package_alone(root: Path, tmp_path: Path) -> None:
     packages = [init.parent for init in root.glob("*/__init__.py") if init.parent.name not in ("tests", "build")]
     files = [*root.glob("*.py"), root / "py.typed", *(file for package in packages for file in package.rglob("*") if file.is_file())]
     wanted = {file.relative_to(root).as_posix() for file in files if file.suffix != ".pyc"}
-    assert {Path(name).suffix for name in wanted} == {".py", ".typed", ".css", ".js"}
+    assert {Path(name).suffix for name in wanted} == {".py", ".typed", ".css", ".js", ".json"}
     assert held == {f"kubeclassic/{name}" for name in wanted}

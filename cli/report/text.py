@@ -13,6 +13,10 @@ NO_HOST = "<none>"
 Cell = object
 
 
+class Figure(str):
+    """A number with its unit, such as ``8.0 TiB``: aligned at its right, and never cut."""
+
+
 def format_table(headers: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """Lines of aligned cells under *headers* in capitals; columns of numbers are aligned at their right, None is shown as ``-``.
 
@@ -24,7 +28,7 @@ def format_table(headers: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     body = [list(row) for row in rows]
     written = [[header.upper() for header in headers], *([shown(cell) for cell in row] for row in body)]
     widths = [max(len(row[column]) for row in written) for column in range(len(headers))]
-    right = [bool(body) and all(_is_number(row[column]) for row in body) for column in range(len(headers))]
+    right = [bool(body) and all(is_number(row[column]) for row in body) for column in range(len(headers))]
     return "\n".join(_line(row, widths, right) for row in written)
 
 
@@ -44,8 +48,9 @@ def shown(cell: Cell) -> str:
     return f"{cell:.1f}" if isinstance(cell, float) else str(cell)
 
 
-def _is_number(cell: Cell) -> bool:
-    return cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool))
+def is_number(cell: Cell) -> bool:
+    """Whether *cell* is a number, or nothing: columns of such are aligned at their right."""
+    return cell is None or (isinstance(cell, int | float | Figure) and not isinstance(cell, bool))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:

@@ -1,0 +1,41 @@
+"""JSON documents for programs: each says what it is, so that a reader can look for its schema (``kubeclassic schema``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import IO, Any
+
+API_VERSION = "kubeclassic/v1"
+"""The version of all schemas. It moves when a field goes or changes its meaning, not when one is added."""
+
+
+def document(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """*record* as a document of *kind*, with ``apiVersion`` and ``kind`` first, as Kubernetes' own objects have them.
+
+    >>> document("Bench", {"nodes": 3})
+    {'apiVersion': 'kubeclassic/v1', 'kind': 'Bench', 'nodes': 3}
+    """
+    return {"apiVersion": API_VERSION, "kind": kind, **record}
+
+
+def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
+    """Write a document of long lists as JSON: a line for each entry of a list, which is fast and good to search with ``grep``.
+
+    >>> import sys
+    >>> write_rows({"pods": [{"pod": "a"}, {"pod": "b"}], "summary": {"placed": 2}}, sys.stdout)
+    {
+      "pods": [
+        {"pod": "a"},
+        {"pod": "b"}
+      ],
+      "summary": {"placed": 2}
+    }
+    """
+    for number, (name, value) in enumerate(found.items()):
+        stream.write(f"{',' if number else '{'}\n  {json.dumps(name)}: ")
+        if isinstance(value, list) and value:
+            stream.write("[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]")
+        else:
+            stream.write(json.dumps(value))
+    stream.write("\n}\n")

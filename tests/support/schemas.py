@@ -1,0 +1,36 @@
+"""Holding the JSON of commands against the published schemas, more strictly than those are: a field that they do not name is an error."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from kubeclassic.cli.report.documents import API_VERSION
+from kubeclassic.cli.schema import text_of
+
+Json = dict[str, Any]
+
+
+def strict(schema: Any) -> Any:
+    """*schema* without room for fields that it does not name."""
+    if isinstance(schema, list):
+        return [strict(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: strict(part) for name, part in schema.items()}
+    return {"additionalProperties": False, **found} if found.get("type") == "object" and "properties" in found else found
+
+
+def faults(name: str, document: Any) -> list[str]:
+    """What the schema *name* has against *document*: place and fault, at most ten."""
+    schema = json.loads(text_of(name))
+    Draft202012Validator.check_schema(schema)
+    found = Draft202012Validator(strict(schema)).iter_errors(document)
+    return [f"{error.json_path}: {error.message[:200]}" for error, _ in zip(found, range(10), strict=False)]
+
+
+def version_of(name: str) -> str:
+    """The version in the ``$id`` of the schema *name*, in the form of a document's ``apiVersion``."""
+    return f"{API_VERSION.partition('/')[0]}/{json.loads(text_of(name))['$id'].rpartition(':')[2]}"
