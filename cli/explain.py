@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 
 import click
 
-from ..simulation.explain import explain as explain_now
-from ..simulation.explain import explain_in
-from ..simulation.simulate import Simulation
 from .options import ClusterChoice, cluster_options, scheduler_options
-from .output import writing
-from .report.explanation import explanation_text
 from .setup import Setup
-from .simulate import tell
 
 
 @click.command(short_help="Why does a pod go there, or nowhere?")
@@ -23,32 +15,33 @@ from .simulate import tell
 @click.argument("pod")
 @scheduler_options
 @cluster_options
+@click.option("--namespace", "-n", metavar="NAME", help="The namespace of POD.")
+@click.option("--node", metavar="NAME", help="All about this node: each rule in order with its verdict, room, scores.")
+@click.option("--all", "every", is_flag=True, help="Show every node, not only the best and the nearest ones.")
 @click.option("--alone", is_flag=True, help="Explain on the cluster as it is, without scheduling the pods before it.")
-@click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option(
+    "-o", "form", type=click.Choice(["table", "wide", "json", "yaml", "csv"]), default="table", show_default=True,
+    help="wide: how each score comes about; csv: one line a node.",
+)
 @click.option("--output", metavar="FILE", help="Write the record there, whole or not at all, instead of to standard output.")
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
 def explain(
-    paths: tuple[Path, ...], pod: str, setup: Setup, cluster: ClusterChoice, alone: bool, form: str, output: str | None, verbose: bool
-) -> None:
-    """Show for every node in PATHS why it rejects POD, or how it scores; and which resources are short, by how much.
+    paths: tuple[Path, ...], pod: str, setup: Setup, cluster: ClusterChoice, namespace: str | None, node: str | None, every: bool,
+    alone: bool, form: str, output: str | None, verbose: bool,
+) -> None:  # fmt: skip
+    """Say why POD goes where it goes, or nowhere: what stands against the nodes in PATHS, the nearest to fitting first, how those that fit
+    score and which rule decided, and whom evicting pods would hit.
 
-    POD is namespace/name, or a name that only one waiting pod has. The pods that `kubeclassic simulate` tries before it are scheduled
-    first, so that both say the same.
+    POD is namespace/name, name, or a workload of which one pod stands for all: deploy/web, sts/db, ds/agent, job/report, rs/..., with
+    kubectl's short names. The pods that `kubeclassic simulate` tries before it are scheduled first, so that both say the same. A pod on a
+    node is decided as if it had none, with itself taken off: why is it there, could it be elsewhere?
 
-    Exit status 0: it finds a node, 1: it finds none, 2: bad input.
+    Exit status 0: it finds a node (with --node: it fits there), 1: it does not, 2: bad input.
 
     \b
     kubeclassic explain cluster/ shop/web-0
+    kubeclassic explain cluster/ deploy/web -n shop --node worker-7
     """
-    configuration = setup.configuration()
-    scenario = cluster.read(paths, setup.scheduler_names(configuration))
-    wanted = scenario.find_pod(pod)
-    engine = setup.engine(configuration, scenario.config_maps)
-    tell(scenario, engine, verbose)
-    simulation = Simulation(scenario, engine, cluster.order)
-    if alone:
-        simulation.begin()
-    explanation = explain_now(simulation.engine, wanted) if alone else explain_in(simulation, wanted)
-    with writing(output) as stream:
-        stream.write((json.dumps(explanation.record(), indent=2) if form == "json" else explanation_text(explanation)) + "\n")
-    sys.exit(0 if explanation.decision.host is not None else 1)
+    from .running.explain import run
+
+    run(paths, pod, setup, cluster, namespace=namespace, node=node, every=every, alone=alone, form=form, output=output, verbose=verbose)

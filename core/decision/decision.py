@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -88,6 +88,10 @@ class Details:
             return None
         reasons = (*(reason.text for reason in verdict.reasons(row)), *texts)
         return Refusal(tuple(verdict.rejecting_predicates(row)), reasons)
+
+    def refusals(self, rows: Sequence[int]) -> list[Refusal | None]:
+        """:meth:`refusal` of each of many rows."""
+        return [self.refusal(row) for row in rows]
 
     @property
     def totals(self) -> Scores | None:

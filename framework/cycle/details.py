@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -40,7 +40,14 @@ class FrameworkDetails(Details):
         return self.diagnosis.statuses()
 
     def refusal(self, row: int) -> Refusal | None:
-        status = self.statuses.get(self.names[row])
+        return self._refusal(row, self.statuses)
+
+    def refusals(self, rows: Sequence[int]) -> list[Refusal | None]:
+        statuses = self.statuses
+        return [self._refusal(row, statuses) for row in rows]
+
+    def _refusal(self, row: int, statuses: Mapping[str, Status]) -> Refusal | None:
+        status = statuses.get(self.names[row])
         if status is None:
             if self.search is None or self.search.verdict.fits[row]:
                 return None

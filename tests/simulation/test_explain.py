@@ -108,11 +108,12 @@ class TestCommand:
         gpu = next(report for report in found["nodes"] if report["node"] == "gpu-b1")
         assert gpu["shortages"] == [{"resource": "memory", "asked": 40 * 2**30, "free": 28 * 2**30, "missing": 12 * 2**30}]
 
-    def test_table(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_table(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """The table says what is short and by how much."""
+        monkeypatch.setenv("COLUMNS", "200")
         run(["explain", str(CLUSTER), "analytics/yearly-report"])
         told = capsys.readouterr().out
-        assert "12Gi memory (asks 40Gi, free 28Gi)" in told
+        assert "12.0 GiB memory (asks 40.0 GiB, free 28.0 GiB)" in told
         assert "0/11 nodes are available: " in told
 
     def test_alone(self, capsys: pytest.CaptureFixture[str]) -> None:

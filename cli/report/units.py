@@ -1,0 +1,67 @@
+"""Amounts of resources: exact, as in manifests, or rounded, as people say them."""
+
+from __future__ import annotations
+
+from ...api.objects.quantity import Quantity
+from .text import Figure
+
+BYTES = ("memory", "ephemeral-storage")
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def amount(resource: str, number: int) -> str:
+    """A number of millicores, bytes or pieces, exact, as manifests have it.
+
+    >>> amount("cpu", 1500), amount("memory", 3 * 2**29), amount("nvidia.com/gpu", 2)
+    ('1500m', '1536Mi', '2')
+    """
+    if resource == "cpu":
+        return str(Quantity.parse(f"{number}m"))
+    if not _is_bytes(resource):
+        return str(number)
+    power = next((power for power in (3, 2, 1) if number and number % 1024**power == 0), 0)
+    return f"{number // 1024**power}{('', 'Ki', 'Mi', 'Gi')[power]}"
+
+
+def rounded(resource: str, number: int) -> Figure:
+    """A number of millicores, bytes or pieces as people say it: cores with at most two decimals, bytes with one.
+
+    >>> rounded("cpu", 3591000), rounded("cpu", 250), rounded("memory", 8 * 2**40), rounded("nvidia.com/gpu", 6212)
+    ('3,591', '0.25', '8.0 TiB', '6,212')
+    """
+    if resource == "cpu":
+        return Figure(_cores(number))
+    if not _is_bytes(resource):
+        return Figure(f"{number:,}")
+    size, unit = float(number), 0
+    while abs(round(size, 1)) >= 1024 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    return Figure(f"{size:.1f} {_UNITS[unit]}" if unit else f"{number} B" if number else "0")
+
+
+def percent(share: float) -> Figure:
+    """A share of 1 as ``12.3 %``."""
+    return Figure(f"{100 * share:.1f} %")
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """A number and what it is of.
+
+    >>> counted(1, "node"), counted(1200, "pod")
+    ('1 node', '1,200 pods')
+    """
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def short_name(resource: str) -> str:
+    """A resource's name without its domain, for headers."""
+    return resource.rpartition("/")[2]
+
+
+def _is_bytes(resource: str) -> bool:
+    return resource in BYTES or resource.startswith("hugepages-")
+
+
+def _cores(millicores: int) -> str:
+    text = f"{millicores / 1000:,.2f}" if abs(millicores) >= 10 or not millicores else f"{millicores / 1000:,.3f}"
+    return text.rstrip("0").rstrip(".")
