@@ -91,12 +91,14 @@ def _why(found: Explanation) -> Iterator[str]:
         return
     if host is None:
         yield _no_host(found)
+    elif choice is None and counts["fit"] == counts["visited"] and found.decision.pod.status.nominated_node_name == host:
+        yield f"The pod waited for {host}, which was tried first; it fits, so no other node is asked."
     elif choice is None:
-        yield f"Of {counted(counts['nodes'], 'node')} only {host} fits, so it is taken without scoring."
+        yield f"Of {counted(counts['visited'], 'node')} only {host} fits, so it is taken without scoring."
     else:
         yield f"{counts['fit']:,} of {counted(counts['visited'], 'node')} fit. {_best(host, choice)}"
         yield from _decided(choice, host)
-    if counts["visited"] < counts["nodes"]:
+    if counts["visited"] < counts["nodes"] and choice is not None:
         more = sum(node.fits and not node.visited for node in found.nodes)
         reached = f"The search looked at {counts['visited']:,} of {counted(counts['nodes'], 'node')} and had found enough then"
         yield f"{reached}; of the others {more:,} would fit too."
@@ -216,7 +218,7 @@ def _nearest_of(group: ReasonGroup, lacks: bool) -> list[str | None]:
 
 
 def _nearest(found: Explanation, width: int | None, wide: bool, every: bool) -> Iterator[str]:
-    others = [node for node in found.nodes if not node.scores and (every or not node.fits)]
+    others = [node for node in found.nodes if node.total is None and (every or not node.fits)]
     shown = others if every else others[:NEAREST]
     if not shown:
         return

@@ -75,10 +75,10 @@ class _Explaining:
         rows = details.feasible_rows.tolist()
         scored = self.judged.scored(rows, ranking or self._shown_only(details.feasible_rows))
         others = self.judged.unscored([row for row in self._order() if row not in scored])
-        with_scores = [report for report in scored.values() if report.scores]
+        with_totals = [report for report in scored.values() if report.total is not None]
         explanation = Explanation(
             self.decision, (*scored.values(), *others), ranking is not None, self.engine.algorithm.release.version,
-            choice=choice_among(self.engine, self.decision.host, with_scores, details.feasible),
+            choice=choice_among(self.engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible))),
             eviction=eviction_for(self.cycle, self.decision, others),
         )  # fmt: skip
         return explanation if node is None else attrs.evolve(explanation, close_up=self._close_up(node, explanation))

@@ -60,8 +60,8 @@ class Explanation:
 
     @property
     def scored(self) -> list[NodeReport]:
-        """The nodes with scores, best first."""
-        return [node for node in self.nodes if node.scores]
+        """The nodes with a total, best first."""
+        return [node for node in self.nodes if node.total is not None]
 
     @property
     def fitting(self) -> list[NodeReport]:
