@@ -29,12 +29,14 @@ def explain(
     paths: tuple[Path, ...], pod: str, setup: Setup, cluster: ClusterChoice, namespace: str | None, node: str | None, every: bool,
     alone: bool, form: str, output: str | None, verbose: bool,
 ) -> None:  # fmt: skip
-    """Say why POD goes where it goes, or nowhere: what stands against the nodes in PATHS, the nearest to fitting first, how those that fit
-    score and which rule decided, and whom evicting pods would hit.
+    """Say why POD goes where it goes, or nowhere.
 
-    POD is namespace/name, name, or a workload of which one pod stands for all: deploy/web, sts/db, ds/agent, job/report, rs/..., with
-    kubectl's short names. The pods that `kubeclassic simulate` tries before it are scheduled first, so that both say the same. A pod on a
-    node is decided as if it had none, with itself taken off: why is it there, could it be elsewhere?
+    If it finds no node: what stands against the nodes in PATHS, the nearest to fitting first, and whether evicting pods would help.
+    If it finds one: how the nodes that fit score, which rule decided, and why the others do not fit.
+
+    POD is namespace/name, or name. It may be a workload too, of which one pod stands for all: deploy/web, sts/db, ds/agent, job/report,
+    rs/..., by kubectl's short names. The pods that `kubeclassic simulate` tries before it are scheduled first, so that both say the same.
+    A pod that has a node is decided as if it had none, and as if it were not there: why is it on that node, could it be elsewhere?
 
     Exit status 0: it finds a node (with --node: it fits there), 1: it does not, 2: bad input.
 

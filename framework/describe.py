@@ -85,7 +85,7 @@ class ReleaseDiff:
     @property
     def is_backwards(self) -> bool:
         """Whether the newer release of two generations was named first."""
-        return bool(self.successors) and self.before in FRAMEWORK_RELEASES
+        return bool(self.successors) and has_plugins(self.before)
 
     def record(self) -> Json:
         """As plain data, in the form of ``kubeclassic schema releases``."""
@@ -119,7 +119,12 @@ def summaries() -> list[Summary]:
 
 
 def _runs(version: str) -> str:
-    return PLUGINS if version in FRAMEWORK_RELEASES else PREDICATES_AND_PRIORITIES
+    return PLUGINS if has_plugins(version) else PREDICATES_AND_PRIORITIES
+
+
+def has_plugins(version: str) -> bool:
+    """Whether the release *version* runs plugins."""
+    return version in FRAMEWORK_RELEASES
 
 
 def describe_any(name: str, *, all_gates: bool = False) -> Json:
@@ -136,7 +141,7 @@ def describe_any(name: str, *, all_gates: bool = False) -> Json:
 
 def _described(release: Release, all_gates: bool) -> Json:
     """As :func:`~kubeclassic.algorithmprovider.describe.describe`, for both generations."""
-    if release.version not in FRAMEWORK_RELEASES:
+    if not has_plugins(release.version):
         return describe(release.version, all_gates=all_gates)
     gates = {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in DECISIVE}
     cells = {cell: value for cell, value in behaviour(release) if cell not in OLDER_CELLS}
@@ -164,7 +169,7 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
     releases = find_any_release(before), find_any_release(after)
     old, new = (_described(release, all_gates) for release in releases)
     pair = releases[0].version, releases[1].version
-    older = [release for release in releases if release.version not in FRAMEWORK_RELEASES]
+    older = [release for release in releases if not has_plugins(release.version)]
     if len(older) != 1:
         parts = ("predicates", "priorities", "gates", "behaviour") if older else ("gates", "behaviour")
         return ReleaseDiff(*pair, tuple(_differences(parts, old, new)))

@@ -19,9 +19,9 @@ from ...simulation.explain.subject import Subject, find_subject
 from ...simulation.simulate import Simulation
 from ..options import ClusterChoice
 from ..output import writing
-from ..report.closeup import close_up_lines
 from ..report.documents import document
-from ..report.explanation import explanation_lines
+from ..report.explain.closeup import close_up_lines
+from ..report.explain.explanation import explanation_lines
 from ..report.tables import width_of
 from ..setup import Setup
 from ..simulate import tell

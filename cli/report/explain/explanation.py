@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...simulation.explain.choice import Choice, Lead
-from ...simulation.explain.eviction import NO_HELP, NOBODY, NOT_ENOUGH, STAYS, Eviction
-from ...simulation.explain.explanation import Explanation
-from ...simulation.explain.values import NodeReport, ReasonGroup, Score, Shortage
-from .prose import listed, wrapped
-from .tables import Table
-from .text import NO_HOST
-from .units import counted, rounded
+from ....simulation.explain.choice import Choice, Lead
+from ....simulation.explain.eviction import NO_HELP, NOBODY, NOT_ENOUGH, STAYS, Eviction
+from ....simulation.explain.explanation import Explanation
+from ....simulation.explain.values import NodeReport, ReasonGroup, Score, Shortage
+from ..prose import listed, wrapped
+from ..tables import Table
+from ..text import NO_HOST
+from ..units import amount, counted, rounded
 
 NEAREST, BEST = 5, 5
 """How many nodes are shown that do not fit, and that do, unless all are asked for."""
@@ -261,6 +261,11 @@ def score_cell(score: Score) -> str:
 
 
 def short_of(short: Shortage) -> str:
-    """What is missing, with both sides."""
-    name = short.resource
-    return f"{rounded(name, short.missing)} {name} (asks {rounded(name, short.asked)}, free {rounded(name, short.free)})"
+    """What is missing, with both sides; exact where these look alike when they are rounded.
+
+    >>> short_of(Shortage("cpu", 2000, 500)), short_of(Shortage("cpu", 1190, 1188))
+    ('1.5 cpu (asks 2, free 0.5)', '2m cpu (asks 1190m, free 1188m)')
+    """
+    name, alike = short.resource, rounded(short.resource, short.asked) == rounded(short.resource, short.free)
+    missing, asked, free = (amount(name, number) if alike else rounded(name, number) for number in (short.missing, short.asked, short.free))
+    return f"{missing} {name} (asks {asked}, free {free})"

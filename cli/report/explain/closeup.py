@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...simulation.explain.closeup import FAILS, PASSES, CloseUp, Verdict
-from ...simulation.explain.eviction import NO_HELP
-from ...simulation.explain.explanation import Explanation
+from ....simulation.explain.closeup import FAILS, PASSES, CloseUp, Verdict
+from ....simulation.explain.eviction import NO_HELP
+from ....simulation.explain.explanation import Explanation
+from ..prose import listed, wrapped
+from ..tables import Table
+from ..units import counted, rounded
 from .explanation import lead_told, rule_name
-from .prose import listed, wrapped
-from .tables import Table
-from .units import counted, rounded
 
 
 def close_up_lines(found: Explanation, close: CloseUp, width: int | None) -> Iterator[str]:
