@@ -13,7 +13,7 @@ from kubeclassic.cli.releases import releases
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """A terminal that is wide enough for tables."""
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("kubeclassic.cli.running.releases.width_of", lambda stream: 200)
 
 
 def run(*arguments: str) -> Result:

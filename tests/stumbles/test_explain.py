@@ -51,6 +51,11 @@ ITEMS = [
     pod("agent-1", meta=owned("DaemonSet", "agent"), nodeName="b"),
 ]  # fmt: skip
 
+def at_width(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """Let the terminal be *width* characters wide."""
+    monkeypatch.setattr("kubeclassic.cli.running.explain.width_of", lambda stream: width)
+
+
 Told = Callable[..., str]
 Found = Callable[..., dict[str, Any]]
 
@@ -60,7 +65,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     """What explain prints for a pod of the small cluster, as it is, 200 columns wide, with the exit status in its last line."""
     (tmp_path / "c.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+    at_width(monkeypatch, 200)
 
     def ask(*arguments: str) -> str:
         status = run(["explain", "c.json", "--alone", *arguments])
@@ -286,7 +291,7 @@ class TestForms:
     @pytest.mark.parametrize("arguments", [["big"], ["db-0"], ["db-0", "-o", "wide", "--all"], ["big", "--node", "a"], ["light"]])
     def test_it_fits_the_terminal(self, told: Told, monkeypatch: pytest.MonkeyPatch, width: int, arguments: list[str]) -> None:
         """No line is wider than the terminal."""
-        monkeypatch.setenv("COLUMNS", str(width))
+        at_width(monkeypatch, width)
         assert max(map(len, told(*arguments).splitlines())) <= width
 
     @pytest.mark.parametrize("name", ["big", "great", "never", "db-0", "on-a", "light", "done", "gated", "deploy/web"])
