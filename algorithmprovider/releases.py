@@ -321,6 +321,9 @@ V1_16 = attrs.evolve(
 RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16)}
 """The releases by version, oldest first."""
 
+PATCH_LEVELS = dict(zip(RELEASES, ("1.12.3", "1.13.0, queue of 1.13.5", "1.14.0", "1.15.11", "1.16.14"), strict=True))
+"""Release -> the patch level that it is like."""
+
 DEFAULT_RELEASE = V1_16.version
 
 

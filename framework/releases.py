@@ -9,7 +9,7 @@ from types import MappingProxyType
 import attrs
 
 from ..algorithmprovider import cells
-from ..algorithmprovider.releases import RELEASES
+from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
 from ..core.pods import requests
 from ..core.release import Release
 from ..core.volumes import intree
@@ -94,6 +94,9 @@ V1_27: Release = attrs.evolve(
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})
 """Version -> release of the framework; those with predicates and priorities are in ``algorithmprovider/releases.py``."""
+
+ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType({**PATCH_LEVELS, V1_27.version: "1.27.14"})
+"""Release -> the patch level that it is like."""
 
 DEFAULT_FRAMEWORK = V1_27.version
 """The release that runs a profile if none is named."""
