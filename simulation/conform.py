@@ -5,14 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import attrs
 
 from ..api.objects import KubeObject, Pod
 from ..api.reading.decode import decode
+from ..api.reading.fields import shown
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.feed import Feed
@@ -25,6 +28,8 @@ from .queuescripts import answer_script
 
 Json = dict[str, Any]
 Items = list[tuple[str, KubeObject]]
+LONGEST_LINE = 1 << 27
+"""Bytes of one case or answer."""
 WITHOUT = ("policy", "preemption", "events")
 _BEGINNINGS = re.compile(r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )")
 
@@ -79,13 +84,49 @@ def read_answers(path: Path) -> Iterator[Json]:
 
 def _located(path: Path) -> Iterator[tuple[str, Json]]:
     """(where it stands, object) for each line."""
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
-        for number, line in enumerate(lines, 1):
-            try:
+    number = 0
+    try:
+        with gzip.open(path, "rb") if _is_packed(path) else path.open("rb") as lines:
+            for number, line in enumerate(_bounded(lines, path), 1):
                 if line.strip():
-                    yield f"{path}, line {number}", json.loads(line)
-            except json.JSONDecodeError as error:
-                raise ManifestError(f"{path}, line {number}, column {error.colno}: not JSON: {error.msg}") from None
+                    yield f"{path}, line {number}", _decoded(line, f"{path}, line {number}")
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise ManifestError(f"{path}, line {number + 1}: broken gzip data") from None
+    except OSError as error:
+        raise ManifestError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
+
+
+def _is_packed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _bounded(lines: IO[bytes] | gzip.GzipFile, path: Path) -> Iterator[bytes]:
+    """The lines of a file, as long as none is longer than :data:`LONGEST_LINE`."""
+    number = 0
+    while line := lines.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise ManifestError(f"{path}, line {number}: got more than {LONGEST_LINE >> 20} MiB, wanted one case or answer a line")
+        yield line
+
+
+def _decoded(line: bytes, where: str) -> Json:
+    try:
+        found: Json = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise ManifestError(f"{where}, column {error.colno}: not JSON: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"{where}, byte {error.start}: got bytes that are no text, wanted UTF-8") from None
+    except RecursionError:
+        raise ManifestError(f"{where}: JSON nested too deeply") from None
+    except ValueError as error:
+        raise ManifestError(f"{where}: not JSON: {str(error).partition(';')[0]}") from None
+    return found
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"got {name}, wanted a number")
 
 
 # --- what a case needs ----------------------------------------------------------------------------------------------
@@ -170,6 +211,8 @@ def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[
     """The decisions on *items* in order, then those on the retries; *nominated*: pod -> the node that it is nominated to at the start."""
     pods = {item.key: item for verb, item in items if verb == "schedule" and isinstance(item, Pod)}
     for key, name in nominated.items():
+        if key not in pods:
+            raise ManifestError(f"nominated: got {shown(key)}, wanted a pod of pending")
         run.nominate(pods[key], name)
     for verb, item in items:
         if verb == "schedule" and isinstance(item, Pod):
@@ -265,7 +308,11 @@ def check_family(
     if family.answers is None:
         raise ManifestError(f"{family.cases}: no answers beside it: wanted {family.cases.name.replace('.cases.', '.answers.')}")
     answers = {answer["name"]: answer for answer in read_answers(family.answers)}
-    for case in read_cases(family.cases):
+    cases = read_cases(family.cases)
+    first = next(cases, None)
+    if first is None:
+        raise ManifestError(f"{family.cases}: got no case, wanted at least one")
+    for case in chain([first], cases):
         report.cases += 1
         theirs = answers.get(case["name"])
         if needs(case, theirs) & set(without):
