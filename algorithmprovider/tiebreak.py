@@ -10,7 +10,7 @@ from ..core.release import Release
 from .cells import first_best, round_robin
 
 
-class _Lottery:
+class Lottery:
     """Takes one at random; its state can be saved."""
 
     def __init__(self, seed: int) -> None:
@@ -24,6 +24,6 @@ TIE_BREAKS: dict[str, Callable[[Release, int], PickHost]] = {
     "release": lambda release, seed: release.pick_host,
     "round-robin": lambda release, seed: round_robin,
     "first": lambda release, seed: first_best,
-    "random": lambda release, seed: _Lottery(seed),
+    "random": lambda release, seed: Lottery(seed),
 }
 """Name -> (release, seed) -> which of the best; see :attr:`~kubeclassic.core.engine.Engine.pick_host`."""

@@ -12,9 +12,9 @@ import attrs
 from .checkpoint import Checkpoint, Header, load, save
 from .journal import Record
 from .outputs import GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
-from .pickling import named_parts, plugin_states, restore_plugins
-from .replay import Replay
+from .replay import Replay, ignore
 from .series import Series, columns
+from .state.namedparts import named_parts, plugin_states, restore_plugins
 
 PARQUET = ".parquet"
 
@@ -131,7 +131,7 @@ class Recording:
 
     def _named_parts(self) -> Mapping[str, Any]:
         """What a checkpoint holds by name only: it follows from inputs and options, or belongs to this process."""
-        return {"recording": self, "inputs": self.replay.inputs, **named_parts(self.replay.engine)}
+        return {"recording": self, "nothing": ignore, "inputs": self.replay.inputs, **named_parts(self.replay.engine)}
 
 
 def found(places: Places) -> Checkpoint | None:

@@ -21,7 +21,7 @@ from .outsideevents import OutsideEvents
 from .simulatedcluster import Delays, SimulatedCluster
 
 
-def _ignore(replay: Replay) -> None:
+def ignore(replay: Replay) -> None:
     """The default: nothing happens at the end of an instant."""
 
 
@@ -41,7 +41,7 @@ class Replay:
     recreate: bool = True
     until: float | None = None
     """When to stop, in virtual seconds; None: when nothing happens any more."""
-    at_instant: Callable[[Replay], None] = _ignore
+    at_instant: Callable[[Replay], None] = ignore
     """Called after everything that happens at one time, before time passes."""
     position: int = 0
     """How many events of the inputs have happened."""
