@@ -46,7 +46,7 @@ def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None =
         if os.fspath(path) == "-":
             yield from _documents(_read_stream(stdin), "standard input", "", found=False)
         elif os.path.isdir(path):
-            for file in _files_in(Path(path)):
+            for file in manifest_files(Path(path)):
                 yield from _documents(_read_file(file), str(file), file.name, found=True)
         else:
             yield from _documents(_read_file(Path(path)), os.fspath(path), os.path.basename(path), found=False)
@@ -55,7 +55,7 @@ def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None =
 # --- bytes ----------------------------------------------------------------------------------------------------------
 
 
-def _files_in(folder: Path) -> list[Path]:
+def manifest_files(folder: Path) -> list[Path]:
     """The manifests below *folder*, sorted; hidden files and folders are skipped."""
     wanted = tuple(suffix + packed for suffix in SUFFIXES for packed in ("", ".gz"))
     files = [file for file in folder.rglob("*") if file.name.endswith(wanted) and file.is_file()]

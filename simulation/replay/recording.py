@@ -11,24 +11,11 @@ import attrs
 
 from .checkpoint import Checkpoint, Header, load, save
 from .journal import Record
-from .outputs import GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
+from .outputs import PARQUET, GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
 from .replay import Replay, ignore
 from .series import Series, columns
+from .settings import Places
 from .state.namedparts import named_parts, plugin_states, restore_plugins
-
-PARQUET = ".parquet"
-
-
-@attrs.frozen(kw_only=True)
-class Places:
-    """Where results go. Without a path, events go to standard output; the time series and checkpoints are not written."""
-
-    events: Path | None = None
-    series: Path | None = None
-    series_every: float = 0.0
-    checkpoint: Path | None = None
-    checkpoint_every: int = 10_000
-    """Steps of the replay."""
 
 
 @attrs.define(eq=False)

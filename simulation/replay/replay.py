@@ -18,7 +18,8 @@ from .cluster.pods import PodLifecycles
 from .cluster.volumecontroller import VolumeController
 from .inputs.inputs import Inputs
 from .outsideevents import OutsideEvents
-from .simulatedcluster import Delays, SimulatedCluster
+from .settings import Delays
+from .simulatedcluster import SimulatedCluster
 
 
 def ignore(replay: Replay) -> None:

@@ -40,6 +40,7 @@ ROOMS = (
     "framework.flow", "framework.plugins", "framework.queue", "framework.status", "predicates", "priorities", "simulation.replay.agenda",
     "simulation.replay.cluster", "simulation.replay.inputs.churn", "simulation.replay.inputs.traces", "simulation.replay.journal",
     "simulation.replay.ledger", "simulation.replay.outsideevents", "simulation.replay.replay", "simulation.replay.series",
+    "simulation.replay.settings",
     "simulation.replay.simulatedcluster", "simulation.replay.tally",
 )  # fmt: skip
 """Modules, and packages of them, whose attrs classes, enumerations and named tuples can be in a checkpoint. None of them writes files."""
