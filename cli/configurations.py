@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
 import attrs
 
 from ..algorithmprovider.tiebreak import TIE_BREAKS
+from ..api.reading.fields import shown
 from ..core.engine import Engine
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..framework.config.configuration import KubeSchedulerConfiguration
@@ -31,14 +33,16 @@ class Wanted:
         try:
             words = shlex.split(text)
         except ValueError as error:
-            raise UnknownNameError(f"--{name}: got {text!r}: {str(error).lower()}") from None
+            raise UnknownNameError(f"--{name}: got {shown(text)}: {str(error).lower()}") from None
         values: dict[str, str] = {}
         for word in words:
             key, equals, value = word.partition("=")
             if not equals or key not in KEYS:
-                raise UnknownNameError(f'--{name}: got "{word}", wanted KEY=VALUE with {", ".join(KEYS)}{did_you_mean(key, KEYS)}')
+                raise UnknownNameError(f"--{name}: got {shown(word)}, wanted KEY=VALUE with {', '.join(KEYS)}{did_you_mean(key, KEYS)}")
             if key in values:
                 raise UnknownNameError(f"--{name}: got {key} twice")
+            if not value or "\0" in value:
+                raise UnknownNameError(f"--{name}: {key}: got {shown(value)}, wanted a value")
             values[key] = value
         wanted = cls(name, text, values)
         wanted._check()
@@ -70,9 +74,10 @@ class Wanted:
 
     def _check(self) -> None:
         if self.tie_break not in TIE_BREAKS:
-            raise UnknownNameError(f'--{self.name}: tie-break: got "{self.tie_break}", wanted {", ".join(TIE_BREAKS)}')
-        if not self.values.get("percentage", "0").isdecimal():
-            raise UnknownNameError(f'--{self.name}: percentage: got "{self.values["percentage"]}", wanted a number from 0 to 100')
+            raise UnknownNameError(f"--{self.name}: tie-break: got {shown(self.tie_break)}, wanted {', '.join(TIE_BREAKS)}")
+        percentage = self.values.get("percentage", "0")
+        if not re.fullmatch(r"[0-9]{1,9}", percentage):
+            raise UnknownNameError(f"--{self.name}: percentage: got {shown(percentage)}, wanted a number from 0 to 100")
         setup = self.setup
         strange = [key for key in (OLDER_ALONE if self.runs_profiles else ("profile",)) if key in self.values]
         if strange:

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.cli.configurations import Wanted
+from kubeclassic.exceptions import ManifestError, UnknownNameError
 from kubeclassic.simulation.replay.checkpoint import FORMAT, MAGIC, CheckpointError, Header, _as_json, _checksum, load, save
 from kubeclassic.simulation.replay.guard import guarded
 from kubeclassic.simulation.replay.inputs.inputs import Choice, read_inputs
@@ -280,3 +282,83 @@ def test_replay_does_not_read_what_it_does_not_use(tmp_path: Path, monkeypatch: 
     (tmp_path / "more.bin").write_text("y")
     assert read_inputs([tmp_path]).digest == with_hash != ""
     assert read_inputs([tmp_path], Choice(digest=False)).digest == ""
+
+
+# --- scenarios, traces and configurations ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operation", "text"),
+    [
+        ("{opcode: createPods, count: 1000000000000}", "count: got 1000000000000, wanted at most 10,000,000"),
+        ("{opcode: createPods, count: -1}", "count: got -1, wanted 0 or more"),
+        ("{opcode: createPods, count: 1, perSecond: .nan}", "perSecond: got "),
+        ("{opcode: createPods, count: 1, perSecond: 1" + "0" * 400 + "}", "perSecond: got "),
+        ("{opcode: sleep, duration: -1s}", 'duration: got "-1s", wanted seconds, or a duration'),
+        ("{opcode: sleep, duration: 1000000000000000}", "duration: got 1000000000000000, wanted at most 100 years"),
+        ("{opcode: sleep, duration: [1]}", "duration: got a list, wanted seconds, or a duration"),
+        ("{opcode: sleep, duratoin: 1s}", 'duratoin: got an unknown field; did you mean "duration"'),
+        ("{opcode: slep}", 'opcode: got "slep", wanted one of '),
+        ("{opcode: [sleep]}", "opcode: got a list, wanted one of "),
+    ],
+)
+def test_a_scenario_with_wrong_values_is_told_in_one_line(tmp_path: Path, operation: str, text: str) -> None:
+    """Wrong types, negative and huge numbers and unknown words in a scenario are named with their place."""
+    path = tmp_path / "s.yaml"
+    path.write_text(f"- {{opcode: createNodes, count: 1}}\n- {operation}\n")
+    with pytest.raises(ManifestError) as refused:
+        read_inputs([path])
+    assert text in str(refused.value)
+    assert str(refused.value).startswith(f"{path}, document 2")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"sn,cpu_milli,memory_mib\nn," + b"9" * 5000 + b",1\n", "line 2: cpu_milli: got "),
+        (b"sn,cpu_milli,memory_mib\nn,-1,1\n", 'line 2: cpu_milli: got "-1", wanted a whole number'),
+        (b"sn,cpu_milli,memory_mib\nn,nan,1\n", 'line 2: cpu_milli: got "nan", wanted a whole number'),
+        ("sn,cpu_milli,memory_mib\nn,１２,1\n".encode(), "line 2: cpu_milli: got "),  # noqa: RUF001  # digits of another script
+        (b"sn,cpu\nn,1\n", "line 1: got columns sn,cpu, wanted cpu_milli,memory_mib too"),
+        (b"sn,cpu_milli,memory_mib\n\xff,1,1\n", "got bytes that are no text, wanted CSV in UTF-8"),
+        (b"", "line 1: got columns none, wanted those of nodes (sn, ...) or of pods (name, ...)"),
+        (b"x" * 10_000 + b"\n", "line 1: got columns xxxx"),
+        (b'sn,cpu_milli,memory_mib\n"n' + b"x" * 200_000 + b'",1,1\n', "broken CSV: field larger than field limit"),
+        (b"sn,cpu_milli,memory_mib\nn,1,1\nn,1,1\n", 'line 3: sn: got "n" again, wanted each name once'),
+    ],
+    ids=range(10),
+)
+def test_a_trace_with_wrong_values_is_told_in_one_line(tmp_path: Path, content: bytes, text: str) -> None:
+    """Wrong columns, numbers and encodings of a CSV are named with their line; the line is short."""
+    nodes, pods = tmp_path / "nodes.csv", tmp_path / "pods.csv"
+    nodes.write_bytes(content)
+    pods.write_text("name,cpu_milli,memory_mib,num_gpu,gpu_milli\n")
+    with pytest.raises(ManifestError) as refused:
+        read_inputs([nodes, pods])
+    assert text in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("percentage=\uff11\uff12", "--a: percentage: got "),
+        ("percentage=-1", '--a: percentage: got "-1", wanted a number from 0 to 100'),
+        ("percentage=" + "9" * 5000, "--a: percentage: got "),
+        ("config=", '--a: config: got "", wanted a value'),
+        ("policy=a\0b", "--a: policy: got "),
+        ("relase=1.16", 'did you mean "release"'),
+        ("x" * 5000, "--a: got "),
+        ("policy='a", "no closing quotation"),
+    ],
+    ids=range(8),
+)
+def test_a_configuration_in_words_is_told_in_one_line(text: str, message: str) -> None:
+    """Empty values, digits of other scripts, numbers out of range and control characters of ``--a`` are named, in a short line."""
+    with pytest.raises(UnknownNameError) as refused:
+        Wanted.parse("a", text)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 400
