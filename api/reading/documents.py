@@ -198,5 +198,5 @@ def _yaml_values(text: str, where: str) -> Iterator[Any]:
         mark = error.problem_mark or error.context_mark
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise ManifestError(f"{where}{place}: broken YAML: {error.problem or error.context}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
         raise ManifestError(f"{where}: broken YAML: {str(error).splitlines()[0] if str(error) else 'nested too deeply'}") from None
