@@ -10,7 +10,7 @@ from ..core.release import Release
 from .cells import first_best, round_robin
 
 
-class _Lottery:
+class Lottery:
     """Takes one at random; its state can be saved."""
 
     def __init__(self, seed: int) -> None:
@@ -24,7 +24,7 @@ TIE_BREAKS: dict[str, Callable[[Release, int], PickHost]] = {
     "release": lambda release, seed: release.pick_host,
     "round-robin": lambda release, seed: round_robin,
     "first": lambda release, seed: first_best,
-    "random": lambda release, seed: _Lottery(seed),
+    "random": lambda release, seed: Lottery(seed),
 }
 """Name -> (release, seed) -> which of the best; see :attr:`~kubeclassic.core.engine.Engine.pick_host`."""
 
@@ -40,4 +40,4 @@ def in_words(release: Release, pick: PickHost) -> str:
         return "each gets its turn" + (", as in the original" if release.pick_host is round_robin else "")
     if pick is first_best:
         return "the first in visiting order is taken" + ("; the original takes one at random" if release.pick_host is first_best else "")
-    return "one is drawn at random" if isinstance(pick, _Lottery) else "a rule of your own picks one"
+    return "one is drawn at random" if isinstance(pick, Lottery) else "a rule of your own picks one"

@@ -15,6 +15,9 @@ DEVIATIONS = (  # framework/migrate/deviations.py
     "older-rules", "never-run", "own-defaults", "label-presence", "label-preference", "service-anti-affinity", "ratio-resources",
     "one-strategy", "double-balance", "heavier-spread", "preemption-off",
 )  # fmt: skip
+DELAYS = {  # simulation/replay/settings.py
+    "cycle": 0.0, "binding": 0.0, "provisioning": 0.0, "startup": 0.0, "termination": 0.0, "failure": 300.0,
+}  # fmt: skip
 LOCKED = "locked"  # simulation/compare/modes.py
 MODES = ("locked", "free")  # simulation/compare/modes.py
 KIND = "KubeSchedulerConfiguration"  # framework/config/configuration.py

@@ -47,12 +47,12 @@ class Wanted:
         try:
             words = shlex.split(text)
         except ValueError as error:
-            raise UnknownNameError(f"--{name}: got {text!r}: {str(error).lower()}") from None
+            raise UnknownNameError(f"--{name}: got {shown(text)}: {str(error).lower()}") from None
         values: dict[str, str] = {}
         for word in words:
             key, equals, value = word.partition("=")
             if not equals or key not in KEYS:
-                raise UnknownNameError(f'--{name}: got "{word}", wanted KEY=VALUE with {", ".join(KEYS)}{did_you_mean(key, KEYS)}')
+                raise UnknownNameError(f"--{name}: got {shown(word)}, wanted KEY=VALUE with {', '.join(KEYS)}{did_you_mean(key, KEYS)}")
             if key in values:
                 raise UnknownNameError(f"--{name}: got {key} twice")
             if not value:
@@ -111,7 +111,7 @@ class Wanted:
 
     def _check(self) -> None:
         if self.tie_break not in TIE_BREAKS:
-            raise UnknownNameError(f'--{self.name}: tie-break: got "{self.tie_break}", wanted {", ".join(TIE_BREAKS)}')
+            raise UnknownNameError(f'--{self.name}: tie-break: got {shown(self.tie_break)}, wanted {", ".join(TIE_BREAKS)}')
         self._check_number("percentage", "a number from 0 to 100")
         self._check_number("max-pd-vols", "a number above 0")
         setup = self.setup

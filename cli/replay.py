@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import attrs
 import click
 
-from ..framework.releases import is_auto
-from ..simulation.gcpause import settled
-from ..simulation.replay.checkpoint import Header
-from ..simulation.replay.inputs.inputs import Choice, read_inputs
-from ..simulation.replay.inputs.times import DURATION, parse_duration
-from ..simulation.replay.inputs.traces import Reading
-from ..simulation.replay.recording import Places, Recording, found
-from ..simulation.replay.replay import Replay
-from ..simulation.replay.simulatedcluster import Delays
+from .choices import DELAYS as DEFAULT_DELAYS
 from .commands import command
 from .options import scheduler_options
-from .output import note
-from .progress import counting
-from .report.replay import duration, replay_text
-from .running.cluster import input_notices, keeps_priorities, settled_for
-from .running.notices import tell_notices
-from .setup import Setup
+from .paramtypes import FILE, FileName, Whole
 
-INTERRUPTED = 130
-NOT_COMPARED = {"paths", "output", "series", "checkpoint", "checkpoint_every", "resume", "until", "verbose"}
-"""Parameters that may differ between a checkpoint and what resumes from it."""
-BAR_STEPS = 200
+if TYPE_CHECKING:
+    from .setup import Setup
 
 
 def seconds(value: Any) -> float:
     """A duration as seconds."""
+    from ..simulation.replay.inputs.times import DURATION, parse_duration
+
     found = parse_duration(value)
     if found is None:
         raise click.BadParameter(f'got "{value}", wanted {DURATION}')
@@ -47,8 +28,7 @@ def seconds(value: Any) -> float:
 
 
 def _delay(name: str, field: str, what: str) -> Any:
-    default = getattr(Delays(), field)
-    return click.option(name, field, type=seconds, default=default, show_default=True, help=what)
+    return click.option(name, field, type=seconds, default=DEFAULT_DELAYS[field], show_default=True, help=what)
 
 
 DELAYS = (
@@ -59,7 +39,7 @@ DELAYS = (
     _delay("--termination-delay", "termination", "From the deletion or eviction of a pod until it is gone."),
     _delay("--failure-delay", "failure", "From a node's failure or deletion until its pods are evicted."),
 )
-PATH = click.Path(path_type=Path)
+PATH = FileName(allow_dash=False)
 
 
 def _delays(command: Any) -> Any:
@@ -69,7 +49,7 @@ def _delays(command: Any) -> Any:
 
 
 @command(short_help="What would have happened over time?")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("paths", nargs=-1, required=True, type=FILE)
 @scheduler_options
 @click.option(
     "--compress-time", type=click.FloatRange(min=0, min_open=True), default=1.0, metavar="F", help="Let all times pass F times as fast."
@@ -87,7 +67,7 @@ def _delays(command: Any) -> Any:
 @click.option("--series", type=PATH, metavar="FILE", help="Write time series there: CSV, or Parquet if the name ends in .parquet.")
 @click.option("--series-every", type=seconds, default=0.0, show_default="every instant", help="Virtual time between two rows.")
 @click.option("--checkpoint", type=PATH, metavar="FILE", help="Save the state there, for --resume; needs --output.")
-@click.option("--checkpoint-every", type=click.IntRange(min=1), default=10_000, show_default=True, metavar="N", help="In steps.")
+@click.option("--checkpoint-every", type=Whole(1), default=10_000, show_default=True, metavar="N", help="In steps.")
 @click.option("--resume", is_flag=True, help="Resume from the checkpoint, if there is one; the results are the same as without a stop.")
 def replay(
     paths: tuple[Path, ...], setup: Setup, no_defaults: bool, output: Path | None, series: Path | None, series_every: float, **more: Any
@@ -114,78 +94,10 @@ def replay(
     if (more["checkpoint"] or more["resume"]) and not (output and more["checkpoint"]):
         wanted = "--output FILE too: events on standard output cannot be resumed" if more["checkpoint"] else "--checkpoint FILE"
         raise click.UsageError(f"--{'checkpoint' if more['checkpoint'] else 'resume'}: wanted {wanted}")
+    from ..simulation.replay.settings import Places
+    from .running.replay import run
+
     places = Places(
         events=output, series=series, series_every=series_every, checkpoint=more["checkpoint"], checkpoint_every=more["checkpoint_every"]
     )
-    made = _replay(paths, setup, no_defaults, more)
-    recording = Recording(made, places, Header(inputs=made.inputs.digest, options=_options()))
-    checkpoint = found(places) if more["resume"] else None
-    recording.begin(checkpoint)
-    if checkpoint is not None:
-        recording.replay.go_on(more["until"])
-        note(f"resumed at {duration(checkpoint.header.time)}, after {checkpoint.header.steps} steps")
-    _run(recording)
-    note(replay_text(recording.replay))
-    if not recording.replay.is_over:
-        note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
-        sys.exit(INTERRUPTED)
-    ledger, tally = recording.replay.cluster.ledger, recording.replay.cluster.tally
-    sys.exit(1 if ledger.waiting_pods or tally.never_scheduled else 0)
-
-
-def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, more: dict[str, Any]) -> Replay:
-    provisional = attrs.evolve(setup, release=None) if is_auto(setup.release) else setup
-    configuration = provisional.configuration()
-    names = setup.scheduler_names(configuration)
-    reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
-    choice = Choice(reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names)
-    choice = attrs.evolve(choice, cron_jobs=more["cron_jobs"], priorities=keeps_priorities(configuration))
-    inputs = read_inputs(paths, choice)
-    settled = settled_for(setup, inputs.nodes)
-    engine = settled.engine(settled.configuration(), inputs.config_maps)
-    tell_notices((*inputs.warnings, *input_notices(inputs, engine.algorithm, setup.release is None)), more["verbose"])
-    delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
-    return Replay(inputs, engine, delays, setup.seed, next(iter(names)), more["recreate"], more["until"])
-
-
-def _options() -> dict[str, str]:
-    """All that the results depend on besides the inputs, by the option's name."""
-    context = click.get_current_context()
-    options = (param for param in context.command.params if param.name not in NOT_COMPARED)
-    return {param.opts[0]: _told(context.params.get(param.name or "")) for param in options}
-
-
-def _told(value: Any) -> str:
-    """An option's value; for a file, a hash of its content too."""
-    if not isinstance(value, Path) or not value.is_file():
-        return str(value)
-    return f"{value} (sha256 {hashlib.sha256(value.read_bytes()).hexdigest()[:16]})"
-
-
-def _run(recording: Recording) -> None:
-    inputs = recording.replay.inputs
-    total = len(inputs.events) + len(inputs.operations)
-    with _stopped_by_interrupt(recording), settled(), counting(total, "replaying") as show:
-        for steps in recording.run():
-            if steps % BAR_STEPS == 0:
-                show(recording.replay.position + recording.replay.program.position, duration(recording.replay.now))
-        recording.end()
-
-
-@contextmanager
-def _stopped_by_interrupt(recording: Recording) -> Iterator[None]:
-    """The first Ctrl-C stops after the current step, a second one at once."""
-
-    def stop(number: int, frame: object) -> None:
-        if recording.stopped:
-            raise KeyboardInterrupt
-        recording.stopped = True
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    sys.exit(run(paths, setup, no_defaults, places, more))

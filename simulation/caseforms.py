@@ -2,48 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from ..exceptions import ManifestError
+from ..api.reading.fields import shown
+from ..exceptions import ManifestError, did_you_mean
+from ..framework.queue.events import EVENTS
+from ..framework.releases import FRAMEWORK_RELEASES
 from .queuescripts import OPERATIONS
 
 Json = dict[str, Any]
+Form = Mapping[str, tuple[Callable[[Any], bool], str]]
+"""Field -> whether a value is right, and what is wanted."""
 FIELDS = ("pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption")
 """The fields of a cycle."""
 STEP_FIELDS = ("popped", "error", "active", "backoff", "unschedulable", "nominated")
 """The fields of a step of a script."""
-PROBLEM = ("name", "version", "config", "objects", "pending", "nominated")
-SCRIPT = ("name", "version", "podPriority", "namespaces", "script")
-RESULTS = {"cycles": FIELDS, "steps": STEP_FIELDS}
-"""What an answer holds unless it is an error -> the fields of each entry."""
+LONGEST_ADVANCE = 1e9
+"""Seconds that one operation of a script can let pass: 31 years."""
+VERBS = ("add", "update", "delete")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and abs(value) < 1 << 31
+
+
+def _is_duration(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value) and 0 <= value <= LONGEST_ADVANCE
+
+
+def _list_of(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(is_right, value))
+
+
+def _map_of(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and all(map(is_right, value.values()))
+
+
+def _or_null(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or is_right(value)
+
+
+TEXT, FLAG, OBJECT = (_is_text, "a string"), (_is_flag, "true or false"), (_is_object, "an object")
+OBJECTS, TEXTS = (_list_of(_is_object), "a list of objects"), (_list_of(_is_text), "a list of strings")
+PLACES = (_or_null(_map_of(_is_text)), "an object of strings")
+PROBLEM: Form = {
+    "name": TEXT, "version": TEXT, "config": (_or_null(_is_object), "an object"), "objects": OBJECTS, "pending": OBJECTS,
+    "nominated": PLACES,
+}  # fmt: skip
+CONFIG: Form = {
+    "policy": (_or_null(_is_object), "an object"), "profile": (_or_null(_is_object), "an object"),
+    "provider": (_or_null(_is_text), "a string"),
+    "featureGates": (_or_null(_map_of(_is_flag)), "an object of true and false"), "preemption": FLAG, "equivalenceCache": FLAG,
+    "hardPodAffinitySymmetricWeight": (_is_whole, "a whole number"), "percentageOfNodesToScore": (_is_whole, "a whole number"),
+}  # fmt: skip
+EVENT: Form = {"event": (lambda value: value in VERBS, ", ".join(VERBS)), "object": OBJECT}
+SCRIPT: Form = {
+    "name": TEXT, "version": TEXT, "podPriority": FLAG, "namespaces": OBJECTS,
+    "script": (lambda value: isinstance(value, list) and bool(value), "a list of operations"),
+}  # fmt: skip
+_OP: Form = {"op": TEXT}
+_WITH_POD: Form = {**_OP, "pod": OBJECT}
+_WITH_KEY: Form = {**_OP, "pod": TEXT}
+STEPS: Mapping[str, Form] = {
+    "unschedulable": {**_WITH_KEY, "object": OBJECT, "plugins": TEXTS}, "delete": _WITH_KEY, "unnominate": _WITH_KEY,
+    "nominate": {**_WITH_KEY, "node": TEXT}, "pop": _OP, "move": {**_OP, "event": TEXT},
+    "advance": {**_OP, "seconds": (_is_duration, f"a number from 0 to {LONGEST_ADVANCE:.0f}")},
+}  # fmt: skip
+"""Operation -> its form; the others have a pod as an object."""
+OPTIONAL = {"config", "objects", "nominated", "namespaces", "object", "plugins", "event"}
+CYCLE: Form = {
+    "pod": TEXT, "host": (_or_null(_is_text), "a string"), "error": (_or_null(_is_text), "a string"),
+    "feasible": (_or_null(_list_of(_is_text)), "a list of strings"), "failed": (_or_null(_is_object), "an object"),
+    "priorities": (_or_null(_is_object), "an object"), "scores": (_or_null(_is_object), "an object"),
+    "preemption": (_or_null(_is_object), "an object"),
+}  # fmt: skip
+STEP: Form = {
+    "popped": (_or_null(_is_text), "a string"), "error": TEXT, "active": TEXTS, "backoff": TEXTS, "unschedulable": TEXTS,
+    "nominated": (_map_of(_list_of(_is_text)), "an object of lists"),
+}  # fmt: skip
+RESULTS: Mapping[str, Form] = {"cycles": CYCLE, "steps": STEP}
+"""What an answer holds unless it is an error -> the form of each entry."""
 
 
 def check_case(case: Any, where: str) -> Json:
     """Return *case* if it is a scheduling problem or a script of the queue; else raise ManifestError with *where*, its file and line."""
     _check_named(case, where, "a case")
-    is_script = "script" in case
-    _check_known(case, SCRIPT if is_script else PROBLEM, where)
-    if not isinstance(case.get("version"), str):
-        raise ManifestError(f"{where}: no version")
-    if is_script:
+    if "script" in case:
+        _check(case, SCRIPT, where, needed=("version", "podPriority"))
         _check_script(case, where)
-    elif not isinstance(case.get("pending"), list):
+    elif "pending" not in case:
         raise ManifestError(f"{where}: neither pending, a list of pods, nor script, a list of operations")
+    else:
+        _check(case, PROBLEM, where, needed=("version",))
+        _check(case.get("config") or {}, CONFIG, f"{where}: config")
+        for number, item in enumerate(case["pending"]):
+            if "event" in item:
+                _check(item, EVENT, f"{where}: pending[{number}]", needed=EVENT)
     return dict(case)
 
 
 def _check_script(case: Json, where: str) -> None:
-    if not isinstance(case.get("podPriority"), bool):
-        raise ManifestError(f"{where}: podPriority: got {case.get('podPriority')!r}, wanted true or false")
-    operations = case["script"]
-    if not isinstance(operations, list) or not operations:
-        raise ManifestError(f"{where}: script: wanted a list of operations")
-    for number, operation in enumerate(operations):
+    is_classic = case["version"] not in FRAMEWORK_RELEASES
+    for number, operation in enumerate(case["script"]):
+        place = f"{where}: script[{number}]"
         if not isinstance(operation, dict):
-            raise ManifestError(f"{where}: script[{number}]: got {operation!r}, wanted an object")
-        if operation.get("op") not in OPERATIONS:
-            raise ManifestError(f"{where}: script[{number}]: op: got {operation.get('op')!r}, wanted one of {', '.join(OPERATIONS)}")
+            raise ManifestError(f"{place}: got {shown(operation)}, wanted an object")
+        if operation.get("op") not in tuple(OPERATIONS):
+            raise ManifestError(f"{place}: op: got {shown(operation.get('op'))}, wanted one of {', '.join(OPERATIONS)}")
+        form = STEPS.get(operation["op"], _WITH_POD)
+        _check(operation, form, place, needed=[field for field in form if field not in OPTIONAL])
+        if operation["op"] == "move" and not is_classic and operation.get("event") not in tuple(EVENTS):
+            near = did_you_mean(operation.get("event", ""), EVENTS)
+            raise ManifestError(f"{place}: event: got {shown(operation.get('event'))}, wanted an event of the framework{near}")
 
 
 def check_answer(answer: Any, where: str) -> Json:
@@ -55,16 +139,33 @@ def check_answer(answer: Any, where: str) -> Json:
         raise ManifestError(f"{where}: got {' and '.join(held) or 'nothing'}, wanted one of error, {', '.join(RESULTS)}")
     if held != ["error"]:
         _check_entries(answer[held[0]], f"{where}: {held[0]}", RESULTS[held[0]])
+    elif not isinstance(answer["error"], str):
+        raise ManifestError(f"{where}: error: got {shown(answer['error'])}, wanted a string")
     return dict(answer)
 
 
-def _check_entries(entries: Any, where: str, fields: Collection[str]) -> None:
+def _check_entries(entries: Any, where: str, form: Form) -> None:
     if not isinstance(entries, list) or not entries:
         raise ManifestError(f"{where}: got none, wanted at least one")
     for number, entry in enumerate(entries):
+        place = f"{where}[{number}]"
         if not isinstance(entry, dict):
-            raise ManifestError(f"{where}[{number}]: got {entry!r}, wanted an object")
-        _check_known(entry, fields, f"{where}[{number}]")
+            raise ManifestError(f"{place}: got {shown(entry)}, wanted an object")
+        _check(entry, form, place)
+        cleared = (entry.get("preemption") or {}).get("clearNominations")
+        if not _or_null(_list_of(_is_text))(cleared):
+            raise ManifestError(f"{place}: preemption.clearNominations: got {shown(cleared)}, wanted a list of strings")
+
+
+def _check(item: Json, form: Form, where: str, needed: Collection[str] = ()) -> None:
+    _check_known(item, form, where)
+    for field in needed:
+        if field not in item:
+            raise ManifestError(f"{where}: no {field}: wanted {form[field][1]}")
+    for field, value in item.items():
+        is_right, wanted = form[field]
+        if not is_right(value):
+            raise ManifestError(f"{where}: {field}: got {shown(value)}, wanted {wanted}")
 
 
 def _check_named(item: Any, where: str, what: str) -> None:
@@ -75,4 +176,5 @@ def _check_named(item: Any, where: str, what: str) -> None:
 def _check_known(item: Json, known: Collection[str], where: str) -> None:
     unknown = [field for field in item if field not in known]
     if unknown:
-        raise ManifestError(f"{where}: field {unknown[0]} is not known: wanted {', '.join(known)}")
+        near = did_you_mean(unknown[0], known)
+        raise ManifestError(f"{where}: field {shown(unknown[0])[1:-1]} is not known: wanted {', '.join(known)}{near}")

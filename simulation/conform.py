@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import attrs
 from ..api.objects import KubeObject, Pod
 from ..api.reading.decode import decode
 from ..api.reading.documents import json_lines
+from ..api.reading.fields import shown
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.feed import Feed
@@ -25,6 +27,8 @@ from .queuescripts import answer_script
 
 Json = dict[str, Any]
 Items = list[tuple[str, KubeObject]]
+LONGEST_LINE = 1 << 27
+"""Bytes of one case or answer."""
 WITHOUT = ("policy", "preemption", "events")
 _BEGINNINGS = re.compile(r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )")
 
@@ -159,6 +163,8 @@ def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[
     """The decisions on *items* in order, then those on the retries; *nominated*: pod -> the node that it is nominated to at the start."""
     pods = {item.key: item for verb, item in items if verb == "schedule" and isinstance(item, Pod)}
     for key, name in nominated.items():
+        if key not in pods:
+            raise ManifestError(f"nominated: got {shown(key)}, wanted a pod of pending")
         run.nominate(pods[key], name)
     for verb, item in items:
         if verb == "schedule" and isinstance(item, Pod):
@@ -254,7 +260,11 @@ def check_family(
     if family.answers is None:
         raise ManifestError(f"{family.cases}: no answers beside it: wanted {family.cases.name.replace('.cases.', '.answers.')}")
     answers = {answer["name"]: answer for answer in read_answers(family.answers)}
-    for case in read_cases(family.cases):
+    cases = read_cases(family.cases)
+    first = next(cases, None)
+    if first is None:
+        raise ManifestError(f"{family.cases}: got no case, wanted at least one")
+    for case in chain([first], cases):
         report.cases += 1
         theirs = answers.get(case["name"])
         if needs(case, theirs) & set(without):

@@ -16,11 +16,12 @@ import attrs
 from ..algorithmprovider import resolve
 from ..api.objects import Namespace, Pod
 from ..api.reading.decode import decode
+from ..api.reading.fields import shown
 from ..core.cluster.nominations import Nominations
 from ..core.queue.clock import Clock
 from ..core.queue.parked import QueuedPod
 from ..core.queue.protocol import SchedulingQueue, make_queue
-from ..exceptions import CacheError
+from ..exceptions import CacheError, ManifestError
 from ..framework.config.configuration import read_configuration
 from ..framework.flow import framework_engine, held_by
 from ..framework.queue.eventhandlers import queue_for
@@ -150,10 +151,15 @@ class Player:
         self.move(operation.get("event", ""))
 
     def nominate(self, operation: Json) -> None:
-        self.queue.nominate(self._known[operation["pod"]], operation["node"])
+        self.queue.nominate(self._added(operation["pod"]), operation["node"])
 
     def withdraw(self, operation: Json) -> None:
-        self.queue.withdraw(self._known[operation["pod"]])
+        self.queue.withdraw(self._added(operation["pod"]))
+
+    def _added(self, key: str) -> Pod:
+        if key not in self._known:
+            raise ManifestError(f"script: pod: got {shown(key)}, wanted a pod that was added before")
+        return self._known[key]
 
     def advance(self, operation: Json) -> None:
         self._milliseconds += round(operation["seconds"] * 1000)

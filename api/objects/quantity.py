@@ -15,6 +15,7 @@ from ...exceptions import QuantityError, one_line
 
 MAX_INT64 = 2**63 - 1
 _NANO = -9
+_LONGEST = 4000
 _MAX_DIGITS = 18
 _MAX_EXPONENT = 4096
 
@@ -196,6 +197,8 @@ def _parse(text: str) -> Quantity:
     if not suffix and not whole and not fraction:
         return ZERO  # Upstream: a sign or a dot alone is zero too
     number = stripped[: len(stripped) - len(suffix)]
+    if len(number) > _LONGEST:
+        raise QuantityError(f"got a number of {len(number)} characters, wanted at most {_LONGEST}")
     return _interpret(text, -1 if sign == "-" else 1, number, whole or "0", fraction or "", suffix)
 
 

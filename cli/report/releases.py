@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...algorithmprovider.cellwords import CELLS, value_in_words
-from ...framework.changes import Change
-from ...framework.correspondences import SAME, Successor
-from ...framework.describe import PLUGINS, Difference, ReleaseDiff, Summary
+from ...algorithmprovider.description.cellwords import CELLS, value_in_words
+from ...framework.description.changes import Change
+from ...framework.description.correspondences import SAME, Successor
+from ...framework.description.describe import PLUGINS, Difference, ReleaseDiff, Summary
 from .prose import wrapped
 from .tables import Table
 from .text import GAP

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from ...framework.describe import describe_any, diff_any, summaries
+from ...framework.description.describe import describe_any, diff_any, summaries
 from ..report.documents import document
 from ..report.releases import description_lines, diff_lines, list_lines
 from ..report.tables import width_of

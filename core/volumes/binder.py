@@ -57,7 +57,7 @@ class VolumeBinder:
     """Pod -> the table for whose nodes decisions were asked; each is worked out only when it is needed."""
 
     def __attrs_post_init__(self) -> None:
-        by_class = volume_class if self.release.volumes.groups_by_beta_class else _class_in_spec
+        by_class = volume_class if self.release.volumes.groups_by_beta_class else class_in_spec
         self.volumes = AssumeCache("v1.PersistentVolume", by_class)
         self.claims = AssumeCache("v1.PersistentVolumeClaim")
         for item in (*self.listings.volumes, *self.listings.claims):
@@ -204,7 +204,8 @@ class VolumeBinder:
         return (*(volume for volume, _ in decision.bindings), *decision.provisionings)
 
 
-def _class_in_spec(volume: PersistentVolume) -> str:
+def class_in_spec(volume: PersistentVolume) -> str:
+    """The class that the spec names; the annotation of old volumes does not count."""
     return volume.spec.storage_class_name
 
 

@@ -17,7 +17,7 @@ from ..replay.journal import Record
 from ..replay.recording import summary
 from ..replay.replay import Replay
 from ..replay.series import Series, columns
-from ..replay.simulatedcluster import Delays
+from ..replay.settings import Delays
 from .given import GivenCluster, objects_of, paths_among, recipe_of
 from .results import Result, Row, Table
 

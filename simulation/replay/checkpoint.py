@@ -1,45 +1,34 @@
 """The whole state of a replay in a file. A replay that resumes from it ends as if it had never stopped.
 
-The file is a line of JSON, the header, and a pickle. A pickle can run code: read only checkpoints that you made yourself. What can be
-computed again is left out (cached answers of rules, counts over pods), and so is what follows from inputs and options.
+The file is two lines of JSON: a header, and the state as plain data (:mod:`.state`). A checkpoint is data, and reading one runs nothing
+that it names. What can be computed again is left out (cached answers of rules, counts over pods), and so is what follows from inputs and
+options.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
-import pickle
-from collections.abc import Callable, Iterable, Mapping
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import attrs
 
-from ...core.arrays.batch import Batch
-from ...core.arrays.census import Census
-from ...core.arrays.columns import Column
-from ...core.cluster.order import RoundOrder
-from ...core.incremental.answers import AnswerCache
-from ...core.incremental.scoreboards import Scoreboards
-from ...core.pods.template import Template
-from ...core.preemption.layout import PodLayout
 from ...exceptions import KubeclassicError
+from .state.giving import given_back
+from .state.kinds import StateError
+from .state.taking import taken_apart
 
 MAGIC = "kubeclassic checkpoint"
-FORMAT = 5
+FORMAT = 6
 """Goes up with every change of what a checkpoint holds or means."""
-REBUILT: Mapping[type, tuple[str, ...]] = {
-    Batch: ("table", "rows"),
-    Template: tuple(field.name for field in attrs.fields(Template) if field.init and field.name != "notes"),
-    AnswerCache: ("table", "limit"),
-    Scoreboards: ("answers", "limit"),
-    RoundOrder: ("cache", "table"),
-    PodLayout: ("table", "by_start_time"),
-}
-"""Classes that are rebuilt from these attributes; everything else in them is computed again when it is needed."""
+CHECKSUM = "sha256"
+_LONGEST_HEADER = 1 << 20
 
 
 NOT_GIVEN = str(None)
@@ -73,52 +62,47 @@ def save(path: Path, header: Header, state: Any, named: Mapping[str, Any]) -> No
 
     *named*: objects that are written as a name only; :meth:`Checkpoint.state` takes them again.
     """
-    pickled = io.BytesIO()
-    _Pickler(pickled, named).dump(state)
-    body = pickled.getvalue()
-    sums = {"format": FORMAT, "size": len(body), "sha256": hashlib.sha256(body).hexdigest()}
-    first = json.dumps({"what": MAGIC, **sums, **header.record()}).encode()
-    scratch = path.with_name(f"{path.name}.part")
     try:
-        with scratch.open("wb") as stream:
-            stream.write(first + b"\n" + body)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(scratch, path)
+        body = _as_json(taken_apart(state, named))
+    except StateError as error:
+        raise CheckpointError(f"{path}: cannot be written: {error}") from None
+    first = {"what": MAGIC, "format": FORMAT, "madeBy": _made_by(), "size": len(body), **header.record()}
+    content = _as_json({**first, CHECKSUM: _checksum(first, body)}) + b"\n" + body
+    try:
+        _replace(path, content)
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
-class _Pickler(pickle.Pickler):
-    def __init__(self, stream: io.BytesIO, named: Mapping[str, Any]) -> None:
-        super().__init__(stream, protocol=5)
-        self._named = {id(part): name for name, part in named.items()}
-
-    def persistent_id(self, obj: Any) -> str | None:
-        """The name of an object that is not written."""
-        return self._named.get(id(obj))
-
-    def reducer_override(self, obj: Any) -> Any:
-        """How to write an object that is rebuilt."""
-        kept = REBUILT.get(type(obj))
-        if kept is not None:
-            return _rebuilt, (type(obj), {name.lstrip("_"): getattr(obj, name) for name in kept})
-        if isinstance(obj, Census):
-            return _counted, (obj.labels, list(obj.present()))
-        if isinstance(obj, MappingProxyType):
-            return MappingProxyType, (dict(obj),)
-        return NotImplemented
+def _as_json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), check_circular=False).encode("ascii")
 
 
-def _rebuilt(kind: Callable[..., Any], values: dict[str, Any]) -> Any:
-    return kind(**values)
+def _checksum(first: Mapping[str, Any], body: bytes) -> str:
+    """Of the header, but for the checksum itself, and of the state."""
+    return hashlib.sha256(_as_json(first) + b"\n" + body).hexdigest()
 
 
-def _counted(labels: dict[str, Column[str | None]], present: Iterable[tuple[Template, int, int]]) -> Census:
-    census = Census(labels)
-    for template, row, count in present:
-        census.add(template, row, count)
-    return census
+def _made_by() -> str:
+    try:
+        return f"kubeclassic {version('kubeclassic')}"
+    except PackageNotFoundError:
+        return "kubeclassic (a checkout that is not installed)"
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Put *content* in the place of a file. Whatever stops this leaves the old file, and nothing beside it."""
+    handle, scratch = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with open(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(scratch, path.resolve())
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(scratch)
+        raise
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
@@ -130,7 +114,7 @@ class Checkpoint:
 
     path: Path
     header: Header
-    _body: bytes
+    _body: bytes = attrs.field(repr=False)
 
     def check(self, wanted: Header) -> None:
         """Raise :class:`CheckpointError` unless inputs and options are those that the checkpoint was made with."""
@@ -146,19 +130,11 @@ class Checkpoint:
     def state(self, named: Mapping[str, Any]) -> Any:
         """The state; *named* gives the objects that were written as a name only."""
         try:
-            return _Unpickler(io.BytesIO(self._body), named).load()
-        except (pickle.UnpicklingError, AttributeError, ImportError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise CheckpointError(f"{self.path}: made by another version of kubeclassic: {type(error).__name__}: {error}") from None
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, stream: io.BytesIO, named: Mapping[str, Any]) -> None:
-        super().__init__(stream)
-        self._named = named
-
-    def persistent_load(self, name: Any) -> Any:
-        """The object of that name."""
-        return self._named[name]
+            return given_back(json.loads(self._body), named)
+        except (ValueError, RecursionError):
+            raise CheckpointError(f"{self.path}: damaged: its second line is not JSON") from None
+        except StateError as error:
+            raise CheckpointError(f"{self.path}: made by another version of kubeclassic, or damaged: {error}") from None
 
 
 def load(path: Path) -> Checkpoint | None:
@@ -170,18 +146,46 @@ def load(path: Path) -> Checkpoint | None:
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
     first, _, body = data.partition(b"\n")
-    try:
-        found = json.loads(first)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or found.get("what") != MAGIC:
+    found = _header(first)
+    if found is None or found.get("what") != MAGIC:
         raise CheckpointError(f"{path}: not a checkpoint of kubeclassic")
     if found.get("format") != FORMAT:
-        raise CheckpointError(
-            f"{path}: a checkpoint of format {found.get('format')}, wanted {FORMAT}: made by another version of kubeclassic"
-        )
-    if found.get("size") != len(body) or found.get("sha256") != hashlib.sha256(body).hexdigest():
+        made_by = found.get("madeBy")
+        maker = made_by[:80] if isinstance(made_by, str) else "another version of kubeclassic"
+        raise CheckpointError(f"{path}: a checkpoint of format {str(found.get('format'))[:20]}, wanted {FORMAT}: made by {maker}")
+    if found.pop(CHECKSUM, None) != _checksum(found, body):
         raise CheckpointError(f"{path}: damaged: its bytes are not those that were written")
-    files = {name: (offset, checksum) for name, (offset, checksum) in found["files"].items()}
-    header = Header(inputs=found["inputs"], options=found["options"], steps=found["steps"], time=found["time"], files=files)
-    return Checkpoint(path, header, body)
+    return Checkpoint(path, _checked(path, found), body)
+
+
+def _header(first: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(first) if len(first) < _LONGEST_HEADER else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _checked(path: Path, found: Mapping[str, Any]) -> Header:
+    """The header; raises :class:`CheckpointError` for a field of another type."""
+    options, files, time = found.get("options"), found.get("files"), found.get("time")
+    checks = {
+        "inputs": isinstance(found.get("inputs"), str),
+        "options": isinstance(options, dict) and all(isinstance(value, str) for value in options.values()),
+        "steps": _is_count(found.get("steps")),
+        "time": isinstance(time, int | float) and abs(time) < float("inf"),
+        "files": isinstance(files, dict) and all(map(_is_mark, files.values())),
+    }
+    for name, is_right in checks.items():
+        if not is_right:
+            raise CheckpointError(f"{path}: damaged: {name}: got something else than a checkpoint has")
+    fields = {field.name: found[field.name] for field in attrs.fields(Header)}
+    return Header(**{**fields, "files": {name: tuple(mark) for name, mark in fields["files"].items()}})
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_mark(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_count, value))

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import tempfile
 import zlib
 from collections.abc import Sequence
 from importlib import import_module
@@ -17,6 +18,8 @@ import attrs
 from ...exceptions import KubeclassicError
 from .journal import Record
 
+PARQUET = ".parquet"
+"""How the name of a Parquet file ends."""
 _PIECE = 1 << 20
 
 
@@ -36,6 +39,7 @@ class Mark:
 class GrowingFile:
     """Bytes appended to a file."""
 
+    path: Path
     _stream: IO[bytes]
     _offset: int = 0
     _checksum: int = 0
@@ -44,7 +48,7 @@ class GrowingFile:
     def begin(cls, path: Path) -> GrowingFile:
         """Start an empty file; an old one is overwritten."""
         try:
-            return cls(path.open("wb"))
+            return cls(path, path.open("wb"))
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
@@ -61,11 +65,16 @@ class GrowingFile:
             raise OutputError(f"{path}: not the file that the checkpoint was made with: its first {mark.offset} bytes differ")
         stream.truncate(mark.offset)
         stream.seek(mark.offset)
-        return cls(stream, mark.offset, mark.checksum)
+        return cls(path, stream, mark.offset, mark.checksum)
 
     def write(self, data: bytes) -> None:
-        """Append *data*."""
-        self._stream.write(data)
+        """Append *data*. Raises :class:`OutputError`, for example if the disk is full."""
+        try:
+            self._stream.write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
         self._offset += len(data)
         self._checksum = zlib.crc32(data, self._checksum)
 
@@ -110,12 +119,20 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[An
     except ImportError:
         raise OutputError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
     table = pyarrow.table({name: [float(row[i]) if _is_float(rows, i) else row[i] for row in rows] for i, name in enumerate(columns)})
-    scratch = path.with_name(f".{path.name}.part")
+    scratch: Path | None = None
     try:
+        handle, name = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
+        scratch = Path(name)
+        os.close(handle)
         parquet.write_table(table, scratch)
-        os.replace(scratch, path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        os.chmod(scratch, path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        os.replace(scratch, path.resolve())
+    except BaseException as error:
+        if scratch is not None:
+            scratch.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise
 
 
 def _is_float(rows: Sequence[Sequence[Any]], column: int) -> bool:

@@ -9,26 +9,13 @@ from typing import Any
 
 import attrs
 
-from ...framework.parts import named_parts, plugin_states, restore_plugins
 from .checkpoint import Checkpoint, Header, load, save
 from .journal import Record
-from .outputs import GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
-from .replay import Replay
+from .outputs import PARQUET, GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
+from .replay import Replay, ignore
 from .series import Series, columns
-
-PARQUET = ".parquet"
-
-
-@attrs.frozen(kw_only=True)
-class Places:
-    """Where results go. Without a path, events go to standard output; the time series and checkpoints are not written."""
-
-    events: Path | None = None
-    series: Path | None = None
-    series_every: float = 0.0
-    checkpoint: Path | None = None
-    checkpoint_every: int = 10_000
-    """Steps of the replay."""
+from .settings import Places
+from .state.namedparts import named_parts, plugin_states, restore_plugins
 
 
 @attrs.define(eq=False)
@@ -131,7 +118,7 @@ class Recording:
 
     def _named_parts(self) -> Mapping[str, Any]:
         """What a checkpoint holds by name only: it follows from inputs and options, or belongs to this process."""
-        return {"recording": self, "inputs": self.replay.inputs, **named_parts(self.replay.engine)}
+        return {"recording": self, "nothing": ignore, "inputs": self.replay.inputs, **named_parts(self.replay.engine)}
 
 
 def found(places: Places) -> Checkpoint | None:

@@ -18,10 +18,11 @@ from .cluster.pods import PodLifecycles
 from .cluster.volumecontroller import VolumeController
 from .inputs.inputs import Inputs
 from .outsideevents import OutsideEvents
-from .simulatedcluster import Delays, SimulatedCluster
+from .settings import Delays
+from .simulatedcluster import SimulatedCluster
 
 
-def _ignore(replay: Replay) -> None:
+def ignore(replay: Replay) -> None:
     """The default: nothing happens at the end of an instant."""
 
 
@@ -41,7 +42,7 @@ class Replay:
     recreate: bool = True
     until: float | None = None
     """When to stop, in virtual seconds; None: when nothing happens any more."""
-    at_instant: Callable[[Replay], None] = _ignore
+    at_instant: Callable[[Replay], None] = ignore
     """Called after everything that happens at one time, before time passes."""
     position: int = 0
     """How many events of the inputs have happened."""

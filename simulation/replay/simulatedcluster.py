@@ -19,27 +19,10 @@ from .agenda import Agenda
 from .inputs.times import as_timestamp
 from .journal import Journal
 from .ledger import Fragmentation, Ledger
+from .settings import Delays
 from .tally import Tally
 
 K = TypeVar("K", bound=KubeObject)
-
-
-@attrs.frozen(kw_only=True)
-class Delays:
-    """How long things take, in virtual seconds."""
-
-    cycle: float = 0.0
-    """From one scheduling cycle to the next: the scheduler does one thing at a time."""
-    binding: float = 0.0
-    """From the decision until the API has the pod on its node."""
-    provisioning: float = 0.0
-    """Until a volume is made."""
-    startup: float = 0.0
-    """From the binding until the pod runs."""
-    termination: float = 0.0
-    """From the deletion or eviction of a pod until it is gone."""
-    failure: float = 300.0
-    """From a node's failure or deletion until its pods are evicted."""
 
 
 @attrs.define(eq=False)

@@ -6,7 +6,7 @@ import pytest
 
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.check import check
-from kubeclassic.algorithmprovider.describe import describe
+from kubeclassic.algorithmprovider.description.describe import describe
 from kubeclassic.exceptions import PolicyError, UnknownNameError
 
 LAST = RELEASES["1.16"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 
 from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
@@ -14,6 +15,7 @@ from kubeclassic.simulation.bench.cases import FORMS
 from kubeclassic.simulation.compare.modes import LOCKED, MODES
 from kubeclassic.simulation.conform import WITHOUT
 from kubeclassic.simulation.order import ORDERS
+from kubeclassic.simulation.replay.settings import Delays
 
 
 @pytest.mark.parametrize(
@@ -26,6 +28,7 @@ from kubeclassic.simulation.order import ORDERS
         (choices.CASE_KINDS, tuple(FORMS)),
         (choices.WITHOUT, WITHOUT),
         (choices.DEVIATIONS, tuple(DEVIATIONS)),
+        (choices.DELAYS, attrs.asdict(Delays())),
         (choices.LOCKED, LOCKED),
         (choices.MODES, MODES),
         (choices.KIND, KIND),

@@ -205,7 +205,7 @@ BAD = [
     ("good.yaml --resume", "--resume: wanted --checkpoint FILE"),
     ("good.yaml --checkpoint s", "--checkpoint: wanted --output FILE too"),
     ("good.yaml --output nothere/e", "nothere/e: cannot be written: no such file or directory"),
-    ("good.yaml --output e --checkpoint bad.yaml --resume", "bad.yaml: not a checkpoint of kubeclassic"),
+    ("good.yaml --output e --checkpoint good.yaml --resume", "--checkpoint: got good.yaml, which is an input too, wanted another file"),
     ("good.yaml --output e --checkpoint state --resume --seed 9", "state: made with --seed 0, got 9"),
     ("good.yaml bad2.yaml --output e --checkpoint state --resume", "state: made with other inputs: their bytes differ"),
 ]

@@ -21,7 +21,7 @@ HOLDERS: dict[type, set[str]] = {
     NominationCells: {"cells", "nominations"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
-NO_READERS = ("core/release.py", "algorithmprovider/describe.py", *TABLES)
+NO_READERS = ("core/release.py", "algorithmprovider/description/describe.py", *TABLES)
 """Where cells are declared, filled in and shown."""
 
 

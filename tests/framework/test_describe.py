@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.algorithmprovider.cellwords import CELLS, VALUES, value_in_words
-from kubeclassic.algorithmprovider.describe import behaviour
+from kubeclassic.algorithmprovider.description.cellwords import CELLS, VALUES, value_in_words
+from kubeclassic.algorithmprovider.description.describe import behaviour
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.changes import MESSAGES
-from kubeclassic.framework.correspondences import ARGUMENTS, BUILT_IN, PREDICATES, PRIORITIES, points_of, weights
-from kubeclassic.framework.describe import OLDER_CELLS, Difference, describe_any, diff_any
+from kubeclassic.framework.description.changes import MESSAGES
+from kubeclassic.framework.description.correspondences import ARGUMENTS, BUILT_IN, PREDICATES, PRIORITIES, points_of, weights
+from kubeclassic.framework.description.describe import OLDER_CELLS, Difference, describe_any, diff_any
 from kubeclassic.framework.migrate.equivalents import FILTERS
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
 from kubeclassic.simulation.compare.ruleequivalents import SUCCESSORS

@@ -153,10 +153,10 @@ class TestForms:
             ({"name": "a", "version": "1.16"}, "neither pending, a list of pods, nor script, a list of operations"),
             (PROBLEM | {"extenders": {}}, "field extenders is not known: wanted name, version, config, objects, pending, nominated"),
             (SCRIPT | {"pending": []}, "field pending is not known: wanted name, version, podPriority, namespaces, script"),
-            (SCRIPT | {"podPriority": None}, "podPriority: got None, wanted true or false"),
-            (SCRIPT | {"script": []}, "script: wanted a list of operations"),
-            (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, "script[1]: op: got 'peek', wanted one of add, "),
-            (SCRIPT | {"script": ["pop"]}, "script[0]: got 'pop', wanted an object"),
+            (SCRIPT | {"podPriority": None}, "podPriority: got null, wanted true or false"),
+            (SCRIPT | {"script": []}, "script: got an empty list, wanted a list of operations"),
+            (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, 'script[1]: op: got "peek", wanted one of add, '),
+            (SCRIPT | {"script": ["pop"]}, 'script[0]: got "pop", wanted an object'),
         ],
     )
     def test_a_case_of_another_form_is_refused(self, tmp_path: Path, case: Any, text: str) -> None:
@@ -173,7 +173,7 @@ class TestForms:
             ({"name": "a", "error": "x", "cycles": []}, "got error and cycles, wanted one of error, cycles, steps"),
             ({"name": "a", "cycles": []}, "cycles: got none, wanted at least one"),
             ({"name": "a", "steps": []}, "steps: got none, wanted at least one"),
-            ({"name": "a", "steps": [EMPTY, "pop"]}, "steps[1]: got 'pop', wanted an object"),
+            ({"name": "a", "steps": [EMPTY, "pop"]}, 'steps[1]: got "pop", wanted an object'),
             ({"name": "a", "steps": [EMPTY | {"cycle": 1}]}, "steps[0]: field cycle is not known"),
             ({"name": "a", "cycles": [{"http": []}]}, "cycles[0]: field http is not known"),
             ({"name": "a", "results": []}, "field results is not known"),

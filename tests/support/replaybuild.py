@@ -13,7 +13,7 @@ from kubeclassic.simulation.replay.cluster.podlifecycle import EVER, Lifetime
 from kubeclassic.simulation.replay.inputs.inputs import Inputs, read_inputs
 from kubeclassic.simulation.replay.inputs.traces import ADD, START, Event
 from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.simulatedcluster import Delays
+from kubeclassic.simulation.replay.settings import Delays
 
 Json = dict[str, Any]
 

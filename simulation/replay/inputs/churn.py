@@ -24,6 +24,10 @@ DEFAULT_NODE = Node(
     metadata=ObjectMeta(name="node"),
     status=NodeStatus(allocatable=Map({"cpu": Quantity.parse("4"), "memory": Quantity.parse("32Gi"), "pods": Quantity.parse("110")})),
 )
+MOST_OBJECTS = 10_000_000
+"""How many objects one operation can make, in all or a second."""
+LONGEST = 100 * 365.25 * 86400
+"""Seconds that an operation can wait."""
 
 
 @attrs.frozen(kw_only=True)
@@ -89,6 +93,8 @@ def read_operations(documents: Iterable[Document], folder: Path, *, defaults: bo
 def _count(value: Any) -> int:
     if whole(value) < 0:
         raise Mismatch(value, "0 or more")
+    if value > MOST_OBJECTS:
+        raise Mismatch(value, f"at most {MOST_OBJECTS:,}")
     return whole(value)
 
 
@@ -96,6 +102,8 @@ def _seconds(value: Any) -> float:
     found = parse_duration(value)
     if found is None:
         raise Mismatch(value, DURATION)
+    if found > LONGEST:
+        raise Mismatch(value, "at most 100 years")
     return found
 
 
@@ -104,8 +112,8 @@ def _milliseconds(value: Any) -> float:
 
 
 def _rate(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-        raise Mismatch(value, "a number above 0")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= MOST_OBJECTS:
+        raise Mismatch(value, f"a number above 0, up to {MOST_OBJECTS:,}")
     return float(value)
 
 

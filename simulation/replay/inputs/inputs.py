@@ -8,6 +8,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +21,7 @@ from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.reading.decode import decode
 from ....api.reading.documents import Document, read_documents
+from ....api.reading.formats.files import manifests_in
 from ....api.reading.notices import Notice
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
@@ -46,6 +48,8 @@ class Choice:
     """Complete and admit objects as the API server would."""
     scheduler_names: frozenset[str] = frozenset([DEFAULT_SCHEDULER])
     """Pods that ask for another scheduler are ignored while they have no node."""
+    digest: bool = True
+    """Hash all that is read, so that a checkpoint knows its inputs again."""
 
 
 @attrs.frozen
@@ -62,7 +66,7 @@ class Inputs:
     warnings: tuple[Notice, ...] = ()
     config_maps: ConfigMaps = attrs.field(factory=dict)
     digest: str = ""
-    """A hash of the bytes of all files."""
+    """A hash of the bytes of all files that were read; nothing where nobody asks for it."""
 
     @property
     def objects(self) -> list[KubeObject]:
@@ -155,11 +159,14 @@ class _Reader:
         if path == STDIN:
             self._piped = (self.stdin or sys.stdin.buffer).read()
             self._hash.update(self._piped)
+        elif not self.choice.digest:
+            return
         elif os.path.isdir(path):
-            for file in sorted(file for file in Path(path).rglob("*") if file.is_file()):
-                self._digest(str(file))
+            for file in manifests_in(path):
+                self._digest(file)
         elif os.path.isfile(path):
-            self._hash.update(hashlib.sha256(Path(path).read_bytes()).digest())
+            with suppress(OSError), open(path, "rb") as stream:
+                self._hash.update(hashlib.file_digest(stream, "sha256").digest())
 
     # --- objects ----------------------------------------------------------------------------------------------------
 
@@ -177,7 +184,8 @@ class _Reader:
         resources = self._resources(events)
         counts, warnings = dict(self.passed_over), tuple(self.warnings)
         operations = tuple(self.operations)
-        return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps, self._hash.hexdigest())
+        digest = self._hash.hexdigest() if self.choice.digest else ""
+        return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps, digest)
 
     def _traced(self) -> tuple[KubeObject, ...]:
         if not self.tables:

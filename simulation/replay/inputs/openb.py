@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from ....api.reading.fields import shown
 from ....exceptions import ManifestError
 from .traces import CREATION_TIME, DELETION_TIME, RUN_TIME
 
@@ -20,6 +21,8 @@ GPU_MODEL = "alibabacloud.com/gpu-card-model"
 NAMESPACE = "openb"
 WHOLE_GPU = 1000
 PODS_PER_NODE = "110"
+MOST_DIGITS = 15
+"""Of a number in the trace: bytes of so many MiB can still be counted."""
 
 NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 POD_COLUMNS = (
@@ -48,7 +51,7 @@ def listed_in(path: str | os.PathLike[str]) -> str:
     for kind, columns in (("nodes", NODE_COLUMNS), ("pods", POD_COLUMNS)):
         if columns[0] in header:
             return kind
-    raise ManifestError(f"{path}, line 1: got columns {','.join(header) or 'none'}, wanted those of nodes (sn, ...) or of pods (name, ...)")
+    raise ManifestError(f"{path}, line 1: got columns {_told(header)}, wanted those of nodes (sn, ...) or of pods (name, ...)")
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
@@ -74,7 +77,9 @@ class _Row:
         """The value of *column*, 0 where it is empty."""
         found = self.text(column)
         if not (found.isascii() and (found or "0").isdigit()):
-            raise ManifestError(f'{self.where}: {column}: got "{found}", wanted a whole number')
+            raise ManifestError(f"{self.where}: {column}: got {shown(found)}, wanted a whole number")
+        if len(found) > MOST_DIGITS:
+            raise ManifestError(f"{self.where}: {column}: got {shown(found)}, wanted at most {MOST_DIGITS} digits")
         return int(found or 0)
 
 
@@ -103,13 +108,18 @@ def _errors_with_path(path: Path) -> Iterator[None]:
 def _read(lines: Any, path: str, columns: tuple[str, ...], required: int) -> Iterator[_Row]:
     header = [column.strip() for column in next(lines, [])]
     if missing := [column for column in columns[:required] if column not in header]:
-        raise ManifestError(f"{path}, line 1: got columns {','.join(header) or 'none'}, wanted {','.join(missing)} too")
+        raise ManifestError(f"{path}, line 1: got columns {_told(header)}, wanted {','.join(missing)} too")
     for values in lines:
         where = f"{path}, line {lines.line_num}"
         if len(values) > len(header):
             raise ManifestError(f"{where}: got {len(values)} values, wanted {len(header)} at most")
         if any(values):
             yield _complete(_Row(dict(zip(header, values, strict=False)), where), columns[:required])
+
+
+def _told(header: list[str]) -> str:
+    told = ",".join(header) or "none"
+    return told if len(told) <= 80 else f"{told[:76]}..."
 
 
 def _complete(row: _Row, required: tuple[str, ...]) -> _Row:
@@ -124,7 +134,7 @@ def _unique(rows: Iterator[_Row], column: str) -> Iterator[_Row]:
     for row in rows:
         name = row.name(column)
         if name in seen:
-            raise ManifestError(f'{row.where}: {column}: got "{name}" again, wanted each name once')
+            raise ManifestError(f"{row.where}: {column}: got {shown(name)} again, wanted each name once")
         seen.add(name)
         yield row
 

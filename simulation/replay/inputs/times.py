@@ -10,6 +10,8 @@ from ....api.meaning import durations
 _UNITS = {**durations.UNITS, "d": 86400.0}
 _FIRST_DATE = 1e8
 """Numbers from here on are dates, in seconds since 1970."""
+_LONGEST = 100
+"""Characters of a duration."""
 _LAST_SECOND = 253402300799
 """The end of the year 9999, beyond which no time can be written."""
 
@@ -23,6 +25,8 @@ def parse_duration(written: object) -> float | None:
     >>> parse_duration("2m30s"), parse_duration(12), parse_duration("0.25"), parse_duration("soon"), parse_duration("-1s")
     (150.0, 12.0, 0.25, None, None)
     """
+    if isinstance(written, str) and len(written) > _LONGEST:
+        return None
     seconds = durations.parse_duration(written, _UNITS) if isinstance(written, str) else None
     if seconds is None:
         seconds = _number(written)

@@ -18,9 +18,9 @@ from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.replay.checkpoint import CheckpointError, Header, load, save
 from kubeclassic.simulation.replay.inputs.inputs import Inputs
 from kubeclassic.simulation.replay.outputs import OutputError
-from kubeclassic.simulation.replay.recording import Places, Recording
+from kubeclassic.simulation.replay.recording import Recording
 from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.simulatedcluster import Delays
+from kubeclassic.simulation.replay.settings import Delays, Places
 from tests.support.frameworkbuild import disabled, enabled
 from tests.support.frameworkbuild import scheduler as framework
 from tests.support.replaybuild import BUSY, engine, of_file
@@ -226,7 +226,7 @@ class TestRefusals:
             (b"\x80\x05\x95", "not a checkpoint of kubeclassic"),
             (
                 b'{"what": "kubeclassic checkpoint", "format": 0}\n',
-                "a checkpoint of format 0, wanted 5: made by another version of kubeclassic",
+                "a checkpoint of format 0, wanted 6: made by another version of kubeclassic",
             ),
         ],
     )

@@ -11,7 +11,7 @@ from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.replay.inputs.traces import DELETE, DRAIN, FAIL, RECOVER, UPDATE
 from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.simulatedcluster import Delays
+from kubeclassic.simulation.replay.settings import Delays
 from tests.support.build import node, obj, pod
 from tests.support.replaybuild import BUSY, at, engine, of_file, played, replay, there, told
 

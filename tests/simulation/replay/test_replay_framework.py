@@ -14,7 +14,7 @@ from kubeclassic.framework.status import Status, error, unschedulable
 from kubeclassic.simulation.replay.inputs.inputs import Inputs
 from kubeclassic.simulation.replay.inputs.traces import DELETE, UPDATE, Event
 from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.simulatedcluster import Delays
+from kubeclassic.simulation.replay.settings import Delays
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import disabled, enabled, scheduler
 from tests.support.replaybuild import Json, at, played, replay, there, told

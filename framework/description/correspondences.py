@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from ..core.release import Release
-from .config.defaults import MULTI_POINT
-from .extensionpoints import POINTS
-from .migrate.equivalents import DIFFERENCES, FILTERS, GONE, SCORES
-from .registry import DEFAULT_REGISTRY
+from ...core.release import Release
+from ..config.defaults import MULTI_POINT
+from ..extensionpoints import POINTS
+from ..migrate.equivalents import DIFFERENCES, FILTERS, GONE, SCORES
+from ..registry import DEFAULT_REGISTRY
 
 FILTER_POINTS, SCORE_POINTS = ("preFilter", "filter"), ("preScore", "score")
 STRATEGIES = ("MostRequestedPriority", "RequestedToCapacityRatioPriority")

@@ -1,4 +1,4 @@
-"""What a release with predicates and priorities is, as plain data. For any release see ``framework/describe.py``."""
+"""What a release with predicates and priorities is, as plain data. For any release see ``framework/description/describe.py``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from ..core.release import Gate, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
-from .releases import find_release
+from ...core.release import Gate, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
+from ..releases import find_release
 
 Json = dict[str, Any]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import attrs
 
-from ..predicates import reasons
-from ..predicates.reasons import insufficient
-from .cycle.diagnosis import FILTERED_OUT
-from .plugins.nodeaffinity import NOT_MATCHING
-from .plugins.nodename import DIFFERENT_NODE
-from .plugins.podtopologyspread import MISSING_LABEL
+from ...predicates import reasons
+from ...predicates.reasons import insufficient
+from ..cycle.diagnosis import FILTERED_OUT
+from ..plugins.nodeaffinity import NOT_MATCHING
+from ..plugins.nodename import DIFFERENT_NODE
+from ..plugins.podtopologyspread import MISSING_LABEL
 
 TOO_MANY_PODS, UNTOLERATED = "Too many pods", "node(s) had untolerated taint {KEY: VALUE}"
 

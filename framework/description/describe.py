@@ -7,14 +7,14 @@ from typing import Any
 
 import attrs
 
-from ..algorithmprovider.cellwords import CELLS, value_in_words
-from ..algorithmprovider.describe import behaviour, describe, gate_in_words
-from ..algorithmprovider.releases import DEFAULT_RELEASE
-from ..core.release import Release
+from ...algorithmprovider.description.cellwords import CELLS, value_in_words
+from ...algorithmprovider.description.describe import behaviour, describe, gate_in_words
+from ...algorithmprovider.releases import DEFAULT_RELEASE
+from ...core.release import Release
+from ..registry import DEFAULT_REGISTRY
+from ..releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 from .changes import CHANGES, MESSAGES, Change
 from .correspondences import Successor, points_of, successors, weights
-from .registry import DEFAULT_REGISTRY
-from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 
 Json = dict[str, Any]
 
@@ -140,7 +140,7 @@ def describe_any(name: str, *, all_gates: bool = False) -> Json:
 
 
 def _described(release: Release, all_gates: bool) -> Json:
-    """As :func:`~kubeclassic.algorithmprovider.describe.describe`, for both generations."""
+    """As :func:`~kubeclassic.algorithmprovider.description.describe.describe`, for both generations."""
     if not has_plugins(release.version):
         return describe(release.version, all_gates=all_gates)
     gates = {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in DECISIVE}

@@ -1,0 +1,1 @@
+"""Releases with predicates and priorities in words."""

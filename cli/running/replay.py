@@ -1,0 +1,114 @@
+"""What ``kubeclassic replay`` runs."""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from ...framework.releases import is_auto
+from ...simulation.gcpause import settled
+from ...simulation.replay.checkpoint import Header
+from ...simulation.replay.guard import guarded
+from ...simulation.replay.inputs.inputs import Choice, read_inputs
+from ...simulation.replay.inputs.traces import Reading
+from ...simulation.replay.recording import Recording, found
+from ...simulation.replay.replay import Replay
+from ...simulation.replay.settings import Delays, Places
+from ..output import note
+from ..progress import counting
+from ..report.replay import duration, replay_text
+from ..setup import Setup
+from .cluster import input_notices, keeps_priorities, settled_for
+from .notices import tell_notices
+
+INTERRUPTED = 130
+NOT_COMPARED = {"paths", "output", "series", "checkpoint", "checkpoint_every", "resume", "until", "verbose"}
+"""Parameters that may differ between a checkpoint and what resumes from it."""
+BAR_STEPS = 200
+
+
+def run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: dict[str, Any]) -> int:
+    """Replay; answers the exit status. *more*: the other options by name."""
+    with guarded(places, paths):
+        made = _replay(paths, setup, no_defaults, places, more)
+        recording = Recording(made, places, Header(inputs=made.inputs.digest, options=_options()))
+        checkpoint = found(places) if more["resume"] else None
+        recording.begin(checkpoint)
+        if checkpoint is not None:
+            recording.replay.go_on(more["until"])
+            note(f"resumed at {duration(checkpoint.header.time)}, after {checkpoint.header.steps} steps")
+        _run(recording)
+    note(replay_text(recording.replay))
+    if not recording.replay.is_over:
+        note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
+        return INTERRUPTED
+    ledger, tally = recording.replay.cluster.ledger, recording.replay.cluster.tally
+    return 1 if ledger.waiting_pods or tally.never_scheduled else 0
+
+
+def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: dict[str, Any]) -> Replay:
+    provisional = attrs.evolve(setup, release=None) if is_auto(setup.release) else setup
+    configuration = provisional.configuration()
+    names = setup.scheduler_names(configuration)
+    reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
+    choice = Choice(
+        reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names,
+        digest=places.checkpoint is not None, cron_jobs=more["cron_jobs"], priorities=keeps_priorities(configuration),
+    )  # fmt: skip
+    inputs = read_inputs(paths, choice)
+    settled_setup = settled_for(setup, inputs.nodes)
+    engine = settled_setup.engine(settled_setup.configuration(), inputs.config_maps)
+    tell_notices((*inputs.warnings, *input_notices(inputs, engine.algorithm, setup.release is None)), more["verbose"])
+    delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
+    return Replay(inputs, engine, delays, setup.seed, next(iter(names)), more["recreate"], more["until"])
+
+
+def _options() -> dict[str, str]:
+    """All that the results depend on besides the inputs, by the option's name."""
+    context = click.get_current_context()
+    options = (param for param in context.command.params if param.name not in NOT_COMPARED)
+    return {param.opts[0]: _told(context.params.get(param.name or "")) for param in options}
+
+
+def _told(value: Any) -> str:
+    """An option's value; for a file, a hash of its content too."""
+    if not isinstance(value, Path) or not value.is_file():
+        return str(value)
+    return f"{value} (sha256 {hashlib.sha256(value.read_bytes()).hexdigest()[:16]})"
+
+
+def _run(recording: Recording) -> None:
+    inputs = recording.replay.inputs
+    total = len(inputs.events) + len(inputs.operations)
+    with _stopped_by_interrupt(recording), settled(), counting(total, "replaying") as show:
+        for steps in recording.run():
+            if steps % BAR_STEPS == 0:
+                show(recording.replay.position + recording.replay.program.position, duration(recording.replay.now))
+        recording.end()
+
+
+@contextmanager
+def _stopped_by_interrupt(recording: Recording) -> Iterator[None]:
+    """The first Ctrl-C stops after the current step, a second one at once."""
+
+    def stop(number: int, frame: object) -> None:
+        if recording.stopped:
+            raise KeyboardInterrupt
+        recording.stopped = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,148 @@
+"""What a checkpoint can hold besides plain data: objects of our own classes, methods that are due later, a few functions.
+
+All three are lists of what is allowed. Whatever is not in them is neither written nor read.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from types import FunctionType, MethodType
+from typing import Any
+
+import attrs
+
+from ....algorithmprovider import cells, tiebreak
+from ....api.objects import Map
+from ....core.arrays.batch import Batch
+from ....core.cluster.order import RoundOrder
+from ....core.incremental.answers import AnswerCache
+from ....core.incremental.quick import no_plugins
+from ....core.incremental.scoreboards import Scoreboards
+from ....core.pods.notes import Notes
+from ....core.pods.template import Template
+from ....core.preemption.layout import PodLayout
+from ....core.queue.priority import by_priority, by_priority_and_time
+from ....core.volumes.assumecache import AssumeCache
+from ....core.volumes.binder import class_in_spec
+from ....core.volumes.match import volume_class
+from ....exceptions import KubeclassicError
+from ....framework.flow import held_by
+from ....framework.plugin import Plugin
+
+PACKAGE = __name__.partition(".simulation.")[0]
+ROOMS = (
+    "algorithmprovider.tiebreak", "api.objects", "core.arrays", "core.binding", "core.classic", "core.cluster", "core.cycle",
+    "core.decision.decision", "core.decision.plan", "core.decision.ties", "core.engine", "core.equivalence", "core.failures", "core.feed",
+    "core.incremental", "core.matching", "core.pods", "core.preemption", "core.queue", "core.router", "core.volumes", "framework.cycle",
+    "framework.flow", "framework.plugins", "framework.queue", "framework.status", "predicates", "priorities", "simulation.replay.agenda",
+    "simulation.replay.cluster", "simulation.replay.inputs.churn", "simulation.replay.inputs.traces", "simulation.replay.journal",
+    "simulation.replay.ledger", "simulation.replay.outsideevents", "simulation.replay.replay", "simulation.replay.series",
+    "simulation.replay.settings",
+    "simulation.replay.simulatedcluster", "simulation.replay.tally",
+)  # fmt: skip
+"""Modules, and packages of them, whose attrs classes, enumerations and named tuples can be in a checkpoint. None of them writes files."""
+REBUILT: Mapping[type, tuple[str, ...]] = {
+    Batch: ("table", "rows"),
+    Template: tuple(field.name for field in attrs.fields(Template) if field.init and field.name != "notes"),
+    AnswerCache: ("table", "limit"),
+    Scoreboards: ("answers", "limit"),
+    RoundOrder: ("cache", "table"),
+    PodLayout: ("table", "by_start_time"),
+}
+"""Classes that are rebuilt from these attributes; everything else in them is computed again when it is needed."""
+MAPPINGS = (Map, Notes)
+"""Our own kinds of dict."""
+FUNCTIONS: Mapping[str, Any] = {
+    "held_by": held_by,
+    "no_plugins": no_plugins,
+    "first_best": cells.first_best,
+    "round_robin": cells.round_robin,
+    "class_in_spec": class_in_spec,
+    "volume_class": volume_class,
+    "by_priority": by_priority,
+    "by_priority_and_time": by_priority_and_time,
+    "namespace": attrs.fields(AssumeCache).group.default,
+}
+"""Functions by name. Those of the release are among the parts of the engine that have a name (:mod:`.namedparts`)."""
+METHODS = frozenset({
+    "core.incremental.quick.QuickPath.row",
+    "core.queue.priority.PriorityQueue._ends_before",
+    "framework.flow.FrameworkFlow._latest_cycle",
+    "framework.flow.FrameworkFlow._profile",
+    "framework.queue.queue.FrameworkQueue._ends_before",
+    *(f"simulation.replay.cluster.churnprogram.ChurnProgram.{name}" for name in ("_advance", "_churn", "_go_on", "_recover_one", "make")),
+    *(f"simulation.replay.cluster.nodefailures.NodeFailures.{name}" for name in ("_evict_if_deleted", "_evict_if_failed")),
+    *(
+        f"simulation.replay.cluster.pods.PodLifecycles.{name}"
+        for name in ("_bind", "_bind_when_ready", "_finish", "_gone", "_run", "_time_is_up")
+    ),
+    "simulation.replay.cluster.volumecontroller.VolumeController._provision",
+    "simulation.replay.recording.Recording._add_event",
+    "simulation.replay.recording.Recording._add_row",
+    "simulation.replay.series.Series.at_instant",
+})  # fmt: skip
+"""Methods that a checkpoint can hold together with their object: tasks, and what parts of the scheduler ask each other."""
+QUEUE_SORT = "less"
+"""The method of a QueueSort plugin."""
+
+
+class StateError(KubeclassicError):
+    """Something is in the state that a checkpoint cannot hold, or in a checkpoint that none can hold."""
+
+
+def name_of(kind: type) -> str:
+    """A class of ours by module and name, without the package's own."""
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{PACKAGE}.")
+
+
+@cache
+def is_allowed(kind: Any) -> bool:
+    """Whether objects of *kind* can be in a checkpoint, and *kind* itself as the key of a dict."""
+    return class_called(name_of(kind)) is kind
+
+
+def class_called(name: str) -> type | None:
+    """The class that :func:`name_of` calls *name*, if it is one that can be in a checkpoint. Nothing is imported for it."""
+    room, _, own = name.rpartition(".")
+    if not any(room == allowed or room.startswith(f"{allowed}.") for allowed in ROOMS):
+        return None
+    kind = getattr(sys.modules.get(f"{PACKAGE}.{room}"), own, None)
+    if not isinstance(kind, type) or name_of(kind) != name:
+        return None
+    return kind if is_record(kind) or kind in MAPPINGS or issubclass(kind, enum.Enum) or is_named_tuple(kind) else None
+
+
+def is_record(kind: type) -> bool:
+    """Whether objects of *kind* are written attribute by attribute."""
+    return attrs.has(kind) or kind is tiebreak.Lottery
+
+
+def is_named_tuple(kind: type) -> bool:
+    """Whether *kind* is a named tuple."""
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def fields_of(kind: type) -> tuple[str, ...]:
+    """The attributes of a record, in order."""
+    if kind in REBUILT:
+        return REBUILT[kind]
+    return tuple(field.name for field in attrs.fields(kind)) if attrs.has(kind) else ("_draw",)
+
+
+def method(owner: Any, name: Any) -> Callable[..., Any]:
+    """The method called *name* of *owner*; raises :class:`StateError` unless it is one that a checkpoint can hold."""
+    wanted = f"{name_of(type(owner))}.{name}"
+    if wanted not in METHODS and not (isinstance(owner, Plugin) and name == QUEUE_SORT):
+        raise StateError(f"got the method {wanted[:200]}, wanted one that a replay puts off")
+    found: Callable[..., Any] = getattr(owner, name)
+    return found
+
+
+def partly(function: Any, *arguments: Any) -> partial[Any]:
+    """*function*, a method or a function of those allowed, with its first arguments."""
+    if not isinstance(function, (MethodType, FunctionType)):
+        raise StateError("got a task that is no method")
+    return partial(function, *arguments)

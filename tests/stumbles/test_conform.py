@@ -1,0 +1,108 @@
+"""What users of conform stumbled over: files that are not what they should be, and families without a case."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.simulation.conform import check_family, find_families, read_cases
+from tests.conftest import ROOT
+
+PROBLEM = {"name": "a", "version": "1.16", "pending": []}
+SCRIPT = {"name": "a", "version": "1.27", "podPriority": True, "script": [{"op": "pop"}]}
+GOOD = json.dumps(PROBLEM).encode()
+
+
+def told(path: Path) -> str:
+    """The one line about a file of cases that is refused."""
+    with pytest.raises(ManifestError) as refused:
+        list(read_cases(path))
+    assert "\n" not in str(refused.value)
+    return str(refused.value).removeprefix(str(path)).removeprefix(", ")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"{", "line 1, column 2: broken JSON: expecting property name"),
+        (b"\xff\n", ": byte 0: got bytes that are no text, wanted UTF-8"),
+        (b"[" * 100_000, ": JSON nested too deeply"),
+        (b'{"a": NaN}', ": broken JSON: got NaN, wanted a number"),
+        (b'{"a": ' + b"9" * 5000 + b"}", ": broken JSON: got a number of more than 4,300 digits"),
+        (GOOD + b"\n\n5\n", "line 3: wanted a case: an object with a name"),
+        (gzip.compress(GOOD * 500, mtime=0)[:-9], ": broken gzip data"),
+        (gzip.compress(GOOD, mtime=0)[:20] + b"xxxxxxxxxxxx", ": broken gzip data"),
+    ],
+)
+def test_a_broken_file_is_told_in_one_line(tmp_path: Path, content: bytes, text: str) -> None:
+    """Bytes that are no text, no JSON or no gzip end with the file and what is wrong."""
+    path = tmp_path / "x.cases.jsonl"
+    path.write_bytes(content)
+    assert told(path).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"version": 1.16}, "version: got 1.16, wanted a string"),
+        ({"pending": {}}, "pending: got an empty object, wanted a list of objects"),
+        ({"pending": ["a"]}, "pending: got a list, wanted a list of objects"),
+        ({"pending": [{"event": "add"}]}, "pending[0]: no object: wanted an object"),
+        ({"pending": [{"event": "bring", "object": {}}]}, 'pending[0]: event: got "bring", wanted add, update, delete'),
+        ({"objects": [1]}, "objects: got a list, wanted a list of objects"),
+        ({"nominated": {"a": 1}}, "nominated: got an object, wanted an object of strings"),
+        ({"config": []}, "config: got an empty list, wanted an object"),
+        ({"config": {"policy": "p"}}, 'config: policy: got "p", wanted an object'),
+        ({"config": {"preemption": 1}}, "config: preemption: got 1, wanted true or false"),
+        ({"config": {"percentageOfNodesToScore": 2**40}}, "config: percentageOfNodesToScore: got 1099511627776, wanted a whole number"),
+        ({"config": {"polcy": {}}}, 'config: field polcy is not known: wanted policy, profile, '),
+    ],
+)  # fmt: skip
+def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path: Path, changes: dict[str, Any], text: str) -> None:
+    """A field of a case that is missing, unknown or of another type is named."""
+    path = tmp_path / "x.cases.jsonl"
+    path.write_text(json.dumps(PROBLEM | changes))
+    assert told(path).startswith(f"line 1: {text}")
+
+
+@pytest.mark.parametrize(
+    ("operation", "text"),
+    [
+        ({"op": []}, "op: got an empty list, wanted one of add"),
+        ({"op": "add"}, "no pod: wanted an object"),
+        ({"op": "add", "pod": "ns/a"}, 'pod: got "ns/a", wanted an object'),
+        ({"op": "delete", "pod": {}}, "pod: got an empty object, wanted a string"),
+        ({"op": "advance", "seconds": -1}, "seconds: got -1, wanted a number from 0 to"),
+        ({"op": "advance", "seconds": 1e300}, "seconds: got 1e+300, wanted a number from 0 to"),
+        ({"op": "nominate", "pod": "ns/a"}, "no node: wanted a string"),
+        ({"op": "move", "event": "NodeAd"}, 'event: got "NodeAd", wanted an event of the framework; did you mean "NodeAdd"'),
+        ({"op": "unschedulable", "pod": "ns/a", "plugins": "x"}, 'plugins: got "x", wanted a list of strings'),
+        ({"op": "pop", "pods": 1}, 'field pods is not known: wanted op'),
+    ],
+)  # fmt: skip
+def test_a_script_with_wrong_operations_is_told_in_one_line(tmp_path: Path, operation: Any, text: str) -> None:
+    """An operation of a script that cannot be carried out is named by its number."""
+    path = tmp_path / "x.cases.jsonl"
+    path.write_text(json.dumps(SCRIPT | {"script": [{"op": "pop"}, operation]}))
+    assert told(path).startswith(f"line 1: script[1]: {text}")
+
+
+def test_a_family_without_a_case_is_an_error(tmp_path: Path) -> None:
+    """An empty file of cases proves nothing, so it is refused."""
+    for kind in ("cases", "answers"):
+        (tmp_path / f"x.{kind}.jsonl.gz").write_bytes(gzip.compress(b"\n"))
+    (family,) = find_families([tmp_path])
+    with pytest.raises(ManifestError, match="got no case, wanted at least one"):
+        check_family(family)
+
+
+def test_every_kept_family_has_a_case() -> None:
+    """No file of cases that is kept with the project is empty."""
+    families = find_families([ROOT / "tests" / "conformance"])
+    assert len(families) > 150
+    assert [family for family in families if next(read_cases(family.cases), None) is None] == []

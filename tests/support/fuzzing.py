@@ -1,0 +1,314 @@
+"""Input that was changed at random: the entry points for it, seeds, changes of texts and of structures, and what came of each try."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import random
+import signal
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from kubeclassic import Cluster, Scheduler
+from kubeclassic.algorithmprovider import resolve
+from kubeclassic.algorithmprovider.config import load_configuration as load_classic
+from kubeclassic.algorithmprovider.config import load_policy
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.load import load
+from kubeclassic.cli.configurations import Wanted
+from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.framework.building import build_engine
+from kubeclassic.framework.config.configuration import load_configuration
+from kubeclassic.simulation.conform import answer_case, read_answers, read_cases
+from kubeclassic.simulation.replay.checkpoint import Header, _as_json, _checksum, save
+from kubeclassic.simulation.replay.checkpoint import load as load_checkpoint
+from kubeclassic.simulation.replay.inputs.inputs import read_inputs
+from tests.conftest import ROOT
+
+SECONDS = 10
+"""How long one try may take."""
+ANSWER, REFUSED, SLOW = "answer", "documented error", "too slow"
+NODES = b"sn,cpu_milli,memory_mib,gpu,model\nn-1,4000,8192,2,T4\nn-2,8000,16384,0,\n"
+PODS = (
+    b"name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
+    b"p-1,1000,1024,1,500,T4|V100,LS,Running,0,100,1\np-2,2000,64,0,0,,BE,Pending,5,90,7\n"
+)
+CONFIGURATIONS = (
+    b"release=1.16 policy=p.json percentage=50",
+    b"release=1.27 'profile=a b.yaml' tie-break=first feature-gates=A=true,B=false",
+)
+ODD: tuple[Any, ...] = (
+    None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**30, 1.5, float("nan"), float("inf"), "", "x", "-1", "1e999", "9" * 5000, "\0",
+    "\ud800", "\uff11\uff12", "😀", [], {}, [[]], {"": {}}, [None], {"a": None}, "100000000Ei", "2006-01-02T15:04:05Z", "Infinity",
+)  # fmt: skip
+TOKENS = (
+    b"\0", b"\xff", b"\xed\xa0\x80", b"null", b"NaN", b"-1", b"1e999", b"9" * 20, b"!!bool x", b"!!int ''", b"!!timestamp x",
+    b"&a [*a]", b"*a", b"<<: *a", b"? ", b"---\n", b"{", b"[", b'"', b"'", b"\\", b",", b"\n", b"\r", b"\t", b": ", b"- ", b"%",
+    b"\xef\xbb\xbf", b"\xff\xfe", b"\x1f\x8b", b"|", b"[" * 2000, b"{a: " * 500, b"0x", b"\xd9\xa3",
+)  # fmt: skip
+
+
+# --- entry points ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _file(content: bytes, name: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_bytes(content)
+        yield path
+
+
+def _manifests(content: bytes) -> None:
+    with _file(content, "cluster.yaml") as path:
+        load([path])
+
+
+def _decisions(content: bytes) -> None:
+    with _file(content, "cluster.yaml") as path:
+        list(Scheduler(Cluster.load(path)).run())
+
+
+def _policy(content: bytes) -> None:
+    with _file(content, "policy.json") as path:
+        resolve(RELEASES["1.16"], policy=load_policy(path))
+
+
+def _configuration(content: bytes) -> None:
+    with _file(content, "config.yaml") as path:
+        load_classic(path)
+
+
+def _profile(content: bytes) -> None:
+    with _file(content, "profile.yaml") as path:
+        build_engine(load_configuration(path))
+
+
+def _scenario(content: bytes) -> None:
+    with _file(content, "scenario.yaml") as path:
+        read_inputs([path])
+
+
+def _nodes_csv(content: bytes) -> None:
+    with _file(content, "nodes.csv") as path, _file(PODS, "pods.csv") as pods:
+        read_inputs([path, pods])
+
+
+def _pods_csv(content: bytes) -> None:
+    with _file(content, "pods.csv") as path, _file(NODES, "nodes.csv") as nodes:
+        read_inputs([nodes, path])
+
+
+def _cases(content: bytes) -> None:
+    with _file(content, "x.cases.jsonl") as path:
+        for case in read_cases(path):
+            answer_case(case)
+
+
+def _answers(content: bytes) -> None:
+    with _file(content, "x.answers.jsonl") as path:
+        list(read_answers(path))
+
+
+def _checkpoint(content: bytes) -> None:
+    with _file(content, "state") as path:
+        found = load_checkpoint(path)
+        assert found is not None
+        found.check(HEADER)
+        found.state({})
+
+
+def _a(content: bytes) -> None:
+    wanted = Wanted.parse("a", content.decode("utf-8", "surrogateescape"))
+    assert wanted.percentage is None or wanted.percentage >= 0
+    wanted.scheduler_name()
+
+
+HEADER = Header(inputs="digest", options={"--seed": "1"})
+ENTRY_POINTS: Mapping[str, Callable[[bytes], None]] = {
+    "manifests": _manifests, "decisions": _decisions, "policy": _policy, "configuration": _configuration, "profile": _profile,
+    "scenario": _scenario, "nodes.csv": _nodes_csv, "pods.csv": _pods_csv, "cases": _cases, "answers": _answers, "checkpoint": _checkpoint,
+    "a": _a,
+}  # fmt: skip
+"""Name -> what reads input of that kind."""
+
+
+# --- seeds ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def seeds(entry: str) -> tuple[bytes, ...]:
+    """Good input for an entry point."""
+    examples = ROOT / "examples"
+    found: dict[str, Callable[[], list[bytes]]] = {
+        "manifests": lambda: _contents(examples / "cluster", "*.yaml"),
+        "decisions": lambda: [b"\n---\n".join(_contents(examples / "cluster", "*.yaml"))],
+        "policy": lambda: [path.read_bytes() for path in sorted((examples / "policies").glob("*.json"))],
+        "configuration": lambda: _contents(examples / "policies", "scheduler-config.yaml"),
+        "profile": lambda: _contents(examples / "profiles", "*.yaml"),
+        "scenario": lambda: _contents(examples, "day.yaml"),
+        "nodes.csv": lambda: [NODES],
+        "pods.csv": lambda: [PODS],
+        "cases": lambda: _few_lines("cases"),
+        "answers": lambda: _few_lines("answers"),
+        "checkpoint": lambda: [_made_checkpoint()],
+        "a": lambda: list(CONFIGURATIONS),
+    }
+    return tuple(found[entry]())
+
+
+def _contents(folder: Path, pattern: str) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(folder.glob(pattern))]
+
+
+def _few_lines(kind: str) -> list[bytes]:
+    """Some short cases, or answers, of each sort."""
+    found = []
+    for family in ("1.13/queue", "1.27/queue", "1.16/preemption", "1.16/policy", "1.27/profile", "1.15/events", "1.12/volumebinding"):
+        lines = gzip.decompress((ROOT / "tests" / "conformance" / f"{family}.{kind}.jsonl.gz").read_bytes()).splitlines()
+        found += sorted(filter(None, lines), key=len)[:2]
+    return found
+
+
+def _made_checkpoint() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "state")
+        save(path, HEADER, {"a": [1, 2.5, "x", (None, True)], "b": {1: random.Random(1), "c": frozenset([b"x"])}}, {})
+        return path.read_bytes()
+
+
+# --- changes --------------------------------------------------------------------------------------------------------
+
+
+def changed(entry: str, seed: int) -> bytes:
+    """Input for an entry point, changed as *seed* says: its structure, its text, or both."""
+    draw = random.Random(seed)
+    content = draw.choice(seeds(entry))
+    if draw.random() < 0.6:
+        content = _restructured(entry, content, draw)
+    for _ in range(draw.choice((0, 1, 1, 2, 5))):
+        content = _edited(content, draw, seeds(entry))
+    return gzip.compress(content)[: draw.choice((None, -5))] if draw.random() < 0.02 else content
+
+
+def _edited(content: bytes, draw: random.Random, others: tuple[bytes, ...]) -> bytes:
+    start = draw.randrange(len(content) + 1)
+    end = min(len(content), start + draw.choice((0, 1, 1, 3, 20, 300)))
+    other = draw.choice(others)
+    there = draw.randrange(len(other) + 1)
+    middle = draw.choice((
+        b"", draw.choice(TOKENS), draw.choice(TOKENS), bytes([draw.randrange(256)]), content[start:end] * 2, other[there : there + 60],
+    ))  # fmt: skip
+    return content[:start] + middle + content[end:]
+
+
+def _restructured(entry: str, content: bytes, draw: random.Random) -> bytes:
+    """The same with some values of its structure replaced, doubled or gone."""
+    if entry in ("nodes.csv", "pods.csv", "a"):
+        separator = b" " if entry == "a" else b","
+        parts = content.split(separator)
+        parts[draw.randrange(len(parts))] = str(draw.choice(ODD)).encode("utf-8", "surrogatepass")
+        return separator.join(parts)
+    if entry == "checkpoint":
+        return _resealed(content, draw)
+    documents = [json.loads(content)] if entry in ("cases", "answers", "policy") else _parsed(content)
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        _change_one(documents, draw)
+    return b"\n---\n".join(_written(document) for document in documents) if documents else b""
+
+
+@cache
+def _parsed_once(content: bytes) -> str:
+    return json.dumps(list(yaml.safe_load_all(content)), default=str)
+
+
+def _parsed(content: bytes) -> list[Any]:
+    found: list[Any] = json.loads(_parsed_once(content))
+    return found
+
+
+def _written(document: Any) -> bytes:
+    return json.dumps(document).encode()
+
+
+def _resealed(content: bytes, draw: random.Random) -> bytes:
+    """A checkpoint with changed data under a right checksum."""
+    first, _, body = content.partition(b"\n")
+    header, state = json.loads(first), json.loads(body)
+    header.pop("sha256")
+    for _ in range(draw.choice((1, 2, 5))):
+        _change_one([state] if draw.random() < 0.8 else [header], draw)
+    body = _as_json(state)
+    return _as_json({**header, "sha256": _checksum(header, body)}) + b"\n" + body
+
+
+def _change_one(root: Any, draw: random.Random) -> None:
+    """Replace, double or drop one value anywhere below *root*."""
+    places = list(_places(root))
+    if not places:
+        return
+    holder, key = draw.choice(places)
+    what = draw.random()
+    if what < 0.6:
+        holder[key] = copy.deepcopy(draw.choice(ODD))
+    elif what < 0.75:
+        other, there = draw.choice(places)
+        holder[key] = copy.deepcopy(other[there])
+    elif what < 0.85 and isinstance(holder, list):
+        holder.insert(key, copy.deepcopy(holder[key]))
+    elif what < 0.9 and isinstance(holder, dict):
+        holder[str(draw.choice(ODD))] = holder[key]
+    else:
+        del holder[key]
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield value, key
+        yield from _places(value[key])
+
+
+# --- tries ----------------------------------------------------------------------------------------------------------
+
+
+class TooSlow(BaseException):
+    """A try took too long."""
+
+
+def tried(entry: str, content: bytes) -> str:
+    """What came of *content*: :data:`ANSWER`, :data:`REFUSED`, :data:`SLOW`, or the error that nobody documented and its place."""
+    try:
+        with _limited():
+            ENTRY_POINTS[entry](content)
+    except KubeclassicError as error:
+        text = str(error)
+        return REFUSED if "\n" not in text and len(text) < 5000 else f"an error of {len(text)} characters or several lines: {text[:80]!r}"
+    except TooSlow:
+        return SLOW
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__}: {str(error)[:120]} ({Path(last.filename).name}:{last.lineno})"
+    return ANSWER
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    def stop(number: int, frame: object) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
