@@ -2,7 +2,8 @@
 
 ``Cluster`` and ``Scheduler`` decide; ``predicate``, ``priority`` and ``CATALOGUE`` are for your own rules, together with what rules
 get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, ``Reads``). ``Plugin`` is the base of plugins for
-the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``.
+the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
+``wait`` is Permit's answer for a pod that has to wait on its node.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from .core.rule import Reads
     from .exceptions import ExtenderError, KubeclassicError, ManifestError, PolicyError, UnknownNameError
     from .framework.plugin import Plugin, each_node
-    from .framework.status import unresolvable, unschedulable
+    from .framework.status import Status, unresolvable, unschedulable, wait
     from .predicates.rule import predicate
     from .priorities.rule import priority
     from .scheduler import Scheduler
@@ -47,6 +48,7 @@ __all__ = [
     "Reads",
     "Reason",
     "Scheduler",
+    "Status",
     "Template",
     "UnknownNameError",
     "__version__",
@@ -55,6 +57,7 @@ __all__ = [
     "priority",
     "unresolvable",
     "unschedulable",
+    "wait",
 ]
 
 _HOMES = {
@@ -70,7 +73,7 @@ _HOMES = {
     "exceptions": ("ExtenderError", "KubeclassicError", "ManifestError", "PolicyError", "UnknownNameError"),
     "framework.plugin": ("Plugin", "each_node"),
     "scheduler": ("Scheduler",),
-    "framework.status": ("unresolvable", "unschedulable"),
+    "framework.status": ("Status", "unresolvable", "unschedulable", "wait"),
     "predicates.rule": ("predicate",),
     "priorities.rule": ("priority",),
 }

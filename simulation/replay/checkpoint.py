@@ -29,7 +29,7 @@ from ...core.preemption.layout import PodLayout
 from ...exceptions import KubeclassicError
 
 MAGIC = "kubeclassic checkpoint"
-FORMAT = 5
+FORMAT = 6
 """Goes up with every change of what a checkpoint holds or means."""
 REBUILT: Mapping[type, tuple[str, ...]] = {
     Batch: ("table", "rows"),

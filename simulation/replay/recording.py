@@ -12,7 +12,7 @@ import attrs
 from .checkpoint import Checkpoint, Header, load, save
 from .journal import Record
 from .outputs import GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
-from .pickling import named_parts, plugin_states, restore_plugins
+from .pickling import named_parts, plugin_states, restore_plugins, restore_waiting_pods, waiting_pods
 from .replay import Replay
 from .series import Series, columns
 
@@ -53,6 +53,7 @@ class Recording:
             state = checkpoint.state(self._named_parts())
             self.replay, self._series, self._rows = state["replay"], state["series"], state["rows"]
             restore_plugins(self.replay.engine, state["plugins"])
+            restore_waiting_pods(self.replay.engine, state["waiting"])
         marks = {} if checkpoint is None else checkpoint.header.files
         for name, path in self._growing().items():
             mark = marks.get(name)
@@ -125,8 +126,8 @@ class Recording:
         marks = {name: file.mark() for name, file in self._files.items()}
         files = {name: (mark.offset, mark.checksum) for name, mark in marks.items()}
         header = attrs.evolve(self.header, steps=self.replay.steps, time=self.replay.now, files=files)
-        plugins = plugin_states(self.replay.engine)
-        state = {"replay": self.replay, "series": self._series, "rows": self._rows, "plugins": plugins}
+        of_profiles = {"plugins": plugin_states(self.replay.engine), "waiting": waiting_pods(self.replay.engine)}
+        state = {"replay": self.replay, "series": self._series, "rows": self._rows, **of_profiles}
         save(self.places.checkpoint, header, state, self._named_parts())
 
     def _named_parts(self) -> Mapping[str, Any]:
