@@ -70,12 +70,16 @@ class FrameworkEvents(EventRouter):
             super()._tell_cache(old, new)
 
     def _tell_queue(self, old: Pod | None, new: Pod | None) -> None:
-        if new is not None or old is None or not self.engine.cache.is_assumed(old):
+        if new is not None or old is None:
             super()._tell_queue(old, new)
             return
-        # The volumes that it was to get are given back with its reservation.
-        self.queue.delete(old)
-        if self.engine.flow.binding.removed(old):
+        was_waiting = self.engine.flow.binding.removed(old)
+        if was_waiting or self.engine.cache.is_assumed(old):
+            # The volumes that it was to get are given back with its reservation.
+            self.queue.delete(old)
+        else:
+            super()._tell_queue(old, new)
+        if was_waiting:
             self.queue.move_all(ASSIGNED_POD_DELETE)
 
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:

@@ -174,6 +174,21 @@ class TestDeletion:
         assert not engine.cache.is_assumed(new)
 
 
+    def test_a_waiting_pod_that_somebody_else_binds(self) -> None:
+        """Such an event ends the wait too, and what was reserved for the pod is given back; the pod itself stays where it is."""
+        engine, new = waiting_scheduler(node("a"), node("b")), asking(Doorman="10")
+        events = engine.flow.router(engine.flow.queue(Clock()), "default-scheduler")
+        events.put(new)
+        events.queue.pop()
+        decided(engine, new)
+        engine.flow.binding.reserve(new, "a")
+        events.put(new.bound_to("b"))
+        assert engine.flow.binding.permitted(new, "a") == Failure("removed", "Unschedulable")
+        state = engine.cache.state(new)
+        assert state is not None
+        assert (state.node_name, doorman(engine).reserved) == ("b", set())
+
+
 class Waker(Plugin):
     """Wants all pods that it knows of to be tried next."""
 

@@ -133,6 +133,16 @@ class TestWords:
         assert doorman(made.engine).reserved == set()
 
 
+    def test_the_scheduler_goes_on_meanwhile(self) -> None:
+        """One pod is scheduled at a time, but bindings overlap: a pod that waits holds up nobody, and its steps come in order."""
+        made = of(*there(node("a")), at(1, asking("one", Doorman="100")), at(2, asking("two")))
+        steps_to(made, 7)
+        the_one(made.engine).allow("Doorman")
+        played(made)
+        seen = [step for step in doorman(made.engine).seen if step.startswith("Doorman")]
+        assert seen == [f"Doorman {step}" for step in ("reserve one", "reserve two", "pre_bind two", "pre_bind one")]
+
+
 class TestDeletion:
     @pytest.mark.parametrize("time", [5, 11])
     def test_a_pod_that_is_deleted_while_it_waits(self, time: float) -> None:
