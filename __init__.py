@@ -2,7 +2,8 @@
 
 ``Cluster`` and ``Scheduler`` decide; ``predicate``, ``priority`` and ``CATALOGUE`` are for your own rules, together with what rules
 get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, ``Reads``). ``Plugin`` is the base of plugins for
-the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``.
+the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
+``wait`` is Permit's answer for a pod that has to wait on its node.
 
 ``simulate``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do what the commands do, in one call each.
 """
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .exceptions import ExtenderError, KubeclassicError, ManifestError, PolicyError, UnknownNameError, WrongTypeError
     from .framework.plugin import Plugin, each_node
     from .framework.recipe import ClassicOptions, SchedulerOptions
-    from .framework.status import unresolvable, unschedulable
+    from .framework.status import Status, unresolvable, unschedulable, wait
     from .predicates.rule import predicate
     from .priorities.rule import priority
     from .scheduler import Scheduler
@@ -66,6 +67,7 @@ __all__ = [
     "Scheduler",
     "SchedulerOptions",
     "SimulationResult",
+    "Status",
     "Template",
     "UnknownNameError",
     "WrongTypeError",
@@ -82,6 +84,7 @@ __all__ = [
     "simulate",
     "unresolvable",
     "unschedulable",
+    "wait",
 ]
 
 _HOMES = {
@@ -105,7 +108,7 @@ _HOMES = {
     "simulation.functions.openb": ("ImportResult", "import_openb"),
     "simulation.functions.replay": ("ReplayResult", "replay"),
     "simulation.functions.simulate": ("SimulationResult", "simulate"),
-    "framework.status": ("unresolvable", "unschedulable"),
+    "framework.status": ("Status", "unresolvable", "unschedulable", "wait"),
     "predicates.rule": ("predicate",),
     "priorities.rule": ("priority",),
 }

@@ -171,6 +171,14 @@ class Scheduler:
         return tuple(pod for pod in pods if not self._host_of(pod) and pod.key not in self._run.evicted)
 
     @property
+    def waiting_on_permit(self) -> tuple[Pod, ...]:
+        """The pods that have a host where Permit plugins still make them wait: their decisions have ``is_waiting``. Do not bind them yet.
+
+        Cycles of other pods let plugins allow them, or reject them: then they are in :attr:`waiting` again.
+        """
+        return tuple(self._run.held)
+
+    @property
     def evicted(self) -> Mapping[str, str]:
         """The pods that had to leave -> the pod that took their place. A pod can be here after a decision that gave it a node."""
         return dict(self._run.evicted)

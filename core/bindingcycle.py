@@ -6,6 +6,7 @@ pkg/scheduler/schedule_one.go.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import attrs
@@ -28,14 +29,65 @@ class Failure:
         return self.reason == UNSCHEDULABLE
 
 
+class Waiting(Protocol):
+    """The wait of a reserved pod until plugins allow its binding, or reject it. It has no clock: its owner calls :meth:`pass_time`."""
+
+    on_end: Callable[[], None] | None
+    """Called once, when the wait ends. It must not use the scheduler, which may be in the middle of another pod's cycle."""
+
+    @property
+    def pending_plugins(self) -> tuple[str, ...]:
+        """The plugins that it waits for."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended; then :meth:`BindingCycle.permitted` is next."""
+        ...
+
+    @property
+    def timeout(self) -> float:
+        """How long it lasts at most, in seconds from its beginning. It can grow when a plugin allows the pod."""
+        ...
+
+    def allow(self, plugin: str) -> None:
+        """*plugin* allows the binding; the wait ends when the last pending plugin does so."""
+        ...
+
+    def pass_time(self, waited: float) -> None:
+        """It has lasted *waited* seconds; a wait of that :attr:`timeout` or a shorter one ends here."""
+        ...
+
+
 class BindingCycle(Protocol):
-    """The steps of one scheduler; *pod* is the object without a node. A step that fails undoes the earlier steps itself."""
+    """The steps of one scheduler; *pod* is the object without a node. A step that fails undoes the earlier steps itself.
+
+    In order: :meth:`reserve`; where :meth:`waiting` answers with a wait, its end and :meth:`permitted`; :meth:`begin`; where
+    :meth:`waits_for_claims` says so, the wait for volumes; :meth:`bind`. After a failure of any step but the first, others may fit:
+    ``EventRouter.pod_given_up`` tells the queue.
+    """
 
     ends_nominations: bool
     """A pod whose binding fails loses its nomination."""
 
     def reserve(self, pod: Pod, host: str) -> Failure | None:
         """The end of the scheduling cycle: the pod is assumed on *host*."""
+        ...
+
+    def waiting(self, pod: Pod) -> Waiting | None:
+        """What a reserved pod waits for before :meth:`begin`; None: it need not wait."""
+        ...
+
+    def permitted(self, pod: Pod, host: str) -> Failure | None:
+        """The end of a pod's wait, which is over: the pod was allowed, or why it was rejected."""
+        ...
+
+    def removed(self, pod: Pod) -> bool:
+        """The API has the pod no more, or on a node: if it waits it is rejected. Answers whether it does."""
+        ...
+
+    def preempt(self, victim: Pod, preemptor: Pod) -> bool:
+        """Reject *victim* if it waits, and so has to lose its node only; if not (False), it has to be deleted."""
         ...
 
     def waits_for_claims(self, pod: Pod) -> bool:
@@ -51,7 +103,7 @@ class BindingCycle(Protocol):
         ...
 
     def give_back(self, pod: Pod, host: str) -> None:
-        """Undo :meth:`reserve`, because the pod will not be bound."""
+        """Undo :meth:`reserve`, because the pod will not be bound. If it waits, its wait is dropped."""
         ...
 
     def failure(self, text: str) -> Failure:

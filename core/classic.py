@@ -16,7 +16,7 @@ import numpy as np
 from ..api.objects import KubeObject, Pod
 from ..exceptions import CacheError, ExtenderError
 from .arrays.types import Mask, Rows
-from .bindingcycle import UNSCHEDULABLE, Failure
+from .bindingcycle import UNSCHEDULABLE, Failure, Waiting
 from .cluster.order import RoundOrder
 from .cycle import Cycle
 from .decision.decision import Decision, Details
@@ -267,6 +267,18 @@ class ClassicBinding:
     def reserve(self, pod: Pod, host: str) -> Failure | None:
         error = self.engine.assume(pod, host)
         return None if error is None else self.failure(error)
+
+    def waiting(self, pod: Pod) -> Waiting | None:
+        return None
+
+    def permitted(self, pod: Pod, host: str) -> Failure | None:
+        return None
+
+    def removed(self, pod: Pod) -> bool:
+        return False
+
+    def preempt(self, victim: Pod, preemptor: Pod) -> bool:
+        return False
 
     def waits_for_claims(self, pod: Pod) -> bool:
         return self.engine.binder.enabled

@@ -1,10 +1,14 @@
-"""A run: cycle after cycle on a cluster that changes with each decision."""
+"""A run: cycle after cycle on a cluster that changes with each decision.
+
+It has no clock, so a pod that waits on Permit waits until plugins allow or reject it in the cycles of other pods.
+"""
 
 from __future__ import annotations
 
 import attrs
 
 from ..api.objects import KubeObject, Pod
+from .bindingcycle import Failure
 from .decision.decision import Decision
 from .decision.plan import Preemption
 from .engine import Engine
@@ -25,6 +29,9 @@ class Run:
     """Key -> pod, with its current status."""
     _waiting: dict[str, Pod] = attrs.field(factory=dict)
     """Key -> pod that waits for a node, as it was last put."""
+    _held: dict[str, Decision] = attrs.field(factory=dict)
+    """Key of a pod that waits on Permit -> its decision."""
+    _ended: list[tuple[Decision, Failure | None]] = attrs.field(factory=list)
 
     def __attrs_post_init__(self) -> None:
         self.feed = Feed(self.engine)
@@ -67,10 +74,17 @@ class Run:
             self.engine.nominations.add(pod)
 
     def _stop_waiting(self, pod: Pod) -> None:
+        self._stop_holding(pod)
         self._waiting.pop(pod.key, None)
         waiting = self._pods.pop(pod.key, None)
         if waiting is not None:
             self.engine.nominations.remove(waiting)
+
+    def _stop_holding(self, pod: Pod) -> None:
+        held = self._held.get(pod.key)
+        if held is not None:
+            self.engine.flow.binding.removed(held.pod)
+            self._end_waits()
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 
@@ -82,6 +96,7 @@ class Run:
             self._place(decision, decision.host)
         if decision.host is None:
             self._wait(decision, waiting, retry)
+        self._end_waits()
         return decision
 
     def follow(self, pod: Pod, led: Decision) -> Decision:
@@ -89,10 +104,19 @@ class Run:
         decision, waiting = self._decide(pod)
         if led.host is None:
             self._wait(attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated), waiting, retry=True)
-        elif self.engine.assume(decision.pod, led.host) is not None and self.engine.cache.state(decision.pod) is None:
-            self.engine.cache.assume(decision.pod.bound_to(led.host))
-            self.engine.nominations.remove(decision.pod)
+        else:
+            self.engine.assume(decision.pod, led.host)
+            self._end_own_wait(decision.pod, led.host)
+            if self.engine.cache.state(decision.pod) is None:
+                self.engine.cache.assume(decision.pod.bound_to(led.host))
+                self.engine.nominations.remove(decision.pod)
         return decision
+
+    def give_back(self, pod: Pod) -> None:
+        """Another scheduler's plugins rejected a pod whose decision :meth:`follow` applied: it loses its host."""
+        state = self.engine.cache.state(pod)
+        if state is not None and state.assumed:
+            self.engine.flow.binding.give_back(pod, state.node_name)
 
     def _decide(self, pod: Pod) -> tuple[Decision, str]:
         """The decision, and the node that the pod was nominated to before the cycle."""
@@ -113,12 +137,48 @@ class Run:
         keys, self._retries = self._retries, []
         return [self._pods[key] for key in keys]
 
+    def take_ended(self) -> list[tuple[Decision, Failure | None]]:
+        """The waits on Permit that ended: the pod's decision, and why the pod has no host any more, or None; the list is cleared."""
+        ended, self._ended = self._ended, []
+        return ended
+
+    @property
+    def held(self) -> list[Pod]:
+        """The pods that have a host and wait on Permit, in order."""
+        return [decision.pod for decision in self._held.values()]
+
     # --- what follows from a decision -------------------------------------------------------------------------------
 
     def _place(self, decision: Decision, host: str) -> None:
         error = self.engine.assume(decision.pod, host)
         if error is not None:
             decision.host, decision.error = None, error
+        elif self.engine.flow.binding.waiting(decision.pod) is not None:
+            decision.is_waiting = True
+            self._held[decision.pod.key] = decision
+
+    def _end_waits(self) -> None:
+        """Bind the held pods that were allowed, and take those back that were rejected; this may end other waits."""
+        while over := [decision for decision in self._held.values() if self._is_over(decision)]:
+            for decision in over:
+                del self._held[decision.pod.key]
+                self._ended.append((decision, self._finish(decision.pod, decision.host or "")))
+
+    def _is_over(self, decision: Decision) -> bool:
+        waiting = self.engine.flow.binding.waiting(decision.pod)
+        return waiting is None or waiting.is_over
+
+    def _finish(self, pod: Pod, host: str) -> Failure | None:
+        binding = self.engine.flow.binding
+        return binding.permitted(pod, host) or binding.begin(pod, host) or binding.bind(pod, host)
+
+    def _end_own_wait(self, pod: Pod, host: str) -> None:
+        """A pod whose host somebody else decided does not wait."""
+        waiting = self.engine.flow.binding.waiting(pod)
+        if waiting is not None:
+            for plugin in waiting.pending_plugins:
+                waiting.allow(plugin)
+            self._finish(pod, host)
 
     def _wait(self, decision: Decision, waiting: str, retry: bool) -> None:
         pod, plan = decision.pod, decision.preemption
@@ -140,8 +200,10 @@ class Run:
             self._set_nomination(pod, plan.node)
             self.engine.nominations.add(self._pods[pod.key], plan.node)
             for victim in plan.victims:
-                self.feed.delete(victim)
-                self.evicted[victim.key] = pod.key
+                if not self.engine.flow.binding.preempt(victim, pod):
+                    self._stop_holding(victim)
+                    self.feed.delete(victim)
+                    self.evicted[victim.key] = pod.key
         if plan.drops_own:
             self.engine.nominations.remove(pod)
             self._set_nomination(pod, "")

@@ -20,7 +20,7 @@ from ..algorithmprovider.catalogue import CATALOGUE
 from ..core.engine import Engine
 from ..core.rule import Predicate, Priority
 from ..core.run import Run
-from .parts import named_parts, plugin_states, restore_plugins
+from .parts import named_parts, plugin_states, restore_plugins, restore_waiting_pods, waiting_pods
 from .recipe import Recipe
 
 OURS = __name__.partition(".")[0]
@@ -53,7 +53,7 @@ def thaw_recipe(frozen: Frozen) -> Recipe:
 
 def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
     """The state of *run* and its engine; *objects* are those that whoever thaws it has by the same names."""
-    state = {"run": run, "plugins": plugin_states(run.engine)}
+    state = {"run": run, "plugins": plugin_states(run.engine), "waiting": waiting_pods(run.engine)}
     return _freeze(state, {**objects, **_parts(run.engine), "latest cycle": run.engine.latest})
 
 
@@ -61,6 +61,7 @@ def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
     """The run as it was. *fresh* is a new engine of the same recipe; its rules and plugins become those of the run."""
     state = _thaw(frozen, {**objects, **_parts(fresh), "latest cycle": None})
     restore_plugins(fresh, state["plugins"])
+    restore_waiting_pods(fresh, state["waiting"])
     found: Run = state["run"]
     return found
 

@@ -136,7 +136,7 @@ class Reserve(Named, Protocol):
 
 
 class Permit(Named, Protocol):
-    """Allows, delays or refuses a binding."""
+    """Allows a binding, rejects it, or makes it wait: a status with code Wait says how long."""
 
     def permit(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None: ...
 

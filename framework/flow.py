@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -233,9 +233,12 @@ class FrameworkFlow:
 
     @contextmanager
     def unmoved(self) -> Iterator[None]:
-        blamed = dict(self._blamed)
+        blamed, waits = dict(self._blamed), [profile.waiting_pods for profile in self.profiles.values()]
         try:
-            yield
+            with ExitStack() as stack:
+                for waiting in waits:
+                    stack.enter_context(waiting.unmoved())
+                yield
         finally:
             self._blamed = blamed
 
@@ -257,7 +260,10 @@ class FrameworkFlow:
 
     def queue(self, clock: Clock, *, apart: bool = False) -> FrameworkQueue:
         nominations = self.engine.new_nominations() if apart else self.engine.nominations
-        return queue_for(self.engine, self.config, clock, nominations, partial(held_by, self.profiles))
+        queue = queue_for(self.engine, self.config, clock, nominations, partial(held_by, self.profiles))
+        if not apart:
+            self.binding.queue = queue
+        return queue
 
     def router(self, queue: FrameworkQueue, scheduler_name: str) -> FrameworkEvents:
         return FrameworkEvents(self.engine, queue, scheduler_name)

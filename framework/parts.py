@@ -8,6 +8,7 @@ from typing import Any
 from ..core.engine import Engine
 from .plugin import Plugin
 from .registry import DEFAULT_REGISTRY
+from .waitingpods import WaitingPod
 
 GIVEN = ("args", "handle")
 """What a plugin is constructed with."""
@@ -41,3 +42,14 @@ def restore_plugins(engine: Engine, states: States) -> None:
     """Give users' plugins their attributes back."""
     for name, plugin in _plugins(engine):
         vars(plugin).update(states.get(name, {}))
+
+
+def waiting_pods(engine: Engine) -> dict[str, list[WaitingPod]]:
+    """The pods of each profile that wait for Permit plugins. Profiles are held by name, and so their waiting pods are held apart."""
+    return {name: list(profile.waiting_pods) for name, profile in engine.flow.profiles.items()}
+
+
+def restore_waiting_pods(engine: Engine, waiting: Mapping[str, list[WaitingPod]]) -> None:
+    """Give the profiles their waiting pods back."""
+    for name, profile in engine.flow.profiles.items():
+        profile.waiting_pods.replace(waiting[name])

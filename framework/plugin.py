@@ -16,7 +16,9 @@ The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: 
 * ``kept_score``, ``kept_normalize``: a cacheable form of score and normalize_score, for a plugin whose raw scores depend on which nodes
   are feasible. ``kept_score`` gives int64[n] (all 0: the plugin makes no difference), ``kept_normalize`` is a
   :class:`~kubeclassic.core.rule.Reduction`
-* ``reserve(pod: Pod, node_name, cycle) -> Status | None``; ``permit``, ``pre_bind`` and ``bind`` likewise
+* ``reserve(pod: Pod, node_name, cycle) -> Status | None``; ``pre_bind`` and ``bind`` likewise
+* ``permit(pod: Pod, node_name, cycle) -> Status | None``; after ``wait(timeout=30)`` the binding waits until the plugin allows it
+  (:meth:`Handle.get_waiting_pod`), and after 30 seconds the pod is rejected. No timeout is longer than 15 minutes
 * ``unreserve(pod: Pod, node_name, cycle) -> None``; ``post_bind`` likewise
 * ``events_to_register() -> Sequence[ClusterEvent]``
 """
@@ -24,7 +26,7 @@ The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import attrs
@@ -41,6 +43,7 @@ from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult
 from .extensionpoints import POINTS
 from .status import Code, Status
+from .waitingpods import WaitingPod, WaitingPods
 
 MAX_NODE_SCORE = 100
 """The best score of a plugin after normalising."""
@@ -98,17 +101,30 @@ class Plugin:
 
 @attrs.define(eq=False, kw_only=True, repr=False)
 class Handle:
-    """What plugins get when they are constructed."""
+    """What plugins get when they are constructed: one for all plugins of a profile."""
 
     gates: Mapping[str, bool] = attrs.field(factory=dict)
     environ: Mapping[str, str] = attrs.field(factory=dict)
     """The scheduler's environment variables that plugins read."""
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
+    waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; one that does not exist is off."""
         return bool(self.gates.get(gate, False))
+
+    def get_waiting_pod(self, uid: str) -> WaitingPod | None:
+        """The pod of that UID if its binding waits for Permit plugins; else None."""
+        return self.waiting_pods.get(uid)
+
+    def iterate_over_waiting_pods(self) -> Iterator[WaitingPod]:
+        """The profile's pods that wait for Permit plugins, in the order in which they began; each may be allowed or rejected."""
+        return iter(self.waiting_pods)
+
+    def reject_waiting_pod(self, uid: str) -> bool:
+        """Reject a waiting pod because it is removed; answers whether it was waiting."""
+        return self.waiting_pods.reject(uid)
 
 
 # --- one node at a time ---------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .rules import as_cacheable, as_predicate, as_priority
 from .status import Status
 from .userplugins import made
+from .waitingpods import WaitingPods
 
 MAX_TOTAL = MAX_INT64
 Registry = Mapping[str, type[Plugin]]
@@ -52,6 +53,8 @@ class Profile:
     cacheable: Algorithm | None
     """The algorithm with scores in their cacheable form; None if a filter or a score does not declare what it reads."""
     _plugins: Mapping[str, Plugin]
+    waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
+    """Its pods that wait for Permit plugins."""
     slot: Slot[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: Slot("concerned"))
     """Where a template's notes have the plugins whose PreFilter concerns it."""
     pre_score_slot: Slot[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: Slot("pre_score"))
@@ -74,7 +77,9 @@ def build_profiles(
     for profile in config.profiles:
         name = profile.scheduler_name or ""
         try:
-            found[name] = _Builder(profile, config, release, registry, handle).build()
+            # Upstream: each profile knows its own waiting pods only.
+            own = attrs.evolve(handle, waiting_pods=WaitingPods())
+            found[name] = _Builder(profile, config, release, registry, own).build()
         except PolicyError as error:
             raise PolicyError(f"initializing profiles: creating profile for scheduler name {name}: {error}") from None
     return found
@@ -106,7 +111,8 @@ class _Builder:
         plugins = {point: tuple(self.made[name] for name in names) for point, names in points.items()}
         cacheable = None if algorithm.leaves_counts else self._cacheable(algorithm, points)
         joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
-        return Profile(self.profile.scheduler_name or "", percentage, Points.of(plugins), weights, algorithm, cacheable, joined)
+        name, waiting = self.profile.scheduler_name or "", self.handle.waiting_pods
+        return Profile(name, percentage, Points.of(plugins), weights, algorithm, cacheable, joined, waiting)
 
     def _needed(self) -> list[str]:
         names = dict.fromkeys(plugin.name for found in self.sets.values() for plugin in found.enabled)

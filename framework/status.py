@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from functools import cache
+from math import inf
 
 import attrs
 
@@ -32,6 +33,8 @@ class Status:
     code: Code
     reasons: tuple[str, ...] = ()
     plugin: str = ""
+    timeout: float = inf
+    """With code Wait: after how many seconds Permit rejects the pod if the plugin has not allowed it by then."""
 
     @property
     def message(self) -> str:
@@ -45,6 +48,10 @@ class Status:
     @property
     def is_skip(self) -> bool:
         return self.code is Code.SKIP
+
+    @property
+    def is_wait(self) -> bool:
+        return self.code is Code.WAIT
 
     @property
     def is_rejection(self) -> bool:
@@ -76,9 +83,9 @@ def error(text: str) -> Status:
     return Status(Code.ERROR, (text,))
 
 
-def wait(*reasons: str) -> Status:
-    """From Permit: the binding has to wait."""
-    return Status(Code.WAIT, reasons)
+def wait(*reasons: str, timeout: float = inf) -> Status:
+    """From Permit: the binding has to wait until the plugin allows it, for *timeout* seconds and for 15 minutes at most."""
+    return Status(Code.WAIT, reasons, timeout=timeout)
 
 
 @cache

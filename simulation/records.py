@@ -11,8 +11,9 @@ Record = dict[str, Any]
 
 
 def cycle_record(decision: Decision, *, details: bool = False) -> Record:
-    """One cycle: the decision; ``retry``: the pod had made room before; ``final``: no other cycle follows for this pod."""
-    return {**decision.record(details=details), "retry": decision.is_retry, "final": decision.is_final}
+    """One cycle: the decision; ``waiting``, if the pod waits on Permit; ``retry``: it had made room before; ``final``: no other follows."""
+    waiting = {"waiting": True} if decision.is_waiting else {}
+    return {**decision.record(details=details), **waiting, "retry": decision.is_retry, "final": decision.is_final}
 
 
 def pod_record(simulation: Simulation, outcome: Outcome) -> Record:

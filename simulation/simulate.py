@@ -14,6 +14,9 @@ from .order import in_order
 from .replacements import Replacements
 from .scenario import Scenario
 
+WAITS = 'one or more plugins asked to wait and no plugin rejected pod "{}"'
+"""Upstream's words for a pod that waits on Permit."""
+
 
 @attrs.define(eq=False)
 class Eviction:
@@ -37,6 +40,8 @@ class Outcome:
     error: str | None = None
     is_gated: bool = False
     """It was not tried, as a PreEnqueue plugin holds it back."""
+    is_waiting: bool = False
+    """It has a host, where Permit plugins still make it wait."""
     tries: int = 1
     victims: tuple[str, ...] = ()
     """The pods that had to leave for it, whether or not it has their place now."""
@@ -52,9 +57,12 @@ class Outcome:
 
     @property
     def word(self) -> str:
-        """``placed``, ``evicted`` after it was placed, ``gated``: held back and not tried, or ``unschedulable``."""
+        """``placed``, ``evicted`` after it was placed, ``waiting``: has a host that Permit plugins have not allowed yet, ``gated``: held
+        back and not tried, or ``unschedulable``."""
         if self.eviction is not None:
             return "evicted"
+        if self.is_waiting:
+            return "waiting"
         return "placed" if self.host is not None else "gated" if self.is_gated else "unschedulable"
 
 
@@ -82,11 +90,14 @@ class Simulation:
     """By pod, of those tried so far."""
     evictions: list[Eviction] = attrs.field(factory=list)
     """In order."""
+    taken_back: list[Pod] = attrs.field(factory=list)
+    """Pods that waited on Permit and were rejected, in order."""
     cycles: int = 0
     on_begin: Callable[[], None] | None = None
     """Called when the scheduler knows the cluster, before the first cycle."""
     _origins: dict[str, str] = attrs.field(factory=dict)
     """Replacement -> the evicted pod."""
+    _run: Run | None = None
     _seen: int = 0
     """How many evictions were looked at for replacements."""
 
@@ -105,7 +116,7 @@ class Simulation:
 
     def begin(self) -> Run:
         """Tell the scheduler of the cluster."""
-        run = Run(self.engine, self.details)
+        run = self._run = Run(self.engine, self.details)
         for item in (*self.scenario.objects, *self.scenario.pending):
             run.put(item)
         return run
@@ -123,16 +134,27 @@ class Simulation:
         if plan is not None and plan.node is not None:
             victims = tuple(victim.key for victim in plan.victims)
             for victim in plan.victims:
-                self._note_eviction(Eviction(victim, key, plan.node))
-        if before is None:
-            tries, replaces = int(not decision.is_gated), self._origins.get(key)
-            self.outcomes[key] = Outcome(pod, decision.host, decision.error, decision.is_gated, tries, victims, replaces=replaces)
-        else:
-            self.outcomes[key] = attrs.evolve(
-                before, pod=pod, host=decision.host, error=decision.error, is_gated=decision.is_gated,
-                tries=before.tries + (not decision.is_gated), victims=before.victims + victims,
-            )  # fmt: skip
+                if self._run is None or victim.key in self._run.evicted:
+                    self._note_eviction(Eviction(victim, key, plan.node))
+        error = WAITS.format(pod.name) if decision.is_waiting else decision.error
+        self.outcomes[key] = attrs.evolve(
+            before or Outcome(pod, tries=0, replaces=self._origins.get(key)),
+            pod=pod, host=decision.host, error=error, is_gated=decision.is_gated, is_waiting=decision.is_waiting,
+            tries=(before.tries if before else 0) + (not decision.is_gated), victims=(before.victims if before else ()) + victims,
+        )  # fmt: skip
+        self._note_ended_waits()
         return decision
+
+    def _note_ended_waits(self) -> None:
+        """Plugins allowed some waiting pods, or rejected them."""
+        for decision, failure in self._run.take_ended() if self._run is not None else ():
+            before = self.outcomes[decision.pod.key]
+            if failure is None:
+                after = attrs.evolve(before, is_waiting=False, error=None)
+            else:
+                after = attrs.evolve(before, is_waiting=False, host=None, error=before.error if before.eviction else failure.text)
+                self.taken_back.append(decision.pod)
+            self.outcomes[decision.pod.key] = after
 
     def _note_eviction(self, eviction: Eviction) -> None:
         self.evictions.append(eviction)
@@ -165,5 +187,5 @@ class Simulation:
 
     @property
     def all_placed(self) -> bool:
-        """Whether each pod that was tried has a host, or another pod in its place that has."""
-        return all(outcome.host is not None or outcome.has_successor for outcome in self.outcomes.values())
+        """Whether each pod that was tried has a host and need not wait there, or another pod in its place that has."""
+        return all(outcome.word == "placed" or outcome.has_successor for outcome in self.outcomes.values())

@@ -51,6 +51,8 @@ class Summary:
     nodes: int
     pods: int
     placed: int
+    waiting: int
+    """Pods that have a node, where Permit plugins still make them wait."""
     unschedulable: int
     gated: int
     """Pods that were not tried, as a PreEnqueue plugin holds them back."""
@@ -64,7 +66,7 @@ class Summary:
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        names = ("nodes", "pods", "placed", "unschedulable", "gated", "evicted", "replaced", "cycles")
+        names = ("nodes", "pods", "placed", "waiting", "unschedulable", "gated", "evicted", "replaced", "cycles")
         counts = {name: getattr(self, name) for name in names}
         return {**counts, "passedOver": dict(self.passed_over), "resources": [usage.record() for usage in self.resources]}
 
@@ -76,7 +78,8 @@ def summarise(simulation: Simulation) -> Summary:
     return Summary(
         nodes=engine.cache.node_count,
         pods=len(outcomes),
-        placed=sum(outcome.host is not None for outcome in outcomes.values()),
+        placed=sum(outcome.word == "placed" for outcome in outcomes.values()),
+        waiting=sum(outcome.is_waiting for outcome in outcomes.values()),
         unschedulable=sum(outcome.word == "unschedulable" for outcome in outcomes.values()),
         gated=sum(outcome.is_gated for outcome in outcomes.values()),
         evicted=len(simulation.evictions),

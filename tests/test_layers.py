@@ -47,7 +47,7 @@ ROWS = {
     "predicates priorities": RULES,
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
     "framework/status.py framework/queue/events.py": CORE,
-    "framework/cycle/diagnosis.py": f"{CORE} framework",
+    "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",
     "framework/cycle/state.py": CORE,
     "framework/extensionpoints.py": f"{CORE} framework",
     "framework/plugin.py framework/rules.py": f"{CORE} framework",

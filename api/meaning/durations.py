@@ -1,4 +1,4 @@
-"""Durations as Go writes them, such as ``1m30s``. Upstream: ParseDuration in Go's package time."""
+"""Durations as Go writes them, such as ``1m30s``. Upstream: ParseDuration and Duration.String in Go's package time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 UNITS: Mapping[str, float] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 """Unit -> its seconds. There are two characters for micro."""
+_SMALL = ((10**6, "ms"), (10**3, "\u00b5s"), (1, "ns"))
+"""Units below the second, with their nanoseconds."""
 _PART = re.compile(r"([0-9]++\.?+[0-9]*+|\.[0-9]++)([^0-9.]++)")
 _WHOLE = re.compile(rf"(?:{_PART.pattern})++")
 _LONGEST = (2**63 - 1) / 1e9
@@ -26,3 +28,24 @@ def parse_duration(written: str, units: Mapping[str, float] = UNITS) -> float | 
         return None
     seconds = float(sum(float(number) * units[unit] for number, unit in parts))
     return seconds if seconds <= _LONGEST else None
+
+
+def duration_text(seconds: float) -> str:
+    """A duration in Go's words, to the nanosecond.
+
+    >>> [duration_text(seconds) for seconds in (10, 90, 3600, 1.5, 0.25, 0.0000015, 0, -30)]
+    ['10s', '1m30s', '1h0m0s', '1.5s', '250ms', '1.5\u00b5s', '0s', '-30s']
+    """
+    nanoseconds = round(abs(seconds) * 10**9)
+    sign = "-" if seconds < 0 and nanoseconds else ""
+    if nanoseconds < 10**9:
+        size, unit = next(((size, unit) for size, unit in _SMALL if nanoseconds >= size), (1, "s"))
+        return f"{sign}{_decimal(nanoseconds, size)}{unit}"
+    minutes, rest = divmod(nanoseconds, 60 * 10**9)
+    hours, minutes = divmod(minutes, 60)
+    return f"{sign}{f'{hours}h' if hours else ''}{f'{minutes}m' if hours or minutes else ''}{_decimal(rest, 10**9)}s"
+
+
+def _decimal(nanoseconds: int, size: int) -> str:
+    whole, rest = divmod(nanoseconds, size)
+    return f"{whole}.{str(rest).rjust(len(str(size)) - 1, '0')}".rstrip("0").rstrip(".") if rest else str(whole)

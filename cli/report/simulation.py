@@ -26,7 +26,7 @@ ALWAYS = ("cpu", "memory")
 
 
 def pod_columns(records: Sequence[Record]) -> list[Column]:
-    """Each pod's node, and upstream's message where any pod has none."""
+    """Each pod's node, and upstream's message where any pod has none, or waits there."""
     found = [Column("pod", ("pod",)), Column("node", ("host",), _host)]
     return [*found, Column("message", ("error",))] if any(record["error"] for record in records) else found
 
@@ -154,6 +154,8 @@ def summary_lines(summary: Summary) -> list[str]:
     """The counts in sentences."""
     nodes = count_of(summary.nodes, "node")
     told = [f"{summary.placed:,} of {count_of(summary.pods, 'pod')} placed on {nodes}", f"{summary.unschedulable:,} unschedulable"]
+    if summary.waiting:
+        told.append(f"{summary.waiting:,} waiting for plugins that permit the binding")
     if summary.gated:
         told.append(f"{summary.gated:,} held back and not tried")
     lines = [", ".join(told) if summary.pods else f"no pod waits for a node; {nodes}"]

@@ -207,6 +207,8 @@ class Decision:
     """The plugins that rejected nodes or the pod; None for a release without plugins."""
     is_gated: bool = False
     """The pod was not tried, because a PreEnqueue plugin holds it back."""
+    is_waiting: bool = False
+    """The pod has a host, but is not bound yet: Permit plugins make it wait until they allow it, or reject it."""
     is_retry: bool = False
     """The pod had made room in an earlier cycle of the run, and is tried once more."""
     is_final: bool = True

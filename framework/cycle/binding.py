@@ -1,12 +1,13 @@
-"""From a decision to a binding: Reserve, Permit, PreBind, Bind, PostBind, and how they are undone.
+"""From a decision to a binding: Reserve, Permit and its wait, PreBind, Bind, PostBind, and how they are undone.
 
 Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, their runners in framework/runtime/framework.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeGuard
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Protocol, TypeGuard
 
 import attrs
 
@@ -18,8 +19,11 @@ from ...exceptions import CacheError
 from ..extensionpoints import Named, PreBind
 from ..plugins.volumebinding import VolumeBinding
 from ..profile import Profile
-from ..status import Code, Status, error
+from ..status import Status, error
+from ..waitingpods import MAX_TIMEOUT, WaitingPod
 from .state import FrameworkCycle
+
+PREEMPTION = "DefaultPreemption"
 
 
 @attrs.define(eq=False, repr=False)
@@ -29,15 +33,26 @@ class BindingSteps:
     cache: Cache
 
     def reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        """Reserve, then Permit. If a plugin refuses, all reservations are undone and the pod is forgotten."""
+        """Reserve, then Permit. If a plugin refuses, all reservations are undone and the pod is forgotten.
+
+        A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
+        """
         for plugin in profile.points.reserve:
             status = plugin.reserve(pod, host, cycle)
             if _failed(status):
                 return self._undone(pod, host, profile, cycle, _error(status, "Reserve", plugin))
-        for permit in profile.points.permit:
-            status = permit.permit(pod, host, cycle)
-            if _failed(status) and status.code is not Code.WAIT:
-                return self._undone(pod, host, profile, cycle, _refusal(status, "Permit", permit))
+        return self._permit(pod, host, profile, cycle) if profile.points.permit else None
+
+    def _permit(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
+        timeouts: dict[str, float] = {}
+        for plugin in profile.points.permit:
+            status = plugin.permit(pod, host, cycle)
+            if status is not None and status.is_wait:
+                timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
+            elif _failed(status):
+                return self._undone(pod, host, profile, cycle, _refusal(status, "Permit", plugin))
+        if timeouts:
+            profile.waiting_pods.add(WaitingPod(pod, timeouts))
         return None
 
     def pre_bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[PreBind]) -> Status | None:
@@ -50,6 +65,7 @@ class BindingSteps:
 
     def bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         """Bind by the first plugin that does not skip, then PostBind; after a failure everything is undone as in :meth:`reserve`."""
+        status = None
         for plugin in profile.points.bind:
             status = plugin.bind(pod, host, cycle)
             if status is not None and status.is_skip:
@@ -57,6 +73,9 @@ class BindingSteps:
             if _failed(status):
                 return self._undone(pod, host, profile, cycle, _refusal(status, "Bind", plugin))
             break
+        if status is not None and status.is_skip:
+            # Upstream: if all skip, the binding fails with the last one's message.
+            return self._undone(pod, host, profile, cycle, error(status.message))
         for listener in profile.points.post_bind:
             listener.post_bind(pod, host, cycle)
         return None
@@ -65,7 +84,8 @@ class BindingSteps:
         """Unreserve in reverse order, and forget the pod."""
         for plugin in reversed(profile.points.reserve):
             plugin.unreserve(pod, host, cycle)
-        self.cache.forget(pod)
+        with suppress(CacheError):  # Upstream: a pod that somebody else has bound meanwhile is only logged
+            self.cache.forget(pod)
 
     def _undone(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
         self.undo(pod, host, profile, cycle)
@@ -85,11 +105,17 @@ def _error(status: Status, point: str, plugin: Named) -> Status:
     return error(f'running {point} plugin "{plugin.name}": {status.message}')
 
 
+class Activating(Protocol):
+    """A queue whose pods can be made active."""
+
+    def activate(self, pods: Iterable[Pod]) -> None: ...
+
+
 @attrs.define(eq=False, repr=False)
 class FrameworkBinding:
     """The binding cycle of an engine with profiles.
 
-    Reserve and Permit run at once; then PreBind, where VolumeBinding waits for volumes, Bind and PostBind.
+    Reserve and Permit run at once; then, perhaps after a wait, PreBind, where VolumeBinding waits for volumes, Bind and PostBind.
     """
 
     engine: Engine
@@ -97,24 +123,30 @@ class FrameworkBinding:
     latest_cycle: Callable[[Pod], FrameworkCycle]
     """The latest cycle if it was for this pod, else a new one."""
     ends_nominations: bool = True
+    queue: Activating | None = None
+    """Where pods go that plugins activate; None: there is no queue, and nothing happens."""
     steps: BindingSteps = attrs.field(init=False)
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
-    """Pod -> the cycle that it was reserved in, until it is bound."""
+    """UID of a pod -> the cycle that it was reserved in, until it is bound."""
 
     def __attrs_post_init__(self) -> None:
         self.steps = BindingSteps(self.engine.cache)
 
     def assume_and_bind(self, pod: Pod, host: str) -> Status | None:
-        """All steps at once. Returns why a plugin refused, after everything was undone; None on success."""
+        """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on success."""
         bound, profile, cycle = pod.bound_to(host), self.profile_of(pod), self.latest_cycle(pod)
-        refused = self._reserve(pod, bound, profile, cycle) or self.steps.pre_bind(bound, host, profile, cycle, profile.points.pre_bind)
-        return refused or self.steps.bind(bound, host, profile, cycle)
+        refused = self._reserve(pod, bound, profile, cycle)
+        if refused is None and profile.waiting_pods.get(pod.uid) is not None:
+            self._cycles[pod.uid] = cycle
+            return None
+        refused = refused or self.steps.pre_bind(bound, host, profile, cycle, profile.points.pre_bind)
+        return refused or self._bind(bound, host, profile, cycle)
 
     def reserve(self, pod: Pod, host: str) -> Failure | None:
         cycle = self.latest_cycle(pod)
         refused = self._reserve(pod, pod.bound_to(host), self.profile_of(pod), cycle)
         if refused is None:
-            self._cycles[pod.key] = cycle
+            self._cycles[pod.uid] = cycle
         return self._failure(refused)
 
     def _reserve(self, pod: Pod, bound: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
@@ -123,7 +155,35 @@ class FrameworkBinding:
         except CacheError as failure:
             return error(str(failure))
         self.engine.nominations.remove(pod)
-        return self.steps.reserve(bound, bound.spec.node_name, profile, cycle)
+        refused = self.steps.reserve(bound, bound.spec.node_name, profile, cycle)
+        if refused is None:
+            self._activate(cycle)
+        return refused
+
+    def _activate(self, cycle: FrameworkCycle) -> None:
+        if cycle.pods_to_activate and self.queue is not None:
+            self.queue.activate(cycle.pods_to_activate.values())
+            cycle.pods_to_activate.clear()
+
+    def waiting(self, pod: Pod) -> WaitingPod | None:
+        return self.profile_of(pod).waiting_pods.get(pod.uid)
+
+    def permitted(self, pod: Pod, host: str) -> Failure | None:
+        waited = self.profile_of(pod).waiting_pods.remove(pod.uid)
+        if waited is None or waited.verdict is None or waited.verdict.is_success:
+            return None
+        self.give_back(pod, host)
+        return Failure(waited.verdict.message, UNSCHEDULABLE)
+
+    def removed(self, pod: Pod) -> bool:
+        return self.profile_of(pod).waiting_pods.reject(pod.uid)
+
+    def preempt(self, victim: Pod, preemptor: Pod) -> bool:
+        # Upstream: a victim of another profile is deleted even while it waits.
+        waiting = self.profile_of(preemptor).waiting_pods.get(victim.uid)
+        if waiting is not None:
+            waiting.reject(PREEMPTION, "preempted")
+        return waiting is not None
 
     def waits_for_claims(self, pod: Pod) -> bool:
         return any(isinstance(plugin, VolumeBinding) for plugin in self.profile_of(pod).points.pre_bind)
@@ -132,21 +192,28 @@ class FrameworkBinding:
         profile, cycle = self._reserved(pod)
         refused = self.steps.pre_bind(pod.bound_to(host), host, profile, cycle, before_volumes(profile))
         if refused is None:
-            self._cycles[pod.key] = cycle
+            self._cycles[pod.uid] = cycle
         return self._failure(refused)
 
     def bind(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
         bound, rest = pod.bound_to(host), profile.points.pre_bind[len(before_volumes(profile)) :]
-        return self._failure(self.steps.pre_bind(bound, host, profile, cycle, rest) or self.steps.bind(bound, host, profile, cycle))
+        return self._failure(self.steps.pre_bind(bound, host, profile, cycle, rest) or self._bind(bound, host, profile, cycle))
+
+    def _bind(self, bound: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
+        refused = self.steps.bind(bound, host, profile, cycle)
+        if refused is None:
+            self._activate(cycle)
+        return refused
 
     def give_back(self, pod: Pod, host: str) -> None:
         profile, cycle = self._reserved(pod)
+        profile.waiting_pods.remove(pod.uid)
         self.steps.undo(pod.bound_to(host), host, profile, cycle)
 
     def _reserved(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
         """The profile of a reserved pod, and the cycle with the plugins' state; the cycle is removed from ``_cycles``."""
-        return self.profile_of(pod), self._cycles.pop(pod.key, None) or self.latest_cycle(pod)
+        return self.profile_of(pod), self._cycles.pop(pod.uid, None) or self.latest_cycle(pod)
 
     def failure(self, text: str) -> Failure:
         return Failure(text, self.engine.algorithm.release.binding_failed_reason)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import attrs
 
+from ...api.objects import Pod
 from ...core.cluster.nominations import Nominations
 from ...core.cycle import Cycle
 from ...core.decision.extender import Extender
@@ -68,6 +69,9 @@ class FrameworkCycle(Cycle):
     """Nodes in the snapshot."""
     post_filter: PostFilterContext | None = None
     """What PostFilter plugins may use; set before they run."""
+    pods_to_activate: dict[str, Pod] = attrs.field(factory=dict)
+    """Key -> pod that a plugin wants to be tried next: it leaves the backoff queue or the parked pods when this cycle ends well, or when
+    its binding does. Upstream: PodsToActivate."""
 
     @property
     def predicates(self) -> Sequence[Predicate]:

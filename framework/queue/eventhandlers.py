@@ -69,6 +69,19 @@ class FrameworkEvents(EventRouter):
         else:
             super()._tell_cache(old, new)
 
+    def _tell_queue(self, old: Pod | None, new: Pod | None) -> None:
+        if new is not None or old is None:
+            super()._tell_queue(old, new)
+            return
+        was_waiting = self.engine.flow.binding.removed(old)
+        if was_waiting or self.engine.cache.is_assumed(old):
+            # The volumes that it was to get are given back with its reservation.
+            self.queue.delete(old)
+        else:
+            super()._tell_queue(old, new)
+        if was_waiting:
+            self.queue.move_all(ASSIGNED_POD_DELETE)
+
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
         # Upstream: handleBindingCycleError in pkg/scheduler/schedule_one.go, as if a pod on a node had gone.
         self.queue.move_all(ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None)

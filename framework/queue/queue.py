@@ -63,6 +63,16 @@ class FrameworkQueue(QueueBase):
         self._parked.put(item)
         return False
 
+    def activate(self, pods: Iterable[Pod]) -> None:
+        """Let parked pods and those that back off be tried next. A pod that is not in the queue, or held back, stays as it is."""
+        self.tick()
+        for key in (pod.key for pod in pods):
+            item = self._parked.get(key) or self._waiting.get(key)
+            if item is not None and self._active.get(key) is None and self._activate(item):
+                self._parked.drop(key)
+                self._waiting.remove(key)
+                self.nominations.add(item.pod, holder=item)
+
     def move_all(self, event: ClusterEvent = UNSCHEDULABLE_TIMEOUT, passes: Callable[[Pod], bool] | None = None) -> None:
         """An event: it moves the parked pods that *passes* accepts and whose plugins wait for such an event."""
         self.tick()

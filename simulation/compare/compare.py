@@ -198,7 +198,17 @@ def _step(comparison: Comparison, pod: Pod, contestants: list[Contestant], *, re
         decisions[contestant.name] = contestant.follow(pod, first) if follows else contestant.cycle(pod, retry=retry)
     if contestants[0] is comparison.contestants[0]:  # otherwise the first one does not retry this pod, and an earlier cycle has reported it
         _compare_with_first(comparison, contestants, decisions, retry)
+    if comparison.mode == LOCKED:
+        _give_back(*comparison.contestants)
     comparison.cycles += 1
+
+
+def _give_back(leader: Contestant, *others: Contestant) -> None:
+    """Pods that plugins of the first one made wait, and rejected now, lose their node for all."""
+    for pod in leader.simulation.taken_back:
+        for other in others:
+            other.run.give_back(pod)
+    leader.simulation.taken_back.clear()
 
 
 def _compare_with_first(comparison: Comparison, contestants: list[Contestant], decisions: Mapping[str, Decision], retry: bool) -> None:

@@ -15,7 +15,7 @@ from .outputs import PARQUET, GrowingFile, Mark, as_csv_line, as_json_line, writ
 from .replay import Replay, ignore
 from .series import Series, columns
 from .settings import Places
-from .state.namedparts import named_parts, plugin_states, restore_plugins
+from .state.namedparts import named_parts, plugin_states, restore_plugins, restore_waiting_pods, waiting_pods
 
 
 @attrs.define(eq=False)
@@ -40,6 +40,7 @@ class Recording:
             state = checkpoint.state(self._named_parts())
             self.replay, self._series, self._rows = state["replay"], state["series"], state["rows"]
             restore_plugins(self.replay.engine, state["plugins"])
+            restore_waiting_pods(self.replay.engine, state["waiting"])
         marks = {} if checkpoint is None else checkpoint.header.files
         for name, path in self._growing().items():
             mark = marks.get(name)
@@ -112,8 +113,8 @@ class Recording:
         marks = {name: file.mark() for name, file in self._files.items()}
         files = {name: (mark.offset, mark.checksum) for name, mark in marks.items()}
         header = attrs.evolve(self.header, steps=self.replay.steps, time=self.replay.now, files=files)
-        plugins = plugin_states(self.replay.engine)
-        state = {"replay": self.replay, "series": self._series, "rows": self._rows, "plugins": plugins}
+        of_profiles = {"plugins": plugin_states(self.replay.engine), "waiting": waiting_pods(self.replay.engine)}
+        state = {"replay": self.replay, "series": self._series, "rows": self._rows, **of_profiles}
         save(self.places.checkpoint, header, state, self._named_parts())
 
     def _named_parts(self) -> Mapping[str, Any]:

@@ -172,10 +172,21 @@ class Replay:
         while (item := self.cluster.queue.pop()) is not None:
             life = self.pods.all.get(item.pod.key)
             # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while it is being bound.
-            if life is not None and life.waits and not item.pod.is_terminating:
-                life.tried = item
-                return item.pod
+            if life is None or not life.waits or item.pod.is_terminating:
+                continue
+            if self._is_at_its_end and self.pods.permits.is_futile(life):
+                # Otherwise pods that wait in vain for each other would keep the replay going for ever.
+                self.cluster.queue.add_unschedulable(item, self.cluster.queue.cycle)
+                life.tried_at = self.cluster.changes
+                continue
+            life.tried = item
+            return item.pod
         return None
+
+    @property
+    def _is_at_its_end(self) -> bool:
+        """Whether nothing comes from outside any more."""
+        return self.position == len(self.inputs.events) and self.program.deadline is None
 
     def decide(self, pod: Pod) -> Decision:
         """The scheduler's decision for *pod*. If nothing changed since its last attempt, that one's decision is repeated."""
@@ -221,6 +232,6 @@ class Replay:
         cluster.tally.preemptions += 1
         for victim in plan.victims:
             life = self.pods.all.get(victim.key)
-            if life is not None:
+            if life is not None and not cluster.binding.preempt(victim, pod):
                 self.pods.mark_disrupted(life, pod)
                 self.pods.evict(life, "Preempted", by=pod.key)

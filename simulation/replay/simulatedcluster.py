@@ -39,6 +39,8 @@ class SimulatedCluster:
     """Pods that ask for this scheduler are scheduled; profiles have names of their own."""
     clock: Clock = attrs.field(init=False)
     changes: int = 0
+    passing_changes: int = 0
+    """Those among ``changes`` that only made or ended the reservation of a pod that waits on Permit."""
     agenda: Agenda = attrs.field(factory=Agenda)
     tally: Tally = attrs.field(factory=Tally)
     queue: SchedulingQueue = attrs.field(init=False)
@@ -70,6 +72,11 @@ class SimulatedCluster:
     def timestamp(self) -> str:
         """The time as the API writes it."""
         return as_timestamp(self.origin + self.clock.now)
+
+    @property
+    def lasting_changes(self) -> int:
+        """The changes that are more than a reservation made or ended."""
+        return self.changes - self.passing_changes
 
     def after(self, seconds: float) -> float:
         """The time *seconds* from now."""

@@ -51,7 +51,8 @@ class TestDecisions:
         assert run.outcomes["default/low"].error == "evicted to make room for default/high"
         assert run.outcomes["default/high"].host == "a"
         assert summarise(run).record() | {"resources": []} == {
-            "nodes": 1, "pods": 2, "placed": 1, "unschedulable": 0, "gated": 0, "evicted": 1, "replaced": 0, "cycles": 3, "passedOver": {},
+            "nodes": 1, "pods": 2, "placed": 1, "waiting": 0, "unschedulable": 0, "gated": 0, "evicted": 1, "replaced": 0,
+            "cycles": 3, "passedOver": {},
             "resources": [],
         }  # fmt: skip
 

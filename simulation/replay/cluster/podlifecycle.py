@@ -6,6 +6,7 @@ import attrs
 
 from ....api.objects import Pod
 from ....core.arrays.types import Ints
+from ....core.bindingcycle import Waiting
 from ....core.queue.parked import QueuedPod
 
 
@@ -48,6 +49,14 @@ class PodLifecycle:
     """The last attempt found no node, and another one on the same cluster would not either."""
     tried_at: int = -1
     """The cluster's ``changes`` at the last failed attempt."""
+    held: Waiting | None = None
+    """What its binding waits for on its node."""
+    timer: int | None = None
+    """The task that ends this wait when its time is up."""
+    rejections: int = 0
+    """How often such a wait ended in a rejection since the cluster last changed for good, ..."""
+    rejected_at: int = -1
+    """... and the cluster's ``lasting_changes`` then."""
 
     @property
     def waits(self) -> bool:

@@ -15,6 +15,7 @@ from ....core.volumes.assumecache import VolumeError
 from ....exceptions import CacheError
 from ..inputs.times import plain
 from ..simulatedcluster import SimulatedCluster
+from .permitwaits import PermitWaits
 from .podlifecycle import Lifetime, PodLifecycle
 from .volumecontroller import VolumeController
 
@@ -34,6 +35,10 @@ class PodLifecycles:
     """By ``namespace/name``."""
     seen: dict[str, int] = attrs.field(factory=dict)
     """Every pod that ever existed -> how many replacements it had."""
+    permits: PermitWaits = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.permits = PermitWaits(self.cluster, self._scheduled, self._unbind)
 
     # --- coming -----------------------------------------------------------------------------------------------------
 
@@ -78,14 +83,24 @@ class PodLifecycles:
         if failure is not None:
             return failure
         cluster, life = self.cluster, self.all[pod.key]
-        life.node, life.scheduled = host, cluster.now
+        life.node = host
         cluster.changes += 1
         cluster.ledger.place(pod.key, host, life.asked)
+        waiting = cluster.binding.waiting(pod)
+        if waiting is None:
+            self._scheduled(life)
+        else:
+            self.permits.hold(life, waiting)
+        return None
+
+    def _scheduled(self, life: PodLifecycle) -> None:
+        """Nothing keeps a pod from being bound."""
+        cluster = self.cluster
+        life.scheduled = cluster.now
         cluster.tally.scheduled += 1
         cluster.tally.waits.append(cluster.now - life.arrived)
-        cluster.journal.note("Scheduled", pod=pod.key, node=host, wait=plain(cluster.now - life.arrived), attempts=life.attempts)
+        cluster.journal.note("Scheduled", pod=life.key, node=life.node, wait=plain(cluster.now - life.arrived), attempts=life.attempts)
         cluster.agenda.put(cluster.after(cluster.delays.binding), partial(self._bind, life))
-        return None
 
     def fail(self, pod: Pod, cycle: int, error: str, reason: str) -> None:
         """An attempt failed: the pod goes back to the queue, with a condition that says why.
@@ -187,7 +202,6 @@ class PodLifecycles:
         life.node = ""
         cluster.changes += 1
         cluster.ledger.wait(life.key, life.asked)
-        life.attempts += 1
         fails_again = failure.text == life.message
         # Upstream: a rejected pod is parked; after an error the pod is moved with all others, and so backs off.
         if not failure.is_rejection:
@@ -252,7 +266,7 @@ class PodLifecycles:
         """A user deletes a pod."""
         if not life.leaving:
             self.cluster.tally.deleted += 1
-            self.cluster.tally.never_scheduled += life.scheduled is None and life.waits
+            self.cluster.tally.never_scheduled += life.scheduled is None and (life.waits or life.held is not None)
             self._leave(life, "Deleted")
 
     def _leave(self, life: PodLifecycle, why: str) -> None:
@@ -273,6 +287,7 @@ class PodLifecycles:
     def _remove(self, life: PodLifecycle) -> None:
         pod, cache = self.cluster.pod(life.key), self.cluster.engine.cache
         del self.all[life.key]
+        self.permits.drop(life)
         self.cluster.ledger.leave(life.key)
         if pod is None:
             return

@@ -11,9 +11,9 @@ import attrs
 from ....core.engine import Engine
 from ....core.release import Release
 from ....framework import parts
-from ....framework.parts import plugin_states, restore_plugins
+from ....framework.parts import plugin_states, restore_plugins, restore_waiting_pods, waiting_pods
 
-__all__ = ["named_parts", "plugin_states", "restore_plugins"]
+__all__ = ["named_parts", "plugin_states", "restore_plugins", "restore_waiting_pods", "waiting_pods"]
 
 
 def named_parts(engine: Engine) -> dict[str, Any]:

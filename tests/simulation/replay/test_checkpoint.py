@@ -13,7 +13,7 @@ from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import Status, unschedulable
+from kubeclassic.framework.status import Status, unschedulable, wait
 from kubeclassic.simulation.engines import ALL_RELEASES
 from kubeclassic.simulation.replay.checkpoint import CheckpointError, Header, load, save
 from kubeclassic.simulation.replay.inputs.inputs import Inputs
@@ -58,6 +58,29 @@ def choosy() -> Engine:
     plugins = {"multiPoint": enabled("Choosy"), "preBind": enabled("Choosy")}
     packer = {"schedulerName": "packer", "plugins": {"score": disabled("PodTopologySpread"), "multiPoint": enabled("Choosy")}}
     return framework(profile={"schedulerName": "default-scheduler", "plugins": plugins}, profiles=[packer], plugins=(Choosy,))
+
+
+class Hesitant(Choosy):
+    """Makes every other pod wait for 5 seconds; the next one lets it go unless it is a third one, which rejects it."""
+
+    name = "Hesitant"
+
+    def permit(self, pod: Any, node_name: str, cycle: Any) -> Status | None:
+        """Wait, or let those go that wait."""
+        self.count += 1
+        for other in self.handle.iterate_over_waiting_pods():
+            if self.count % 3:
+                other.allow(self.name)
+            else:
+                other.reject(self.name, f"{pod.name} was third")
+        return wait(timeout=5) if self.count % 2 else None
+
+
+def hesitant() -> Engine:
+    """A scheduler with the plugin in one of two profiles."""
+    packer = {"schedulerName": "packer", "plugins": {"score": disabled("PodTopologySpread")}}
+    profile = {"schedulerName": "default-scheduler", "plugins": {"permit": enabled("Hesitant"), "reserve": enabled("Hesitant")}}
+    return framework(profile=profile, profiles=[packer], plugins=(Hesitant,))
 
 
 HELD = """
@@ -164,6 +187,16 @@ class TestResuming:
         assert b"third time" in wanted[0]
         assert b'"gated":true' in wanted[0]
         assert broken(inputs, places(tmp_path, "other"), choosy, every, delays=delays) == wanted
+
+    @pytest.mark.parametrize("every", [3, 41])
+    def test_waiting_pods(self, tmp_path: Path, every: int) -> None:
+        """Pods that wait on Permit go on waiting for the rest of their time, and plugins find them."""
+        text = BUSY.replace("count: 25", "count: 5") + HELD
+        inputs, delays = of_file(tmp_path, text), Delays(cycle=0.75, binding=2.0, provisioning=3.0, termination=4.0)
+        wanted = unbroken(inputs, places(tmp_path, "one"), hesitant, delays=delays)
+        for told in (b"WaitingOnPermit", b"was third", b"rejected due to timeout after waiting 5s at plugin Hesitant"):
+            assert told in wanted[0]
+        assert broken(inputs, places(tmp_path, "other"), hesitant, every, delays=delays) == wanted
 
     def test_two_runs_are_alike(self, tmp_path: Path) -> None:
         """Two runs of the same inputs, options and seed write the same bytes."""

@@ -1,0 +1,106 @@
+"""One waiting pod: who ends its wait, when, and with which words."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic.framework.plugin import Handle
+from kubeclassic.framework.status import Code
+from kubeclassic.framework.waitingpods import WaitingPod, WaitingPods
+from tests.support.build import pod
+
+
+def waiting(**timeouts: float) -> WaitingPod:
+    """A pod that waits for plugins."""
+    return WaitingPod(pod("p", on="a"), dict(timeouts))
+
+
+class TestWords:
+    def test_all_plugins_have_to_allow_it(self) -> None:
+        """The wait ends with the last pending plugin's word."""
+        one = waiting(A=10, B=20)
+        one.allow("A")
+        assert (one.is_over, one.pending_plugins) == (False, ("B",))
+        one.allow("B")
+        assert one.verdict is not None
+        assert one.verdict.is_success
+
+    def test_a_plugin_that_is_not_asked_changes_nothing(self) -> None:
+        """A plugin that did not ask for the wait cannot end it."""
+        one = waiting(A=10)
+        one.allow("B")
+        assert not one.is_over
+
+    def test_any_plugin_may_reject_it(self) -> None:
+        """One rejection is enough, also of a plugin that did not ask for the wait."""
+        one = waiting(A=10, B=20)
+        one.reject("C", "no room for you")
+        assert one.verdict is not None
+        assert (one.verdict.code, one.verdict.message, one.verdict.plugin) == (Code.UNSCHEDULABLE, "no room for you", "C")
+
+    @pytest.mark.parametrize("first", ["allow", "reject"])
+    def test_the_first_word_counts(self, first: str) -> None:
+        """What is said after the end changes nothing."""
+        one, ends = waiting(A=10), []
+        one.on_end = lambda: ends.append(one.verdict)
+        words = [lambda: one.allow("A"), lambda: one.reject("A", "no")]
+        for word in words if first == "allow" else reversed(words):
+            word()
+        one.pass_time(1000)
+        assert one.verdict is not None
+        assert one.verdict.is_success == (first == "allow")
+        assert ends == [one.verdict]
+
+
+class TestTimeouts:
+    def test_the_shortest_one_rejects(self) -> None:
+        """Of several plugins that with the shortest timeout rejects the pod."""
+        one = waiting(A=20, B=10)
+        assert one.timeout == 10
+        one.pass_time(9.99)
+        assert not one.is_over
+        one.pass_time(10)
+        assert one.verdict is not None
+        assert (one.verdict.message, one.verdict.plugin) == ("rejected due to timeout after waiting 10s at plugin B", "B")
+
+    def test_a_plugin_that_allowed_it_does_not_time_out(self) -> None:
+        """The timeout of a plugin ends with its word."""
+        one = waiting(A=20, B=10)
+        one.allow("B")
+        one.pass_time(10)
+        assert (one.is_over, one.timeout) == (False, 20)
+        one.pass_time(20)
+        assert one.verdict is not None
+        assert one.verdict.message == "rejected due to timeout after waiting 20s at plugin A"
+
+    def test_durations_are_written_as_go_writes_them(self) -> None:
+        """The longest wait is told as 15m0s."""
+        one = waiting(A=900)
+        one.pass_time(900)
+        assert one.verdict is not None
+        assert one.verdict.message == "rejected due to timeout after waiting 15m0s at plugin A"
+
+
+class TestHandle:
+    def test_what_plugins_can_do(self) -> None:
+        """Plugins find waiting pods by UID, list them, and reject those that are removed."""
+        handle, one = Handle(), waiting(A=10)
+        handle.waiting_pods.add(one)
+        assert handle.get_waiting_pod(one.pod.uid) is one
+        assert list(handle.iterate_over_waiting_pods()) == [one]
+        assert handle.reject_waiting_pod(one.pod.uid)
+        assert one.verdict is not None
+        assert one.verdict.message == "removed"
+        assert not handle.reject_waiting_pod("unknown")
+        assert handle.get_waiting_pod("unknown") is None
+
+    def test_nothing_counts_in_an_unmoved_context(self) -> None:
+        """What is said to pods while somebody only asks is forgotten."""
+        pods, one = WaitingPods(), waiting(A=10, B=20)
+        pods.add(one)
+        with pods.unmoved():
+            (other,) = pods
+            assert (other.pending_plugins, other.timeout) == (("A", "B"), 10)
+            other.reject("A", "no")
+        assert list(pods) == [one]
+        assert not one.is_over

@@ -1,0 +1,200 @@
+"""Pods that wait on Permit where there is no clock: in simulations, for Python programs, and beside other schedulers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic import Cluster, Scheduler
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.cli import run
+from kubeclassic.cli.report.simulation import summary_text
+from kubeclassic.framework.status import Status, wait
+from kubeclassic.simulation.compare.compare import LOCKED, compare
+from kubeclassic.simulation.explain import explain
+from kubeclassic.simulation.records import cycle_record, pod_record
+from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.simulate import WAITS, Simulation
+from kubeclassic.simulation.summary import summarise
+from tests.support.build import node, pod
+from tests.support.frameworkbuild import enabled, scheduler
+from tests.support.permitbuild import Doorman, names, waits_of
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Keyholder(Doorman):
+    """Makes pods wait until one with an annotation ``allows`` or ``rejects`` names them."""
+
+    name = "Keyholder"
+
+    def permit(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+        """Say what the annotations say."""
+        said = pod.metadata.annotations
+        for other in self.handle.iterate_over_waiting_pods():
+            if other.pod.name in said.get("allows", ""):
+                other.allow(self.name)
+            if other.pod.name in said.get("rejects", ""):
+                other.reject(self.name, f"{pod.name} does not want it")
+        return wait() if "waits" in said else None
+
+    def post_filter(self, pod: Any, found: Any, cycle: Any) -> None:
+        """Reject all."""
+        for other in self.handle.iterate_over_waiting_pods():
+            other.reject(self.name, "somebody fits nowhere")
+
+
+def asking(name: str, cpu: str = "1", priority: int = 0, **annotations: str) -> Pod:
+    """A pod that asks for cpu."""
+    return pod(name, requests={"cpu": cpu}, priority=priority, metadata={"annotations": annotations})
+
+
+def engine(**options: Any) -> Any:
+    """A new scheduler with the plugin."""
+    return scheduler(profile={"plugins": {"multiPoint": enabled("Keyholder")}}, plugins=(Keyholder,), **options)
+
+
+def simulated(*objects: KubeObject) -> Simulation:
+    """A finished simulation."""
+    pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
+    made = Simulation(Scenario(tuple(item for item in objects if item not in pending), pending), engine())
+    for _ in made.decisions():
+        continue
+    return made
+
+
+def words(made: Simulation) -> dict[str, str]:
+    """What became of whom."""
+    return {outcome.pod.name: outcome.word for outcome in made.outcomes.values()}
+
+
+def told(made: Simulation, name: str) -> tuple[str | None, str | None]:
+    """Where a pod is, and what is said of it."""
+    outcome = made.outcomes[f"default/{name}"]
+    return outcome.host, outcome.error
+
+
+class TestOutcomes:
+    def test_who_waits_at_the_end_waits(self) -> None:
+        """Nobody's time is ever up: a pod that no other pod's cycle ends the wait of has an outcome of its own, and keeps its node."""
+        made = simulated(node("a", cpu="1"), asking("one", waits="yes"), asking("two"))
+        assert words(made) == {"one": "unschedulable", "two": "unschedulable"}
+        made = simulated(node("a", cpu="1"), asking("one", waits="yes"))
+        assert (words(made), told(made, "one")) == ({"one": "waiting"}, ("a", WAITS.format("one")))
+        assert not made.all_placed
+        counts = summarise(made).record()
+        assert (counts["placed"], counts["waiting"], counts["unschedulable"]) == (0, 1, 0)
+        assert "0 unschedulable, 1 waiting for plugins that permit the binding" in summary_text(summarise(made))
+
+    def test_an_allowed_pod_is_placed(self) -> None:
+        """A later pod's cycle lets it be bound."""
+        made = simulated(node("a"), asking("one", waits="yes"), asking("two", allows="one"))
+        assert (words(made), told(made, "one")) == ({"one": "placed", "two": "placed"}, ("a", None))
+        assert made.all_placed
+
+    def test_a_rejected_pod_gives_its_node_back(self) -> None:
+        """A later pod takes the room of one that was rejected."""
+        made = simulated(node("a", cpu="2"), asking("one", waits="yes"), asking("two", rejects="one"), asking("three"))
+        assert words(made) == {"one": "unschedulable", "two": "placed", "three": "placed"}
+        assert told(made, "one") == (None, "two does not want it")
+
+    def test_a_pod_that_fits_nowhere_can_reject_others(self) -> None:
+        """A PostFilter plugin can end waits; the room is there for the next one."""
+        made = simulated(node("a", cpu="1"), asking("one", waits="yes"), asking("large", cpu="9"), asking("three"))
+        assert words(made) == {"one": "unschedulable", "large": "unschedulable", "three": "placed"}
+
+    def test_a_refusal_after_the_wait(self) -> None:
+        """A PreBind plugin can still refuse."""
+        made = simulated(node("a"), asking("one", waits="yes", preBind="no"), asking("two", allows="one"))
+        assert told(made, "one") == (None, "not bound")
+
+    def test_a_waiting_victim_was_not_evicted(self) -> None:
+        """A pod that waits and is preempted is rejected; it is no eviction, and its node goes to the other."""
+        made = simulated(node("a", cpu="1"), asking("low", waits="yes"), asking("high", priority=5))
+        assert (words(made), told(made, "low")) == ({"low": "unschedulable", "high": "placed"}, (None, "preempted"))
+        assert made.evictions == []
+
+    def test_records(self) -> None:
+        """A line says of a cycle that its pod waits; the pod's record says it in the end."""
+        made = Simulation(Scenario((node("a"),), (asking("one", waits="yes"), asking("two"))), engine())
+        records = [cycle_record(decision) for decision in made.decisions()]
+        assert [record.get("waiting") for record in records] == [True, None]
+        assert pod_record(made, made.outcomes["default/one"])["outcome"] == "waiting"
+
+
+class TestPython:
+    def test_the_pods_that_wait(self) -> None:
+        """A program is told of a decision that is not final, who waits, and who waits no more."""
+        ours = Scheduler(Cluster([node("a"), asking("one", waits="yes"), asking("two")]), "1.27", plugins=[Keyholder])
+        assert [decision.is_waiting for decision in ours.run()] == [True, False]
+        assert [held.name for held in ours.waiting_on_permit] == ["one"]
+        assert ours.waiting == ()
+        ours.schedule(asking("three", rejects="one"))
+        assert ours.waiting_on_permit == ()
+        assert [waiting.name for waiting in ours.waiting] == ["one"]
+
+    def test_a_waiting_pod_that_is_deleted(self) -> None:
+        """Its node is free again, and its reservations are undone."""
+        cluster = Cluster([node("a", cpu="1"), asking("one", waits="yes")])
+        ours = Scheduler(cluster, "1.27", plugins=[Keyholder])
+        ours.schedule("one")
+        cluster.delete(asking("one"))
+        assert (ours.waiting_on_permit, Keyholder.seen[-1]) == ((), "Keyholder unreserve one")
+        assert ours.schedule(asking("two")).host == "a"
+
+    def test_asking_ends_no_wait(self) -> None:
+        """What a plugin does while somebody only asks what would happen does not count."""
+        made = engine()
+        simulation = Simulation(Scenario((node("a", cpu="1"),), (asking("one", waits="yes"),)), made)
+        list(simulation.decisions())
+        assert explain(made, asking("large", cpu="9")).decision.host is None
+        assert not next(iter(waits_of(made))).is_over
+        assert simulation.outcomes["default/one"].word == "waiting"
+
+
+class TestLocked:
+    @pytest.mark.parametrize("ends", ["allows", "rejects"])
+    def test_a_follower_does_not_wait(self, ends: str) -> None:
+        """Beside a leader whose plugins make pods wait, the others take its decisions, and take them back when it does."""
+        waiting = (asking("one", waits="yes"), asking("two", **{ends: "one"}), asking("three"))
+        comparison = compare(Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode=LOCKED)
+        caches = [one.engine.cache for one in comparison.contestants]
+        there = [[name for name in ("one", "three", "two") if cache.state(pod(name)) is not None] for cache in caches]
+        assert there[0] == there[1] == (["one", "two"] if ends == "allows" else ["three", "two"])
+        assert names(waits_of(comparison.contestants[1].engine)) == []
+
+
+class TestGang:
+    ARGUMENTS = ("--profile", "examples/gang/profile.yaml", "--rules", "examples/gang/gang.py:Gang")
+
+    def outcomes(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+        """What simulate says of the example."""
+        monkeypatch.chdir(ROOT)
+        assert run(["simulate", "examples/gang/cluster.yaml", *self.ARGUMENTS, "-o", "json", *arguments]) == 1
+        return json.loads(capsys.readouterr().out)
+
+    def test_all_or_none(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete one waits."""
+        found = {record["name"]: (record["outcome"], record["host"]) for record in self.outcomes(monkeypatch, capsys)["pods"]}
+        assert {name: outcome for name, (outcome, _) in found.items() if name.startswith("train")} == dict.fromkeys(
+            ("train-1", "train-2", "train-3", "train-4"), "unschedulable"
+        )
+        assert sorted(host for name, (_, host) in found.items() if name.startswith("render")) == ["worker-1", "worker-2", "worker-3"]
+        assert {outcome for name, (outcome, _) in found.items() if name.startswith("render")} == {"placed"}
+        assert {outcome for name, (outcome, _) in found.items() if name.startswith("report")} == {"waiting"}
+
+    def test_on_the_clock(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """In a replay the gang is bound at once when it is complete; one that stays incomplete is rejected when its time is up."""
+        monkeypatch.chdir(ROOT)
+        assert run(["replay", "examples/gang/day.yaml", *self.ARGUMENTS]) == 0
+        records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        bound = [(record["time"], record["pod"]) for record in records if record["event"] == "Bound"]
+        assert sorted(bound) == [
+            *((25, f"default/train-{i}") for i in range(4)),
+            *((70, f"default/{name}") for name in ("late-report-0", "report-0", "report-1")),
+        ]  # fmt: skip
+        late = [record["message"] for record in records if record["event"] == "FailedScheduling" and "report" in record["pod"]]
+        assert late == ["rejected due to timeout after waiting 30s at plugin Gang"] * 2

@@ -1,0 +1,86 @@
+"""Plugins that make pods wait on Permit, for tests, and schedulers that run them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.core.engine import Engine
+from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.status import SKIP, Status, error, unschedulable, wait
+from kubeclassic.framework.waitingpods import WaitingPod, WaitingPods
+from tests.support.frameworkbuild import enabled, scheduler
+
+
+class Doorman(Plugin):
+    """Makes pods wait for as long as their annotation with its name says in seconds, ``no`` or ``broken``, and counts reservations."""
+
+    name = "Doorman"
+    seen: ClassVar[list[str]] = []
+
+    def __init__(self, args: Any, handle: Any) -> None:
+        super().__init__(args, handle)
+        self.reserved: set[str] = set()
+        self.seen.clear()
+
+    def reserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+        """Count it."""
+        self.seen.append(f"{self.name} reserve {pod.name}")
+        self.reserved.add(pod.name)
+
+    def unreserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+        """Count it no more."""
+        self.seen.append(f"{self.name} unreserve {pod.name}")
+        self.reserved.discard(pod.name)
+
+    def permit(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+        """What the annotation says."""
+        said = pod.metadata.annotations.get(self.name)
+        if said in ("no", "broken"):
+            return unschedulable("no") if said == "no" else error("broken")
+        return None if said is None else wait(timeout=float(said))
+
+    def pre_bind(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+        """Refuse where another annotation says so."""
+        self.seen.append(f"{self.name} pre_bind {pod.name}")
+        return unschedulable("not bound") if pod.metadata.annotations.get("preBind") == "no" else None
+
+    def bind(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+        """Leave it to the next one."""
+        return SKIP
+
+
+class Second(Doorman):
+    """Another one."""
+
+    name = "Second"
+
+
+def waiting_scheduler(*objects: KubeObject, **options: Any) -> Engine:
+    """A scheduler with both plugins that was told of *objects*."""
+    plugins = {"multiPoint": enabled("Doorman", "Second")}
+    return scheduler(*objects, profile={"plugins": plugins}, plugins=(Doorman, Second), **options)
+
+
+def waits_of(engine: Engine) -> WaitingPods:
+    """The waiting pods of the first profile."""
+    found: WaitingPods = next(iter(engine.flow.profiles.values())).waiting_pods
+    return found
+
+
+def names(waiting: WaitingPods) -> list[str]:
+    """Who waits."""
+    return [one.pod.name for one in waiting]
+
+
+def the_one(engine: Engine) -> WaitingPod:
+    """The only pod that waits."""
+    (found,) = waits_of(engine)
+    return found
+
+
+def doorman(engine: Engine) -> Doorman:
+    """The first profile's plugin."""
+    plugin = next(iter(engine.flow.profiles.values())).plugins()["Doorman"]
+    assert isinstance(plugin, Doorman)
+    return plugin
