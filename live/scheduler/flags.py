@@ -6,6 +6,7 @@ Upstream: cmd/kube-scheduler/app/options.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -80,7 +81,7 @@ class RunSettings:
     """Empty: as the configuration says, else ``default-scheduler``."""
     config: str = ""
     """The file of the configuration; empty: the defaults."""
-    document: Mapping[str, object] = attrs.field(factory=dict)
+    document: Mapping[str, Any] = attrs.field(factory=dict)
     """The configuration as it was read."""
     write_config_to: str = ""
     client: ClientSettings = ClientSettings()

@@ -53,7 +53,6 @@ class ServingCells:
     port: int
     port_flag: str
     """The flag that sets it; 0 turns the endpoints off."""
-    address_flag: str
     caching_header: bool
     """Answers say ``Cache-Control: no-cache, private``."""
 

@@ -34,6 +34,7 @@ class Exchange:
     answer: Any = None
     end: float = 0.0
     """When the answer was there."""
+    headers_of_answer: Mapping[str, str] = attrs.field(factory=dict)
 
     @property
     def response(self) -> Response:
@@ -64,6 +65,7 @@ def _exchange(found: Mapping[str, Any]) -> Exchange:
         found.get("status"),
         found.get("response_body"),
         found.get("t_end", found["t"]),
+        found.get("response_headers") or {},
     )
 
 

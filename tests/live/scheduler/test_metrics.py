@@ -133,7 +133,7 @@ class TestReleases:
             ("1.13", "scheduler_binding_latency_microseconds", "Binding latency"),
             ("1.14", "scheduler_binding_latency_microseconds", "(Deprecated) Binding latency in microseconds"),
             ("1.14", "scheduler_e2e_scheduling_duration_seconds", "E2e scheduling latency in seconds (scheduling algorithm + binding)"),
-            ("1.16", "scheduler_e2e_scheduling_duration_seconds", "[ALPHA] E2e scheduling latency in seconds (scheduling algorithm + binding)"),
+            ("1.16", "scheduler_binding_duration_seconds", "[ALPHA] Binding latency in seconds"),
         ],
     )
     def test_names_of_the_releases(self, release: str, name: str, help: str) -> None:
