@@ -1,4 +1,4 @@
-"""What ``/configz`` shows: the configuration with its defaults, by the names of the Go fields.
+"""What ``/configz`` shows, the configuration with its defaults by the names of the Go fields, and the same as a file.
 
 Upstream: k8s.io/component-base/configz, which writes the internal type. Of profiles only what was given is shown, without defaults.
 """
@@ -19,6 +19,23 @@ def componentconfig(settings: RunSettings, default_percentage: int) -> dict[str,
     if settings.release.config_flags:
         return _framework(settings)
     return _classic(settings, default_percentage)
+
+
+def config_document(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
+    """The same as a file of the release's configuration API, as ``--write-config-to`` writes it; keys in alphabetical order."""
+    shown = {key: value for key, value in componentconfig(settings, default_percentage).items() if value not in (None, "")}
+    shown |= {"ApiVersion": shown.pop("apiVersion", settings.release.config_versions[0]), "Kind": "KubeSchedulerConfiguration"}
+    given = settings.document
+    written: dict[str, Any] = _untitled(shown)
+    return {key: given.get(key, value) if key in ("profiles", "extenders") else value for key, value in sorted(written.items())}
+
+
+def _untitled(value: Any) -> Any:
+    """JSON with its keys as the API calls them, without nulls."""
+    if not isinstance(value, Mapping):
+        return value
+    keys = {key: "qps" if key == "QPS" else key[:1].lower() + key[1:] for key in value}
+    return {keys[key]: _untitled(value[key]) for key in sorted(value) if value[key] is not None}
 
 
 def _classic(settings: RunSettings, default_percentage: int) -> dict[str, Any]:

@@ -11,13 +11,14 @@ from typing import Any
 
 import httpx
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
 from kubeclassic.live.scheduler.endpoints import Endpoints
 from kubeclassic.live.scheduler.flags import Listener, read_settings, split_flags
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from kubeclassic.live.scheduler.serving import LONGEST_BODY, ServingError, serve_endpoints
-from kubeclassic.live.settings.configz import componentconfig
+from kubeclassic.live.settings.configz import componentconfig, config_document
 from kubeclassic.live.settings.releases import LIVE_RELEASES
 from tests.support.recordings import Exchange, recorded
 from tests.support.virtualtime import run_virtually
@@ -119,6 +120,36 @@ class TestOthers:
         assert {key: value for key, value in found.items() if key not in ours} == {k: v for k, v in wanted.items() if k not in ours}
         assert found["Profiles"][0]["Plugins"]["MultiPoint"]["Enabled"] == wanted["Profiles"][0]["Plugins"]["MultiPoint"]["Enabled"]
         assert found["ClientConnection"]["QPS"] == 50
+
+
+class TestWrittenConfiguration:
+    """--write-config-to against what the originals wrote."""
+
+    def test_of_an_old_release(self, shared: Path) -> None:
+        """All keys are those of the original, and all values but for the address and the content type."""
+        wanted = yaml.safe_load((shared / "recordings/1.15.5/config-defaults.yaml").read_text())
+        found = config_document(read_settings({"kubeconfig": "/etc/kubernetes/scheduler.conf", "address": "0.0.0.0"}, OLD), 0)
+        wanted["clientConnection"]["contentType"] = "application/json"
+        assert found == wanted
+        assert list(found) == list(wanted)
+
+    def test_of_the_framework(self, shared: Path) -> None:
+        """What a file says is written again, profiles as they were given; it can be read again and means the same."""
+        file = shared / "recordings/1.28.7/config-defaults.yaml"
+        settings = read_settings({"config": str(file)}, NEW)
+        wanted = yaml.safe_load(file.read_text())
+        wanted["clientConnection"]["contentType"] = "application/json"
+        assert config_document(settings, 0) == {**wanted, "enableContentionProfiling": False}
+
+    @pytest.mark.parametrize("release", LIVE_RELEASES)
+    def test_it_can_be_read_again(self, release: str, tmp_path: Path) -> None:
+        """The file means what the flags meant."""
+        flags = {"leader-elect-lease-duration": "30s", "kube-api-qps": "7.5", "lock-object-name": "x", "kubeconfig": "k"}
+        settings = read_settings(flags, release)
+        file = tmp_path / "c.yaml"
+        file.write_text(yaml.safe_dump(config_document(settings, 0)))
+        again = read_settings({"config": str(file)}, release)
+        assert (again.election, again.client, again.listeners) == (settings.election, settings.client, settings.listeners)
 
 
 class TestProfiling:
