@@ -34,7 +34,7 @@ class LockGoneError(LockError):
 
 
 class LockTakenError(LockError):
-    """The lock was made by another one meanwhile."""
+    """Another one made the lock first."""
 
 
 class Lock(Protocol):

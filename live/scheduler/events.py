@@ -30,7 +30,7 @@ LOOK = 0.01
 
 @attrs.define(eq=False)
 class Events:
-    """The events of one process: recorders for whoever has something to tell, and :meth:`run`, which sends."""
+    """The events of one process: recorders that take them, and :meth:`run`, which sends them."""
 
     core: CoreEvents
     series: SeriesEvents | None
@@ -54,7 +54,7 @@ class Events:
         await asyncio.gather(self.core.run(), self.series.run())
 
     async def drain(self, seconds: float) -> None:
-        """Wait until all events are sent, at most *seconds*. :meth:`run` has to run meanwhile."""
+        """Wait until all events are sent, at most *seconds*. :meth:`run` has to run at the same time."""
         end = asyncio.get_running_loop().time() + seconds
         while not self._is_idle and asyncio.get_running_loop().time() < end:
             await asyncio.sleep(LOOK)

@@ -6,10 +6,10 @@ import asyncio
 import gzip
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
+import pytest
 
 from kubeclassic.live.client.transport import Request, Response, TransportError
 from tests.conftest import SHARED
@@ -46,8 +46,10 @@ class Exchange:
 
 
 def recorded(release: str, scenario: str) -> list[Exchange]:
-    """The exchanges of a scenario in order."""
-    file = Path(SHARED) / "recordings" / VERSIONS[release] / f"{scenario}.jsonl.gz"
+    """The exchanges of a scenario in order; the test (or the whole file, while it is read) is skipped only where the data is absent."""
+    if not SHARED.is_dir():
+        pytest.skip(f"the larger data is absent: no folder {SHARED} (KUBECLASSIC_SHARED names it)", allow_module_level=True)
+    file = SHARED / "recordings" / VERSIONS[release] / f"{scenario}.jsonl.gz"
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         return [_exchange(json.loads(line)) for line in lines]
 

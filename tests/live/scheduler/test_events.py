@@ -106,7 +106,7 @@ class TestFailures:
         assert world.said == []
 
     def test_an_event_that_is_gone_is_made_again(self, release: str) -> None:
-        """Where the event of a repeat was deleted meanwhile, it is sent whole, with its count."""
+        """Where the event of a repeat was deleted, it is sent whole, with its count."""
 
         async def story(world: World) -> None:
             await once(world)
