@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import attrs
 
-from ..algorithmprovider import cells
+from ..algorithmprovider import cells, clients
 from ..algorithmprovider.releases import RELEASES
 from ..core.pods import requests
 from ..core.release import Release
@@ -88,26 +88,7 @@ V1_27: Release = attrs.evolve(
         ),
     ),
     nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
-    client=attrs.evolve(
-        _LAST.client,
-        resources=MappingProxyType(
-            {
-                **_LAST.client.resources,
-                "PodDisruptionBudget": "policy/v1",
-                "CSINode": "storage.k8s.io/v1",
-                "CSIDriver": "storage.k8s.io/v1",
-                "CSIStorageCapacity": "storage.k8s.io/v1",
-                "Namespace": "v1",
-            }
-        ),
-        pod_selector="status.phase!=Succeeded,status.phase!=Failed",
-        pods_send_duration=True,
-        relists_from_last=True,
-        pauses=(0.8, 30.0),
-        rewatches_limited=True,
-        resends_reads=True,
-        attempts=11,
-    ),
+    client=clients.WITH_GROWING_PAUSES,
 )
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})
