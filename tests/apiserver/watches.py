@@ -51,6 +51,8 @@ class Watch:
     namespace: str
     matches: Matcher | None
     api_version: str
+    after: int = 0
+    """Changes up to this revision are not sent."""
     view: View | None = None
     """From the stored form to that of the API version, if it differs."""
     events: deque[Event] = attrs.field(factory=deque)
@@ -67,7 +69,7 @@ class Watch:
 
     def offer(self, change: Change) -> None:
         """Queue what this watch sees of a change, if anything."""
-        if self.namespace and change.key[0] != self.namespace:
+        if change.revision <= self.after or (self.namespace and change.key[0] != self.namespace):
             return
         if (seen := self._type(change)) is not None:
             self.send(self._event(seen, change))
