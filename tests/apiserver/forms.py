@@ -11,6 +11,7 @@ from .resources import Flavour, Resource
 
 TYPED = {"Pod", "Node", "PersistentVolume", "PersistentVolumeClaim"}
 """Kinds whose fields are those of a table: unknown ones are dropped, quantities and times get their canonical form."""
+PARTS = ("metadata", "spec", "status")
 EVENT_FIELDS: Mapping[str, str] = {
     "involvedObject": "regarding",
     "message": "note",
@@ -51,10 +52,13 @@ EVENT_BLANKS: Object = {
 """What is always written of a core event."""
 
 
-def stored_form(resource: Resource, item: Object, flavour: Flavour) -> Object:
-    """*item* as the server keeps it: in the form of its kind, with a self link where the version has them."""
+def stored_form(resource: Resource, item: Object, flavour: Flavour, old: Object | None = None) -> Object:
+    """*item* as the server keeps it: in the form of its kind, with a self link where the version has them.
+
+    What it shares with the stored object *old* has that form already.
+    """
     resource = flavour.resource(resource.plural)
-    found = _typed(resource.kind, item, flavour)
+    found = _typed(resource.kind, item, flavour, old or {})
     metadata = {key: part for key, part in (found.get("metadata") or {}).items() if part not in (None, {}, [], "")}
     if flavour.has_self_link:
         metadata["selfLink"] = resource.path(metadata.get("namespace", ""), metadata.get("name", ""))
@@ -64,12 +68,19 @@ def stored_form(resource: Resource, item: Object, flavour: Flavour) -> Object:
     return {**found, "kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}
 
 
-def _typed(kind: str, item: Object, flavour: Flavour) -> Object:
+def _typed(kind: str, item: Object, flavour: Flavour, old: Object) -> Object:
     if kind in TYPED:
-        return _with_addresses(go_form(kind, item, flavour.form), flavour)
+        return _with_addresses({name: _part(kind, name, item, flavour, old) for name in PARTS}, flavour)
     if kind == "Event":
         return {**EVENT_BLANKS, **{key: part for key, part in item.items() if part is not None}}
     return {key: part for key, part in item.items() if part is not None}
+
+
+def _part(kind: str, name: str, item: Object, flavour: Flavour, old: Object) -> Object:
+    part: Object = item.get(name) or {}
+    if part and part is old.get(name):
+        return part
+    return go_form("ObjectMeta" if name == "metadata" else kind + name.capitalize(), part, flavour.form)
 
 
 def _with_addresses(item: Object, flavour: Flavour) -> Object:

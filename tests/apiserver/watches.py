@@ -26,7 +26,7 @@ class Change:
     """The object from now on, or its last state when it is deleted."""
     is_deletion: bool
     lines: dict[tuple[str, str], bytes] = attrs.field(factory=dict)
-    """Event type and API version -> the event as bytes, for all watches that want the same."""
+    """Event type and API version -> the event as bytes, for all watches that want the same; kept while the change is handed out."""
 
 
 @attrs.frozen

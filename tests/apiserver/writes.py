@@ -65,7 +65,7 @@ def _existing(call: Call, uid: str | None) -> Object:
 def updated(call: Call, old: Object, given: Object) -> Object:
     """*given* in place of *old*, after all checks; what changes nothing keeps its revision."""
     _check_preconditions(call, old, given["metadata"])
-    new = stored_form(call.resource, _prepared(call, old, given), call.flavour)
+    new = stored_form(call.resource, _prepared(call, old, given), call.flavour, old)
     check_update(call.resource, old, new, call.flavour)
     if new == old or call.is_dry_run:
         return new

@@ -14,6 +14,7 @@ import pytest
 from tests.apiserver.exchanges import Exchange, Remark, read
 from tests.apiserver.replay import Replay
 from tests.apiserver.resources import FLAVOURS
+from tests.conftest import SHARED
 
 Rule = Callable[[Exchange], bool]
 
@@ -53,8 +54,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def scenarios() -> Iterator[tuple[str, str]]:
     """Version and scenario of each recording; none where the larger data is absent."""
-    from tests.conftest import SHARED
-
     for version in FLAVOURS:
         for file in sorted((SHARED / "recordings" / version).glob("*.jsonl.gz")):
             yield version, file.name.removesuffix(".jsonl.gz")
