@@ -18,6 +18,7 @@ from .configurations import Wanted
 from .options import ClusterChoice, cluster_options
 from .output import warn, writing
 from .paramtypes import CONFIGURATION
+from .paths import takes_paths
 from .progress import following
 from .report.compare import comparison_text
 from .report.compare_html import comparison_html
@@ -43,7 +44,7 @@ def _configurations(command: F) -> F:
 
 
 @command(short_help="What does another configuration change?")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@takes_paths
 @_configurations
 @click.option(
     "--mode", type=click.Choice(MODES), default=FREE, show_default=True, help="free: each on its own state; locked: all on that of --a."
