@@ -107,7 +107,14 @@ def _keyed(to: Renaming, value: Json) -> Json:
 selector = fields(matchLabels=labels, matchExpressions=each(_requirement))
 node_term = fields(matchExpressions=each(_requirement), matchFields=each(_field_requirement))
 node_selector = fields(nodeSelectorTerms=each(node_term))
-_pod_term = fields(labelSelector=selector, namespaces=each(namespace), topologyKey=keep, namespaceSelector=selector)
+_pod_term = fields(
+    labelSelector=selector,
+    namespaces=each(namespace),
+    namespaceSelector=selector,
+    topologyKey=keep,
+    matchLabelKeys=keep,
+    mismatchLabelKeys=keep,
+)
 _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 _pod_affinity = fields(**{_REQUIRED: each(_pod_term), _PREFERRED: each(fields(weight=keep, podAffinityTerm=_pod_term))})
 _affinity = fields(
@@ -174,8 +181,8 @@ _volume = fields(
     ephemeral=fields(volumeClaimTemplate=_template),
     **_disks,
 )
-_port = fields(containerPort=keep, hostPort=keep, hostIP=name, protocol=keep)
-_container = fields(name=name, image=image, resources=_resources, ports=each(_port))
+_port = fields(containerPort=keep, hostPort=keep, hostIP=name, protocol=keep, name=name)
+_container = fields(name=name, image=image, resources=_resources, ports=each(_port), restartPolicy=keep)
 _constraint = fields(
     labelSelector=selector,
     **dict.fromkeys(
@@ -199,6 +206,8 @@ _pod_spec = fields(
     topologySpreadConstraints=each(_constraint),
     schedulingGates=keep,
     hostNetwork=keep,
+    resourceClaims=each(fields(name=name)),
+    resources=_resources,
 )
 _reference = fields(kind=keep, namespace=namespace, name=name, uid=name)
 _topology_term = fields(matchLabelExpressions=each(_requirement))
@@ -213,8 +222,8 @@ def _kind(metadata: Shape = _meta, **shapes: Shape) -> Shape:
     return fields(apiVersion=keep, kind=keep, metadata=metadata, **shapes)
 
 
-_selecting = _kind(spec=fields(selector=selector))
-_selecting_labels = _kind(spec=fields(selector=labels))
+_pod_template = fields(metadata=fields(labels=labels), spec=_pod_spec)
+_replicating = _kind(spec=fields(selector=selector, template=_pod_template))
 
 SHAPES: Mapping[str, Shape] = {
     "Node": _kind(
@@ -249,10 +258,10 @@ SHAPES: Mapping[str, Shape] = {
     "CSINode": _kind(spec=fields(drivers=each(_driver))),
     "CSIDriver": _kind(_meta, spec=fields(storageCapacity=keep)),
     "CSIStorageCapacity": _kind(storageClassName=name, nodeTopology=selector, capacity=keep, maximumVolumeSize=keep),
-    "Service": _selecting_labels,
-    "ReplicationController": _selecting_labels,
-    "ReplicaSet": _selecting,
-    "StatefulSet": _selecting,
+    "Service": _kind(spec=fields(selector=labels)),
+    "ReplicationController": _kind(spec=fields(selector=labels, template=_pod_template)),
+    "ReplicaSet": _replicating,
+    "StatefulSet": _replicating,
     "PodDisruptionBudget": _kind(
         spec=fields(selector=selector), status=fields(disruptionsAllowed=keep, disruptedPods=_keys_renamed)
     ),

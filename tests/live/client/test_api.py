@@ -12,7 +12,7 @@ import pytest
 
 from kubeclassic.live.client.api import STRATEGIC, Api, ApiError, ListOptions, WatchOptions
 from kubeclassic.live.client.resources import NODES, PODS, resource
-from kubeclassic.live.client.retries import Retries
+from kubeclassic.live.client.retries import DEFAULT_RETRIES, Retries
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 from tests.support.virtualtime import run_virtually
 
@@ -59,7 +59,7 @@ async def _lines(body: bytes) -> AsyncIterator[bytes]:
         yield line
 
 
-def play(work: Callable[[Api], object], *outcomes: Outcome, retries: Retries = Retries()) -> tuple[Script, object]:
+def play(work: Callable[[Api], object], *outcomes: Outcome, retries: Retries = DEFAULT_RETRIES) -> tuple[Script, object]:
     """The script after *work* on it, and what that gave or raised."""
     script = Script(outcomes)
 

@@ -260,10 +260,10 @@ class TestStreams:
         body = json.dumps({"metadata": {"name": "n"}}).encode()
 
         async def work(address: str) -> str:
-            async with HttpTransport(Access(server=address)) as client:
-                async with client.stream(Request("GET", "/api/v1/nodes", "watch=true&timeoutSeconds=300")) as stream:
-                    await client.send(Request("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"}))
-                    return json.loads(await anext(stream.lines))["type"]
+            watch = Request("GET", "/api/v1/nodes", "watch=true&timeoutSeconds=300")
+            async with HttpTransport(Access(server=address)) as client, client.stream(watch) as stream:
+                await client.send(Request("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"}))
+                return str(json.loads(await anext(stream.lines))["type"])
 
         with serving(app(transport, [])) as address:
             assert asyncio.run(work(address)) == "ADDED"
