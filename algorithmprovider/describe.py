@@ -1,4 +1,4 @@
-"""What a release is, and what two releases differ in, for people and for programs."""
+"""What a release with predicates and priorities is, as plain data. For any release see ``framework/describe.py``."""
 
 from __future__ import annotations
 
@@ -22,18 +22,11 @@ DECISIVE_GATES = (
     *("CSINodeInfo", "CSIMigration", "CSIMigrationAWS", "CSIMigrationGCE", "CSIMigrationAzureDisk", "CSIMigrationOpenStack"),
 )
 """The gates that a decision may depend on."""
+WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
+"""Predicates that a Policy makes under a name of its own, by an argument."""
+WHOLE = ("client.resources",)
+"""Mappings that are one cell, as their keys differ from release to release."""
 GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells)
-
-
-@attrs.frozen
-class Difference:
-    """One thing in which two releases differ; None where one of them does not have it."""
-
-    about: str
-    """``predicates``, ``priorities``, ``gates`` or ``behaviour``."""
-    what: str
-    before: Any
-    after: Any
 
 
 def describe(name: str, *, all_gates: bool = False) -> Json:
@@ -47,22 +40,9 @@ def describe(name: str, *, all_gates: bool = False) -> Json:
         "release": release.version,
         "predicates": {name: _predicate(release, name) for name in _predicates(release)},
         "priorities": {name: _priority(release, name) for name in _priorities(release)},
-        "gates": {name: _gate(gate) for name, gate in release.gates.items() if all_gates or name in DECISIVE_GATES},
-        "behaviour": dict(_behaviour(release)),
+        "gates": {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in DECISIVE_GATES},
+        "behaviour": dict(behaviour(release)),
     }
-
-
-def diff(before: str, after: str, *, all_gates: bool = False) -> list[Difference]:
-    """Everything in which the releases *before* and *after* differ, by subject; *all_gates* as for :func:`describe`."""
-    old, new = describe(before, all_gates=all_gates), describe(after, all_gates=all_gates)
-    found = (_differences(about, old[about], new[about]) for about in ("predicates", "priorities", "gates", "behaviour"))
-    return [difference for part in found for difference in part]
-
-
-def _differences(about: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
-    for what in dict.fromkeys((*old, *new)):
-        if old.get(what) != new.get(what):
-            yield Difference(about, what, old.get(what), new.get(what))
 
 
 # --- names ----------------------------------------------------------------------------------------------------------
@@ -80,7 +60,9 @@ def _predicate(release: Release, name: str) -> str:
     switch = _gate_of(release, name)
     if name in release.default_predicates or (switch is not None and name in release.default_predicates + _added(release)):
         return f"default{switch or ''}"
-    return f"named by a Policy{switch or ''}" if name in release.predicates else "with an argument only"
+    if name in release.predicates:
+        return f"named by a Policy{switch or ''}"
+    return "with an argument only" if name in WITH_ARGUMENT else "no Policy can name it"
 
 
 def _added(release: Release) -> tuple[str, ...]:
@@ -109,7 +91,8 @@ def _priority(release: Release, name: str) -> str:
     return "named by a Policy" if weight is None else f"default, weight {weight}"
 
 
-def _gate(gate: Gate) -> str:
+def gate_in_words(gate: Gate) -> str:
+    """A gate's default, its stage, and whether it is locked."""
     locked = ", locked" if gate.locked else ""
     return f"{'on' if gate.default else 'off'}, {gate.stage or 'GA'}{locked}"
 
@@ -117,7 +100,8 @@ def _gate(gate: Gate) -> str:
 # --- behaviour ------------------------------------------------------------------------------------------------------
 
 
-def _behaviour(release: Release) -> Iterator[tuple[str, Any]]:
+def behaviour(release: Release) -> Iterator[tuple[str, Any]]:
+    """Every cell that is not a name, a gate or a default: (its name, its value as plain data)."""
     for field in attrs.fields(Release):
         if field.name not in SHOWN_ELSEWHERE:
             yield from _cells(field.name, getattr(release, field.name))
@@ -127,8 +111,14 @@ def _cells(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, GROUPS):
         for field in attrs.fields(type(value)):
             yield from _cells(f"{name}.{field.name}", getattr(value, field.name))
+    elif name in WHOLE:
+        yield name, tuple(f"{key} {item}" for key, item in value.items())
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield f"{name}.{key}", item
     else:
-        yield name, getattr(value, "__name__", value) if callable(value) else value
+        yield name, getattr(value, "__name__", value) if callable(value) else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    return sorted(value) if isinstance(value, frozenset) else list(value) if isinstance(value, tuple) else value

@@ -15,7 +15,7 @@ from ..core.pods import requests
 from ..core.release import GateEffect, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
 from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
-from . import cells, clients, gatelists
+from . import cells, gatelists
 
 PRESSURE = ("CheckNodeMemoryPressure", "CheckNodePIDPressure", "CheckNodeDiskPressure")
 
@@ -179,6 +179,7 @@ V1_12 = Release(
         needs_priority_gate=True,
         excludes_self=False,
         nominates_before_api=False,
+        extender_names_victims=False,
     ),
     queue=QueueCells(
         by_timestamp=False,
@@ -204,7 +205,7 @@ V1_12 = Release(
         probe_times=False,
     ),
     nominations=NominationCells(by_uid=False, keeps_on_update=False, empty_name_counts=False, asks_lister=False),
-    client=clients.FIRST,
+    client=cells.FIRST_CLIENT,
 )
 
 V1_13 = attrs.evolve(
@@ -225,7 +226,7 @@ V1_13 = attrs.evolve(
         probe_times=True,
     ),
     nominations=attrs.evolve(V1_12.nominations, by_uid=True),
-    client=clients.WITH_DURATIONS,
+    client=cells.CLIENT_WITH_DURATIONS,
 )
 
 V1_14 = attrs.evolve(
@@ -317,11 +318,14 @@ V1_16 = attrs.evolve(
     ),
     preemption=attrs.evolve(V1_15.preemption, needs_priority_gate=False),
     queue=attrs.evolve(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
-    client=clients.WITH_BOOKMARKS,
+    client=cells.CLIENT_WITH_BOOKMARKS,
 )
 
 RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16)}
 """The releases by version, oldest first."""
+
+PATCH_LEVELS = dict(zip(RELEASES, ("1.12.3", "1.13.0, queue of 1.13.5", "1.14.0", "1.15.11", "1.16.14"), strict=True))
+"""Release -> the patch level that it is like."""
 
 DEFAULT_RELEASE = V1_16.version
 

@@ -2,55 +2,53 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ..simulation.explain import explain as explain_now
-from ..simulation.explain import explain_in
-from ..simulation.simulate import Simulation
 from .commands import command
 from .options import ClusterChoice, cluster_options, scheduler_options
-from .output import writing
 from .paths import takes_paths
-from .report.explanation import explanation_text
-from .running.cluster import opened
-from .running.simulate import tell
-from .setup import Setup
+
+if TYPE_CHECKING:
+    from .setup import Setup
 
 
-@command(short_help="Why does a pod go there, or nowhere?")
+@command(short_help="Why does a pod go there, or nowhere?", outputs=["--node", "--all"])
 @takes_paths
 @click.argument("pod")
 @scheduler_options
 @cluster_options
+@click.option("--namespace", "-n", metavar="NAME", help="The namespace of POD.")
+@click.option("--node", metavar="NAME", help="All about this node: each rule in order with its verdict, room, scores.")
+@click.option("--all", "every", is_flag=True, help="Show every node, not only the best and the nearest ones.")
 @click.option("--alone", is_flag=True, help="Explain on the cluster as it is, without scheduling the pods before it.")
-@click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option(
+    "-o", "form", type=click.Choice(["table", "wide", "json", "yaml", "csv"]), default="table", show_default=True,
+    help="wide: how each score comes about; csv: one line a node.",
+)
 @click.option("--output", metavar="FILE", help="Write the record there, whole or not at all, instead of to standard output.")
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
 def explain(
-    paths: tuple[Path, ...], pod: str, setup: Setup, cluster: ClusterChoice, alone: bool, form: str, output: str | None, verbose: bool
-) -> None:
-    """Show for every node in PATHS why it rejects POD, or how it scores; and which resources are short, by how much.
+    paths: tuple[Path, ...], pod: str, setup: Setup, cluster: ClusterChoice, namespace: str | None, node: str | None, every: bool,
+    alone: bool, form: str, output: str | None, verbose: bool,
+) -> None:  # fmt: skip
+    """Say why POD goes where it goes, or nowhere.
 
-    POD is namespace/name, or a name that only one waiting pod has. The pods that `kubeclassic simulate` tries before it are scheduled
-    first, so that both say the same.
+    If it finds no node: what stands against the nodes in PATHS, the nearest to fitting first, and whether evicting pods would help.
+    If it finds one: how the nodes that fit score, which rule decided, and why the others do not fit.
 
-    Exit status 0: it finds a node, 1: it finds none, 2: bad input.
+    POD is namespace/name, or name. It may be a workload too, of which one pod stands for all: deploy/web, sts/db, ds/agent, job/report,
+    rs/..., by kubectl's short names. The pods that `kubeclassic simulate` tries before it are scheduled first, so that both say the same.
+    A pod that has a node is decided as if it had none, and as if it were not there: why is it on that node, could it be elsewhere?
+
+    Exit status 0: it finds a node (with --node: it fits there), 1: it does not, 2: bad input.
 
     \b
     kubeclassic explain cluster/ shop/web-0
+    kubeclassic explain cluster/ deploy/web -n shop --node worker-7
     """
-    given = opened(paths, cluster, setup)
-    scenario, engine = given.scenario, given.engine
-    wanted = scenario.find_pod(pod)
-    tell(scenario, engine, verbose)
-    simulation = Simulation(scenario, engine, cluster.order)
-    if alone:
-        simulation.begin()
-    explanation = explain_now(simulation.engine, wanted) if alone else explain_in(simulation, wanted)
-    with writing(output) as stream:
-        stream.write((json.dumps(explanation.record(), indent=2) if form == "json" else explanation_text(explanation)) + "\n")
-    sys.exit(0 if explanation.decision.host is not None else 1)
+    from .running.explain import run
+
+    run(paths, pod, setup, cluster, namespace=namespace, node=node, every=every, alone=alone, form=form, output=output, verbose=verbose)

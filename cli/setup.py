@@ -78,6 +78,7 @@ class Setup:
     tie_break: str = "release"
     seed: int = 0
     rules: tuple[str, ...] = ()
+    max_pd_vols: int | None = None
 
     @property
     def version(self) -> str:
@@ -116,6 +117,7 @@ class Setup:
         """A new scheduler of *configuration*; *config_maps* are those that ``--policy-configmap`` may name."""
         wanted = self._algorithm(configuration, config_maps) if isinstance(configuration, KubeSchedulerConfiguration) else configuration
         options: dict[str, Any] = {"preempts": not self.disable_preemption, "tie_break": self.tie_break, "seed": self.seed}
+        options["max_pd_vols"] = self.max_pd_vols
         try:
             return build_engine(wanted, plugins=plugins_of(self.rules) if self.runs_profiles else (), **options)
         except PolicyError as error:

@@ -132,6 +132,8 @@ class PreemptionCells:
     """A nominated pod does not count against itself (same UID) in the first pass."""
     nominates_before_api: bool
     """The preemptor enters the nominated map before the API call."""
+    extender_names_victims: bool
+    """A node that an extender leaves without victims is an error, or no candidate if the extender is ignorable."""
 
 
 @attrs.frozen(kw_only=True, repr=False)

@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 import attrs
 
-from ..algorithmprovider import cells, clients
-from ..algorithmprovider.releases import RELEASES
+from ..algorithmprovider import cells
+from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
 from ..core.pods import requests
 from ..core.release import Release
 from ..core.volumes import intree
@@ -88,12 +88,16 @@ V1_27: Release = attrs.evolve(
             "Pod {} is already present in the backoff queue",
         ),
     ),
+    preemption=attrs.evolve(_LAST.preemption, extender_names_victims=True),
     nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
-    client=clients.WITH_GROWING_PAUSES,
+    client=cells.CLIENT_WITH_GROWING_PAUSES,
 )
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})
 """Version -> release of the framework; those with predicates and priorities are in ``algorithmprovider/releases.py``."""
+
+ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType({**PATCH_LEVELS, V1_27.version: "1.27.14"})
+"""Release -> the patch level that it is like."""
 
 DEFAULT_FRAMEWORK = V1_27.version
 """The release that runs a profile if none is named."""

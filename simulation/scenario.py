@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import attrs
 
-from ..api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, TABLE_HINT, Inventory, find_waiting, read_files, take_in, why_not_waiting
+from ..api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, TABLE_HINT, Inventory, read_files, take_in, why_not_waiting
 from ..api.load import Loaded
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import PathLike
@@ -32,6 +32,8 @@ class Scenario:
     warnings: tuple[Notice, ...] = ()
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     """Manifests of ConfigMaps, by namespace and name."""
+    set_aside: tuple[Pod, ...] = ()
+    """The pods that are ignored."""
 
     @property
     def nodes(self) -> list[Node]:
@@ -42,13 +44,6 @@ class Scenario:
     def node_count(self) -> int:
         """How many nodes there are."""
         return len(self.nodes)
-
-    def find_pod(self, name: str) -> Pod:
-        """The waiting pod called ``namespace/name``, or ``name`` where only one namespace has it.
-
-        Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is none, or more than one.
-        """
-        return find_waiting(name, (*self.pending, *(item for item in self.objects if isinstance(item, Pod))))
 
 
 def read_scenario(
@@ -114,6 +109,7 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str]) -> Scenar
         raise ManifestError(f"cluster: got no Node, wanted one at least{hint}")
     there: list[KubeObject] = []
     pending: list[Pod] = []
+    set_aside: list[Pod] = []
     passed_over, warnings = Counter(inventory.passed_over), list(inventory.warnings)
     for item in inventory.objects:
         why = why_not_waiting(item, scheduler_names) if isinstance(item, Pod) else ON_A_NODE
@@ -121,9 +117,10 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str]) -> Scenar
             there.append(item)
         elif why is not None:
             passed_over[why] += 1
+            set_aside += [item] if isinstance(item, Pod) else []
         elif isinstance(item, Pod):
             pending.append(item)
     warnings += [
         Notice(f"Pod {pod.key} on {pod.spec.node_name}", GONE) for pod in there if isinstance(pod, Pod) and pod.spec.node_name not in nodes
     ]
-    return Scenario(tuple(there), tuple(pending), dict(passed_over), tuple(warnings), inventory.config_maps)
+    return Scenario(tuple(there), tuple(pending), dict(passed_over), tuple(warnings), inventory.config_maps, tuple(set_aside))

@@ -76,6 +76,16 @@ class Diagnosis:
             found[name] = Status(Code.UNSCHEDULABLE, tuple(texts), EXTENDER)
         return found
 
+    def status_of(self, row: int) -> Status | None:
+        """What ``statuses`` has for the node of *row*; cheaper than to list them all."""
+        if self.rejected is not None:
+            return self.rejected if (self.order == row).any() else None
+        if self.names[row] in self.extender_reasons:
+            return Status(Code.UNSCHEDULABLE, tuple(self.extender_reasons[self.names[row]]), EXTENDER)
+        if self.search is not None and (self.failed_rows == row).any():
+            return self.status(row)
+        return unresolvable(FILTERED_OUT) if (self.excluded == row).any() else None
+
     def status(self, row: int) -> Status:
         """The status of a row that a filter rejects, whether the search visited it or not."""
         verdict = self._search.verdict

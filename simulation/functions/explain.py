@@ -12,8 +12,9 @@ from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...exceptions import wrong_type
 from ...framework.recipe import SchedulerOptions
-from ..explain import Explanation, NodeReport, explain_in
-from ..explain import explain as explain_now
+from ..explain import Explanation, NodeReport
+from ..explain.ask import ask
+from ..explain.subject import find_subject
 from ..simulate import Simulation
 from .given import GivenCluster, check_order, parts_of, recipe_of, scenario_of
 from .results import Result, Row, Table
@@ -53,7 +54,8 @@ class ExplainResult(Result):
 
 
 def explain(
-    cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], *, pods: GivenCluster = (), order: str = "input", alone: bool = False,
+    cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], *, pods: GivenCluster = (), order: str = "input", node: str | None = None,
+    alone: bool = False,
     defaults: bool = True, **options: Unpack[SchedulerOptions],
 ) -> ExplainResult:  # fmt: skip
     """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short, by how much.
@@ -61,9 +63,11 @@ def explain(
     The pods that :func:`~kubeclassic.simulate` tries before it are scheduled first, so that both say the same.
 
     :param cluster: a Cluster; a path or several; objects and manifests.
-    :param pod: ``namespace/name``, a name that only one waiting pod has, or a pod or manifest that is not in the cluster.
+    :param pod: ``namespace/name``, a name, a workload such as ``deploy/web``, or a pod or manifest that is not in the cluster. A pod that
+        has a node is decided as if it had none.
     :param pods: more pods (or workloads) that wait, given like the cluster.
     :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
+    :param node: look closely at this node: each rule in order, room, scores.
     :param alone: explain on the cluster as it is, without the pods that come before.
     :param defaults: False: take objects as they are, without the API server's defaults.
     :param options: those of :class:`~kubeclassic.Scheduler`.
@@ -75,11 +79,9 @@ def explain(
     recipe = recipe_of(options)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults)
-    wanted = scenario.find_pod(_name(pod))
+    subject = find_subject(scenario, _name(pod))
     simulation = Simulation(scenario, recipe.engine(scenario.config_maps), check_order(order))
-    if alone:
-        simulation.begin()
-    found = explain_now(simulation.engine, wanted) if alone else explain_in(simulation, wanted)
+    found = ask(simulation, subject, recipe.scheduler_names, node=node, alone=alone)
     return ExplainResult(found, tuple(map(str, scenario.warnings)))
 
 

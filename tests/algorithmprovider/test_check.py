@@ -6,7 +6,7 @@ import pytest
 
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.check import check
-from kubeclassic.algorithmprovider.describe import Difference, describe, diff
+from kubeclassic.algorithmprovider.describe import describe
 from kubeclassic.exceptions import PolicyError, UnknownNameError
 
 LAST = RELEASES["1.16"]
@@ -116,6 +116,7 @@ class TestDescribe:
         assert found["MaxCinderVolumeCount"] == found["HostName"] == "named by a Policy"
         assert found["CheckServiceAffinity"] == "with an argument only"
         assert found["PodFitsPorts"] == "accepted, never runs"
+        assert found["PodToleratesNodeNoExecuteTaints"] == "no Policy can name it"
 
     def test_priorities(self):
         """Each priority says its weight, or what it takes to run it."""
@@ -128,18 +129,6 @@ class TestDescribe:
         assert describe("1.16")["gates"]["PodPriority"] == "on, GA, locked"
         assert "AppArmor" not in describe("1.16")["gates"]
         assert describe("1.16", all_gates=True)["gates"]["AppArmor"] == "on, BETA"
-
-    def test_diff(self):
-        """A difference has what it is about, and both sides."""
-        found = diff("1.13", "1.14")
-        assert Difference("predicates", "MaxCinderVolumeCount", None, "named by a Policy") in found
-        assert Difference("behaviour", "nodes_to_find", "fixed_share", "adaptive_share") in found
-        assert Difference("behaviour", "volumes.binding_gate", True, False) in found
-        assert Difference("gates", "EnableEquivalenceClassCache", "off, ALPHA", None) in found
-
-    def test_no_difference(self):
-        """A release does not differ from itself."""
-        assert diff("1.15", "1.15") == []
 
     def test_unknown_release(self):
         """A release that there is not is refused."""

@@ -134,8 +134,11 @@ PROFILES = [
 """Options of one kind of release that the other does not have, and profiles that are refused."""
 
 OTHERS = [
-    ("explain good.yaml db", 'pod: got "db", wanted a pod without a node'),
-    ("explain good.yaml wep", 'pod: got "wep", wanted a pod without a node; did you mean "web"?'),
+    ("explain good.yaml db", 'pod: got "db", wanted a pod of the input'),
+    ("explain good.yaml wep", 'pod: got "wep", wanted a pod of the input; did you mean "web"?'),
+    ("explain good.yaml web --node b1", 'node: got "b1", wanted a node of the cluster'),
+    ("explain good.yaml web -n shop", 'pod: got "web", wanted a pod of the input in namespace shop'),
+    ("explain good.yaml deploy/web", 'Deployment: got "deploy/web", which has no pod in the input, wanted a Deployment that has one'),
     ("import openb nothere.csv pods.csv", "nothere.csv: no such file or directory"),
     ("import openb few.csv pods.csv", "few.csv, line 1: got columns sn,cpu_milli, wanted memory_mib too"),
     ("import openb nodes.csv pods.csv", 'nodes.csv, line 3: cpu_milli: got "1k", wanted a whole number'),
@@ -215,10 +218,3 @@ def test_an_ambiguous_pod_is_named(folder: Path, capsys: pytest.CaptureFixture[s
     """A name that two namespaces have is refused with both."""
     (folder / "two.yaml").write_text(f"{NODE}---\n{POD}---\nkind: Pod\nmetadata: {{name: web, namespace: shop}}\n", encoding="utf-8")
     assert refusal("explain two.yaml web", capsys) == 'kubeclassic: pod: got "web", wanted one of default/web, shop/web\n'
-
-
-def test_an_explained_pod_must_wait(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A pod that has a node is refused with the node's name."""
-    (folder / "bound.yaml").write_text(f"{NODE}---\n{POD}spec: {{nodeName: a}}\n", encoding="utf-8")
-    told = refusal("explain bound.yaml web", capsys)
-    assert told == 'kubeclassic: pod: got "web", which is on node a, wanted a pod without a node\n'

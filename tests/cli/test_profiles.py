@@ -253,7 +253,9 @@ class TestExplain:
         found = {node["node"]: node for node in explained(capsys, "big", *NEW, "--pods", "more.yaml")["nodes"]}
         assert found["b"] | {"scores": {}} == {
             "node": "b", "fits": False, "visited": True, "plugins": ["NodeResourcesFit"], "code": "Unschedulable",
-            "reasons": ["Insufficient cpu"], "shortages": [{"resource": "cpu", "asked": 5000, "free": 4000, "missing": 1000}],
+            "reasons": ["Insufficient cpu"],
+            "objections": [{"rule": "NodeResourcesFit", "reasons": ["Insufficient cpu"], "evictable": True, "counted": True}],
+            "shortages": [{"resource": "cpu", "asked": 5000, "free": 4000, "missing": 1000}],
             "scores": {}, "total": None,
         }  # fmt: skip
         assert (found["c"]["plugins"], found["c"]["code"]) == (["TaintToleration"], "UnschedulableAndUnresolvable")
@@ -280,12 +282,14 @@ class TestExplain:
         found = explained(capsys, "held", *NEW, "--pods", "more.yaml")
         assert (found["error"], found["nodes"]) == ("waiting for scheduling gates: [quota]", [])
 
-    def test_table(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_table(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """The tables have plugins and codes for heads."""
-        assert run(["explain", "cluster.yaml", "web", *NEW]) == 0
-        told = capsys.readouterr().out
-        assert "(each plugin: raw -> normalized x weight)" in told
-        assert [line.split() for line in told.splitlines() if line.startswith("NODE")][1] == [
+        monkeypatch.setattr("kubeclassic.cli.running.explain.width_of", lambda stream: 200)
+        (folder / "more.yaml").write_text(pod("big", "5"))
+        assert run(["explain", "cluster.yaml", "web", *NEW, "-o", "wide"]) == 0
+        assert "(each plugin: raw -> normalized x weight)" in capsys.readouterr().out
+        assert run(["explain", "cluster.yaml", "big", "--pods", "more.yaml", *NEW, "-o", "wide"]) == 0
+        assert [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("NODE ")][1] == [
             "NODE", "PLUGIN", "CODE", "REASONS", "SHORT", "OF",
         ]  # fmt: skip
 

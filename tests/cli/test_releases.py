@@ -4,40 +4,58 @@ from __future__ import annotations
 
 import json
 
-from click.testing import CliRunner
+import pytest
+from click.testing import CliRunner, Result
 
 from kubeclassic.cli.releases import releases
 
 
-def run(*arguments):
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal that is wide enough for tables."""
+    monkeypatch.setattr("kubeclassic.cli.running.releases.width_of", lambda stream: 200)
+
+
+def run(*arguments: str) -> Result:
     """The command's result."""
     return CliRunner().invoke(releases, arguments)
 
 
 class TestReleases:
-    def test_list(self):
-        """Without arguments the releases are listed, oldest first."""
-        assert run().stdout.split() == ["1.12", "1.13", "1.14", "1.15", "1.16"]
+    def test_list(self) -> None:
+        """Without arguments all releases are listed, oldest first."""
+        assert [line.split()[0] for line in run().stdout.splitlines()] == ["RELEASE", "1.12", "1.13", "1.14", "1.15", "1.16", "1.27"]
 
-    def test_one(self):
+    def test_one(self) -> None:
         """A release is described by tables; predicates stand in running order."""
         lines = run("v1.16").stdout.splitlines()
-        assert lines[0].split() == ["PREDICATES", "IN", "RUNNING", "ORDER"]
-        assert lines[1] == "CheckNodeCondition                default without TaintNodesByCondition"
-        assert any(line.startswith("volumes: checks phase") and line.endswith("yes") for line in lines)
+        assert lines[2].split() == ["PREDICATES", "IN", "RUNNING", "ORDER"]
+        assert lines[3] == "CheckNodeCondition                default without TaintNodesByCondition"
+        assert "  only volumes in phase Available are matched to claims: yes" in lines
 
-    def test_diff(self):
+    def test_one_with_plugins(self) -> None:
+        """A release of the framework is described by its plugins, with their extension points and weights."""
+        (line,) = (line for line in run("1.27").stdout.splitlines() if line.startswith("TaintToleration "))
+        assert line.split("   ")[-1].strip() == "filter, preScore, score"
+        assert "default, weight 3" in line
+
+    def test_diff(self) -> None:
         """--diff shows what differs; unimportant gates only when asked for."""
-        assert "behaviour    pick host" in run("--diff", "1.15", "1.16").stdout
-        assert "AppArmor" not in run("--diff", "1.15", "1.16").stdout
+        told = run("--diff", "1.15", "1.16").stdout
+        assert "  which of several best nodes is taken\n      1.15: they take turns\n" in told
+        assert "AppArmor" not in told
         assert "IPv6DualStack" in run("--diff", "1.15", "1.16", "--all-gates").stdout
         assert run("--diff", "1.15", "1.15").stdout == "1.15 and 1.15 are the same\n"
 
-    def test_diff_as_json(self):
-        """-o json gives every difference with both sides."""
-        found = json.loads(run("--diff", "1.12", "1.13", "-o", "json").stdout)
-        assert {"about": "behaviour", "what": "volumes.checks_phase", "before": False, "after": True} in found
+    def test_diff_as_json(self) -> None:
+        """-o json gives every difference with both sides, as they are and in words."""
+        found = json.loads(run("--diff", "1.12", "1.13", "-o", "json").stdout)["differences"]
+        (phase,) = (difference for difference in found if difference["what"] == "volumes.checks_phase")
+        assert phase == {
+            "about": "behaviour", "what": "volumes.checks_phase", "words": "only volumes in phase Available are matched to claims",
+            "before": False, "after": True, "beforeWords": "no", "afterWords": "yes",
+        }  # fmt: skip
 
-    def test_both(self):
+    def test_both(self) -> None:
         """A release and --diff together are bad usage."""
         assert run("1.16", "--diff", "1.15", "1.16").exit_code == 2

@@ -7,13 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.cli import run
 from kubeclassic.core.feed import Feed
+from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
-from kubeclassic.simulation.explain import Score, Shortage, explain, explain_in
-from kubeclassic.simulation.scenario import read_scenario
+from kubeclassic.simulation.explain import NodeReport, Score, Shortage, explain, explain_in, explain_placed
+from kubeclassic.simulation.explain.choice import constant_scores, leads
+from kubeclassic.simulation.explain.subject import find_subject
+from kubeclassic.simulation.explain.values import Objection
+from kubeclassic.simulation.scenario import Scenario, read_scenario
 from kubeclassic.simulation.simulate import Simulation
-from tests.support.build import engine, node, pod
+from tests.support.build import engine, node, obj, pod
 
 CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
 SCENARIO = read_scenario(CLUSTER)
@@ -98,6 +103,135 @@ class TestScores:
         assert [report.name for report in explain(made, pod("p", requests={"cpu": 1})).nodes] == ["empty", "full"]
 
 
+    def test_without_priorities(self) -> None:
+        """Where a Policy has no priorities each node has the total 1, and no rule decides."""
+        choice = explain(engine(node("a"), node("b"), policy={"priorities": []}), pod("p")).choice
+        assert choice is not None
+        assert (choice.best, choice.ties, choice.decided, choice.constant) == (1, ("a", "b"), None, {})
+
+    def test_the_lead_counts_with_its_weight(self) -> None:
+        """The rule that decided is the one with the greatest difference times weight, not the greatest difference."""
+        here = NodeReport("a", True, True, scores={"light": Score(9, 9, 1), "heavy": Score(5, 5, 4), "same": Score(3, 3, 9)}, total=56)
+        there = NodeReport("b", True, True, scores={"light": Score(4, 4, 1), "heavy": Score(3, 3, 4), "same": Score(3, 3, 9)}, total=43)
+        assert [(lead.rule, lead.ahead) for lead in leads(here, there)] == [("heavy", 8), ("light", 5)]
+        assert list(constant_scores([here, there])) == ["same"]
+
+    def test_the_node_that_a_pod_waits_for(self) -> None:
+        """In the framework it is tried first, and no other node is compared with it."""
+        made = engine_for("1.27", {})
+        feed = Feed(made)
+        for name in ("a", "b"):
+            feed.put(node(name))
+        found = explain(made, pod("p", status={"nominatedNodeName": "b"}))
+        assert (found.decision.host, found.choice, [report.name for report in found.nodes if report.visited]) == ("b", None, ["b"])
+
+
+class TestNearness:
+    def test_the_order(self) -> None:
+        """Fewer obstacles come first; of equal number a shortage before what is no matter of amount; then what is least short."""
+        cpu, taint = Objection("r", ("Insufficient cpu",), True), Objection("t", ("tainted",), False)
+        little, much, tainted, both = (
+            NodeReport("n", False, True, objections=objections, shortages=shortages)
+            for objections, shortages in (
+                ((cpu,), (Shortage("cpu", 1000, 900),)), ((cpu,), (Shortage("cpu", 1000, 0),)), ((taint,), ()),
+                ((taint, cpu), (Shortage("cpu", 1000, 999),)),
+            )
+        )  # fmt: skip
+        assert sorted([both, tainted, much, little], key=lambda report: report.nearness) == [little, much, tainted, both]
+
+
+class TestEviction:
+    @pytest.mark.parametrize("priority", [0, 10])
+    def test_counts_are_those_of_the_message(self, priority: int) -> None:
+        """On how many nodes evicting is hopeless, and on how many nobody is lower, is what the framework's message says."""
+        made = engine_for("1.27", {})
+        feed = Feed(made)
+        taint = [{"key": "k", "effect": "NoSchedule"}]
+        bound = [pod(f"on-{name}", on=name, requests={"cpu": 3}) for name in "abc"]
+        for item in (*(node(name) for name in "abc"), node("d", taints=taint), node("e", taints=taint), *bound):
+            feed.put(item)
+        found = explain(made, pod("p", requests={"cpu": 9}, priority=priority))
+        assert found.eviction is not None
+        counts = {"Preemption is not helpful": found.eviction.unresolvable, "No preemption victims": found.eviction.nobody_lower}
+        assert found.eviction.not_enough == (3 if priority else 0)
+        for text, count in counts.items():
+            assert (f"{count} {text}" in (found.decision.error or "")) is bool(count)
+
+    def test_a_budget_is_told(self) -> None:
+        """Victims that a disruption budget protects are counted."""
+        budget = obj({
+            "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"app": "x"}}}, "status": {"disruptionsAllowed": 0},
+        })  # fmt: skip
+        made = engine(node("a"), budget, pod("there", on="a", requests={"cpu": 3}, labels={"app": "x"}))
+        found = explain(made, pod("p", requests={"cpu": 2}, priority=5)).eviction
+        assert found is not None
+        assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == ("a", 1, ["default/there"])
+
+
+class TestSubject:
+    def scenario(self, *pods: Pod, objects: tuple[KubeObject, ...] = ()) -> Scenario:
+        """A cluster in which *pods* wait or have a node."""
+        there = tuple(item for item in pods if item.spec.node_name)
+        return Scenario((node("a"), *objects, *there), tuple(item for item in pods if not item.spec.node_name))
+
+    def test_a_namespace_may_be_called_like_a_kind(self) -> None:
+        """job/x is pod x of namespace job if there is one, else Job x."""
+        owner = {"metadata": {"ownerReferences": [{"kind": "Job", "name": "x", "controller": True}]}}
+        scenario = self.scenario(pod("x", namespace="job"), pod("x-1", **owner))
+        assert find_subject(scenario, "job/x").pod.key == "job/x"
+        assert find_subject(scenario, "job/x", "default").pod.key == "default/x-1"
+
+    def test_a_deployment_by_its_replica_set(self) -> None:
+        """A ReplicaSet of the input says to which Deployment it belongs; without it the hash in its name does."""
+        owner = {"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "odd-name", "controller": True}]}}
+        owned = {"name": "odd-name", "namespace": "default", "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": True}]}
+        scenario = self.scenario(pod("p", **owner), objects=(obj({"kind": "ReplicaSet", "metadata": owned}),))
+        assert find_subject(scenario, "deployment/web").workload == "Deployment default/web"
+        with pytest.raises(UnknownNameError, match="wanted a Deployment that has one"):
+            find_subject(self.scenario(pod("p", **owner)), "deployment/web")
+
+    def test_several_namespaces(self) -> None:
+        """A workload or a pod that several namespaces have is refused with these."""
+        owner = {"metadata": {"ownerReferences": [{"kind": "StatefulSet", "name": "db", "controller": True}]}}
+        scenario = self.scenario(pod("db-0", **owner), pod("db-0", namespace="shop", **owner))
+        with pytest.raises(UnknownNameError, match="namespaces default, shop have"):
+            find_subject(scenario, "sts/db")
+        with pytest.raises(UnknownNameError, match="wanted one of default/db-0, shop/db-0"):
+            find_subject(scenario, "db-0")
+        assert find_subject(scenario, "sts/db", "shop").pod.namespace == "shop"
+
+    def test_a_pod_that_waits_is_meant(self) -> None:
+        """Of two pods of one name the one that waits is meant, and of a workload's pods too."""
+        scenario = self.scenario(pod("x", on="a"), pod("x", namespace="shop"))
+        assert find_subject(scenario, "x").pod.key == "shop/x"
+
+    @pytest.mark.parametrize(("given", "near"), [("deploi/web", "deploy/web"), ("wep-0", "web-0")])
+    def test_near_names(self, given: str, near: str) -> None:
+        """A name that nothing has is refused with one that is near."""
+        owner = {"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "web-5", "controller": True}]}}
+        scenario = self.scenario(pod("web-0", labels={"pod-template-hash": "5"}, **owner))
+        with pytest.raises(UnknownNameError, match=f'did you mean .*"{near}"'):
+            find_subject(scenario, given)
+
+
+class TestPlaced:
+    @pytest.mark.parametrize("release", ALL_RELEASES)
+    def test_it_is_as_if_it_came_now(self, release: str) -> None:
+        """A pod on a node is decided exactly as the same pod without a node, on the cluster without it."""
+        nodes, other = [node(name) for name in "abc"], pod("other", on="a", requests={"cpu": 2})
+        placed = pod("p", on="a", requests={"cpu": 1})
+        scenario = Scenario((*nodes, other, placed), (pod("waits"),))
+        found = explain_placed(Simulation(scenario, engine_for(release, {})), placed)
+        fresh = engine_for(release, {})
+        feed = Feed(fresh)
+        for item in (*nodes, other):
+            feed.put(item)
+        wanted = explain(fresh, pod("p", requests={"cpu": 1}))
+        assert found.nodes == wanted.nodes
+        assert (found.decision.host, found.question.placed_on, found.elsewhere) == (wanted.decision.host, "a", ["b", "c"])
+
+
 class TestCommand:
     def test_json(self, capsys: pytest.CaptureFixture[str]) -> None:
         """``-o json`` has every node with its reasons and shortages."""
@@ -108,11 +242,12 @@ class TestCommand:
         gpu = next(report for report in found["nodes"] if report["node"] == "gpu-b1")
         assert gpu["shortages"] == [{"resource": "memory", "asked": 40 * 2**30, "free": 28 * 2**30, "missing": 12 * 2**30}]
 
-    def test_table(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_table(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """The table says what is short and by how much."""
+        monkeypatch.setattr("kubeclassic.cli.running.explain.width_of", lambda stream: 200)
         run(["explain", str(CLUSTER), "analytics/yearly-report"])
         told = capsys.readouterr().out
-        assert "12Gi memory (asks 40Gi, free 28Gi)" in told
+        assert "12.0 GiB memory (asks 40.0 GiB, free 28.0 GiB)" in told
         assert "0/11 nodes are available: " in told
 
     def test_alone(self, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,1 @@
+"""What an explanation looks like: the whole of it, and one node in full."""

@@ -1,0 +1,27 @@
+"""Sentences for people: wrapped to the terminal's width, and lists of names."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+LISTED = 5
+"""How many names a sentence lists; the others are counted."""
+
+
+def wrapped(sentences: Iterable[str], width: int | None) -> Iterator[str]:
+    """Each of *sentences* on lines of its own, *width* characters at most; empty ones are left out."""
+    for sentence in filter(None, sentences):
+        indent = " " * (len(sentence) - len(sentence.lstrip()))
+        wrapper = textwrap.TextWrapper(width or 0, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        yield from wrapper.wrap(sentence) if width else [sentence]
+
+
+def listed(names: Sequence[str], most: int = LISTED) -> str:
+    """Names one after another, not more than *most*.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], 2)
+    ('a', 'a and b', 'a, b and 1 more')
+    """
+    *shown, last = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
+    return f"{', '.join(shown)} and {last}" if shown else last

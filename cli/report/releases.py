@@ -1,0 +1,134 @@
+"""Releases for people: a list of them, one release, or what two of them do differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ...algorithmprovider.cellwords import CELLS, value_in_words
+from ...framework.changes import Change
+from ...framework.correspondences import SAME, Successor
+from ...framework.describe import PLUGINS, Difference, ReleaseDiff, Summary
+from .prose import wrapped
+from .tables import Table
+from .text import GAP
+
+NOTHING, MESSAGES_ABOUT = "none", "messages"
+
+
+def list_lines(summaries: Iterable[Summary], width: int | None) -> Iterator[str]:
+    """One line a release."""
+    rows = [[found.release, found.like, found.runs, _taken(found)] for found in summaries]
+    yield from list(_listed(["release", "patch level", "runs", "default"], rows, width))[1:]
+
+
+def _taken(found: Summary) -> str:
+    if not found.is_default:
+        return "-"
+    return "with a profile" if found.runs == PLUGINS else "yes"
+
+
+def description_lines(record: dict[str, Any], width: int | None) -> Iterator[str]:
+    """One release, from its plain data: rules or plugins in running order, gates, and behaviour by subject."""
+    yield from wrapped([f"Release {record['release']} (as {record['like']}) runs {record['runs']}."], width)
+    for headers, rows in _parts(record):
+        yield from _listed(headers, rows, width)
+    cells = [(cell["about"], f"{cell['words']}: {value_in_words(cell['value']) or NOTHING}", ()) for cell in record["behaviour"]]
+    yield from _entries(cells, width)
+
+
+def _parts(record: dict[str, Any]) -> Iterator[tuple[Sequence[str], Sequence[Sequence[str]]]]:
+    if "plugins" in record:
+        rows = [[name, _by(found), ", ".join(found["points"])] for name, found in record["plugins"].items()]
+        yield ["plugins", "runs", "extension points"], rows
+    else:
+        yield ["predicates", "in running order"], [[name, how] for name, how in record["predicates"].items()]
+        yield ["priorities", "runs"], [[name, how] for name, how in record["priorities"].items()]
+    yield ["gates", "default"], [[name, how] for name, how in record["gates"].items()]
+
+
+def _by(plugin: dict[str, Any]) -> str:
+    weight = f", weight {plugin['weight']}" if plugin["weight"] is not None else ""
+    return f"default{weight}" if plugin["default"] else "named by a profile"
+
+
+# --- two releases ---------------------------------------------------------------------------------------------------
+
+
+def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
+    """What two releases do differently, by subject."""
+    if not (found.differences or found.successors):
+        yield f"{found.before} and {found.after} are the same"
+        return
+    pair = found.before, found.after
+    yield from _generations(found, width) if found.successors else wrapped([f"What {pair[1]} does differently from {pair[0]}:"], width)
+    for about in ("predicates", "priorities", "gates"):
+        rows = [[item.what, item.before or "-", item.after or "-"] for item in found.differences if item.about == about]
+        if rows:
+            yield from _listed([about, *pair], rows, width)
+    yield from _entries((_cell_entry(item, pair) for item in found.differences if item.about == "behaviour"), width)
+
+
+def _generations(found: ReleaseDiff, width: int | None) -> Iterator[str]:
+    """What replaced what, between a release with predicates and priorities and one with plugins."""
+    older, newer = (found.after, found.before) if found.is_backwards else (found.before, found.after)
+    told = f"{older} runs predicates and priorities, {newer} runs plugins. What took the place of each rule, and what is different:"
+    yield from wrapped([told], width)
+    yield from _entries((_successor_entry(successor, (older, newer)) for successor in found.successors), width)
+    changes = (*found.changes, *found.messages)
+    yield from _entries((_change_entry(change, (older, newer)) for change in changes if not _is_gone(change)), width)
+    yield from wrapped(["  no longer given", *(f"      {change.older}" for change in found.messages if _is_gone(change))], width)
+
+
+def _is_gone(change: Change) -> bool:
+    return change.about == MESSAGES_ABOUT and change.newer is None
+
+
+Entry = tuple[str, str, Sequence[str]]
+"""What it is about, its first line, and further lines."""
+HEADINGS: Mapping[str, str] = {"predicate": "predicates", "priority": "priorities", "priority argument": "priorities of a Policy's own"}
+
+
+def _listed(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
+    """A table if it fits, else a line for each row."""
+    widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
+    if width is None or sum(widths) + len(GAP) * (len(widths) - 1) <= width:
+        yield from ["", *Table(headers, rows).lines()]
+    else:
+        yield from _entries((_row_entry(headers, row) for row in rows), width)
+
+
+def _row_entry(headers: Sequence[str], row: Sequence[str]) -> Entry:
+    """A row as an entry: a pair on one line, else each further cell with its header below."""
+    name, *cells = row
+    if len(cells) == 1:
+        return headers[0], f"{name}: {cells[0]}", ()
+    return headers[0], name, [f"{header}: {cell}" for header, cell in zip(headers[1:], cells, strict=True)]
+
+
+def _entries(entries: Iterable[Entry], width: int | None) -> Iterator[str]:
+    """Entries under a heading for each subject."""
+    subjects: dict[str, list[str]] = {}
+    for about, first, more in entries:
+        subjects.setdefault(about, []).extend([f"  {first}", *(f"      {line}" for line in more)])
+    for about, lines in subjects.items():
+        yield from ["", about.upper(), *wrapped(lines, width)]
+
+
+def _successor_entry(successor: Successor, pair: tuple[str, str]) -> Entry:
+    plugins = ", ".join(f"{plugin} ({', '.join(points)})" for plugin, points in successor.plugins.items())
+    if successor.rule is None:
+        return "plugins without such a rule", plugins, [successor.words]
+    older, newer = (f"{name}: " for name in pair)
+    told = [f"{newer}{plugins}, {successor.after}", successor.words] if plugins else [f"{newer}{successor.words}"]
+    return HEADINGS[successor.kind], successor.rule, [f"{older}{successor.before}", *(line for line in told if line != SAME)]
+
+
+def _change_entry(change: Change, pair: tuple[str, str]) -> Entry:
+    return change.about, change.what, [f"{pair[0]}: {change.older or NOTHING}", f"{pair[1]}: {change.newer or NOTHING}"]
+
+
+def _cell_entry(item: Difference, pair: tuple[str, str]) -> Entry:
+    sides = [f"{name}: {value_in_words(value) or NOTHING}" for name, value in zip(pair, (item.before, item.after), strict=True)]
+    is_short = isinstance(item.before, bool) and isinstance(item.after, bool)
+    return CELLS[item.what][0], item.words or item.what, [", ".join(sides)] if is_short else sides

@@ -1,0 +1,87 @@
+"""Runs ``kubeclassic explain``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import yaml
+
+from ...simulation.explain.ask import ask
+from ...simulation.explain.explanation import Explanation
+from ...simulation.explain.subject import find_subject
+from ...simulation.simulate import Simulation
+from ..options import ClusterChoice
+from ..output import writing
+from ..report.documents import document
+from ..report.explain.closeup import close_up_lines
+from ..report.explain.explanation import explanation_lines
+from ..report.tables import width_of
+from ..setup import Setup
+from .cluster import opened
+from .simulate import tell
+
+KIND = "Explanation"
+
+
+def run(
+    paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice, *, namespace: str | None, node: str | None, every: bool,
+    alone: bool, form: str, output: str | None, verbose: bool,
+) -> None:  # fmt: skip
+    """Explain the pod called *name*, write it in *form*, and end the process."""
+    given = opened(paths, cluster, setup)
+    scenario, engine = given.scenario, given.engine
+    subject = find_subject(scenario, name, namespace)
+    tell(scenario, engine, verbose)
+    explanation = ask(Simulation(scenario, engine, cluster.order), subject, given.scheduler_names, node=node, alone=alone)
+    with writing(output) as stream:
+        _write(explanation, form, stream, every)
+    sys.exit(0 if _is_yes(explanation) else 1)
+
+
+def _is_yes(explanation: Explanation) -> bool:
+    close = explanation.close_up
+    return explanation.decision.host is not None if close is None else close.fits
+
+
+# --- forms ----------------------------------------------------------------------------------------------------------
+
+
+def _write(explanation: Explanation, form: str, stream: IO[str], every: bool) -> None:
+    if form == "csv":
+        _write_csv(explanation, stream)
+    elif form == "json":
+        stream.write(json.dumps(document(KIND, explanation.record()), indent=2) + "\n")
+    elif form == "yaml":
+        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        yaml.dump(document(KIND, explanation.record()), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    else:
+        stream.writelines(f"{line}\n" for line in _lines(explanation, form, width_of(stream), every))
+
+
+def _lines(explanation: Explanation, form: str, width: int | None, every: bool) -> Iterator[str]:
+    if explanation.close_up is not None:
+        return close_up_lines(explanation, explanation.close_up, width)
+    return explanation_lines(explanation, width, wide=form == "wide", every=every)
+
+
+def _write_csv(explanation: Explanation, stream: IO[str]) -> None:
+    """One line a node, or the one that was asked for: its part in the decision, and its score by each rule, with the weight."""
+    rules = list(dict.fromkeys(rule for node in explanation.nodes for rule in node.scores))
+    by = "plugins" if explanation.by_plugins else "predicates"
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["node", "fits", "visited", "total", by, "reasons", "obstacles", "short", *rules])
+    for node in explanation.nodes:
+        if explanation.close_up is None or explanation.close_up.node == node.name:
+            short = ";".join(f"{lack.resource}={lack.missing}" for lack in node.shortages)
+            scores = [node.scores[rule].total if rule in node.scores else None for rule in rules]
+            row: list[Any] = [node.name, _word(node.fits), _word(node.visited), node.total, ";".join(node.rules), ";".join(node.reasons)]
+            writer.writerow([*row, node.obstacles, short, *scores])
+
+
+def _word(answer: bool) -> str:
+    return "true" if answer else "false"

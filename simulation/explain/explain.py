@@ -1,0 +1,163 @@
+"""Explains a decision: each node's part in it, what decided among those that fit, and what evicting pods would do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ...api.objects import Pod
+from ...core.arrays.batch import Batch
+from ...core.arrays.types import Rows
+from ...core.cycle import Cycle
+from ...core.decision.decision import Decision, Details
+from ...core.decision.score import Ranking, ScoreError
+from ...core.engine import Engine
+from ...exceptions import UnknownNameError, did_you_mean
+from ..simulate import Simulation
+from .choice import choice_among, leads
+from .closeup import FAILS, NOT_ASKED, PASSES, CloseUp, Room, Verdict
+from .eviction import Victim, eviction_for, why_no_room
+from .explanation import Explanation, Question
+from .judged import JudgedNodes
+from .values import NodeReport
+
+
+def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
+    """Schedule the pods that come before *pod* in *simulation*, then explain *pod* on the cluster as it is then; see :func:`explain`."""
+    run = simulation.begin()
+    for other in simulation.pods():
+        if other.key == pod.key:
+            break
+        run.cycle(other)
+    return explain(simulation.engine, pod, node=node)
+
+
+def explain_placed(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
+    """Explain *pod*, which is on a node, as if it had none: it is taken off its node first. Pods that wait are not scheduled before."""
+    scenario = simulation.scenario
+    others = tuple(item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
+    attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin()
+    freed = attrs.evolve(pod.bound_to(""), status=attrs.evolve(pod.status, nominated_node_name=""))
+    return attrs.evolve(explain(simulation.engine, freed, node=node), question=Question(placed_on=pod.spec.node_name))
+
+
+def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation:
+    """What *engine* would decide for *pod* now, and why; visiting order and round robin do not move.
+
+    With *node* the explanation has all about that node. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node.
+    """
+    engine.snapshot.refresh()
+    if node is not None:
+        _check_node(engine, node)
+    with engine.unmoved(pod):
+        decision = engine.schedule(pod)
+    release = engine.algorithm.release.version
+    if not decision.has_details:
+        return Explanation(decision, (), was_scored=False, release=release)
+    return _Explaining(engine, engine.begin(pod), decision, decision.details).explanation(node)
+
+
+def _check_node(engine: Engine, name: str) -> None:
+    names = {engine.table.names[row] for row in engine.flow.listed()}
+    if name not in names:
+        raise UnknownNameError(f'node: got "{name}", wanted a node of the cluster{did_you_mean(name, sorted(names))}')
+
+
+class _Explaining:
+    def __init__(self, engine: Engine, cycle: Cycle, decision: Decision, details: Details) -> None:
+        self.engine, self.cycle, self.decision, self.details = engine, cycle, decision, details
+        self.judged = JudgedNodes(cycle, details)
+
+    def explanation(self, node: str | None) -> Explanation:
+        details, ranking = self.details, self.details.ranking
+        rows = details.feasible_rows.tolist()
+        scored = self.judged.scored(rows, ranking or self._shown_only(details.feasible_rows))
+        others = self.judged.unscored([row for row in self._order() if row not in scored])
+        with_totals = [report for report in scored.values() if report.total is not None]
+        explanation = Explanation(
+            self.decision, (*scored.values(), *others), ranking is not None, self.engine.algorithm.release.version,
+            choice=choice_among(self.engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible))),
+            eviction=eviction_for(self.cycle, self.decision, others),
+        )  # fmt: skip
+        return explanation if node is None else attrs.evolve(explanation, close_up=self._close_up(node, explanation))
+
+    def _order(self) -> list[int]:
+        """Every node once, those visited first, in visiting order."""
+        visited = [] if self.details.search is None else self.details.search.visited.tolist()
+        return list(dict.fromkeys([*visited, *self.engine.flow.listed()]))
+
+    def _shown_only(self, rows: Rows) -> Ranking | None:
+        """The scores of *rows* for people, where the scheduler did not need them."""
+        if not len(rows):
+            return None
+        try:
+            return self.engine.flow.score(self.cycle, rows)
+        except ScoreError:
+            return None
+
+    # --- one node ---------------------------------------------------------------------------------------------------
+
+    def _close_up(self, name: str, explanation: Explanation) -> CloseUp:
+        report = next(node for node in explanation.nodes if node.name == name)
+        row = self.engine.table.row_of[name]
+        candidates = {} if self.decision.preemption is None else self.decision.preemption.candidates
+        return CloseUp(
+            name, report.fits, whole_pod=self._whole_pod(report), verdicts=self._verdicts(row, report), room=self._room(row),
+            victims=tuple(map(Victim.of, candidates[name].pods)) if name in candidates else None,
+            no_room="" if name in candidates or explanation.eviction is None else why_no_room(self.cycle, report),
+            **self._scoring(row, report, explanation),
+        )  # fmt: skip
+
+    def _whole_pod(self, report: NodeReport) -> tuple[str, ...]:
+        """The reasons that no rule has given when it was asked about the node."""
+        told = {reason for objection in report.objections for reason in objection.reasons if objection.counted}
+        return tuple(reason for reason in report.reasons if reason not in told)
+
+    def _verdicts(self, row: int, report: NodeReport) -> tuple[Verdict, ...]:
+        judged, algorithm = self.judged.judged(row), self.engine.flow.algorithm_of(self.decision.pod)
+        if judged is None or algorithm is None:
+            return ()
+        against = {objection.rule: objection for objection in self.judged.objections(row)}
+        concerned, asked, found = {predicate.name for predicate in judged[0].predicates}, not self._whole_pod(report), []
+        for predicate in algorithm.predicates:
+            objection = against.get(predicate.name)
+            outcome = NOT_ASKED if not asked else PASSES if objection is None else FAILS
+            found.append(Verdict(predicate.name, outcome, () if objection is None else objection.reasons, predicate.name in concerned))
+            asked &= objection is None or algorithm.check_all
+        return tuple(found)
+
+    def _room(self, row: int) -> tuple[Room, ...]:
+        judged = self.judged.judged(row)
+        nodes, at = (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
+        names = [name for name, asked in self.cycle.template.requests.items() if asked]
+        return tuple(Room(name, *self.judged.room(name, nodes, at)) for name in (*names, "pods"))
+
+    def _scoring(self, row: int, report: NodeReport, explanation: Explanation) -> dict[str, Any]:
+        """The node's scores, or those that it would have beside the nodes that fit; and how it differs from the host."""
+        scored = {node.name: node for node in explanation.scored}
+        places = [node.total for node in explanation.scored]
+        if report.name in scored:
+            place = None if report.total is None else places.index(report.total) + 1
+            rival = next((node for node in explanation.scored if node.name != report.name), None)
+            other = rival if report.name == self.decision.host else scored.get(self.decision.host or "")
+            return _scoring(report, other, place=place, out_of=len(scored))
+        ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
+        if ranking is None:
+            return {"out_of": len(scored)}
+        would = attrs.evolve(report, scores=self.judged.scores(ranking, -1), total=int(ranking.totals[-1]))
+        return _scoring(would, self._beside(ranking), would_score=True, out_of=len(scored))
+
+    def _beside(self, ranking: Ranking) -> NodeReport | None:
+        """The host as it scores in *ranking*, which is over the nodes that fit and one more."""
+        host = self.decision.host
+        if host is None:
+            return None
+        at = self.details.feasible.index(host)
+        return NodeReport(host, True, True, scores=self.judged.scores(ranking, at), total=int(ranking.totals[at]))
+
+
+def _scoring(node: NodeReport, other: NodeReport | None, **more: Any) -> dict[str, Any]:
+    found = {"scores": node.scores, "total": node.total, **more}
+    return found if other is None else {**found, "against": other.name, "leads": leads(node, other)}

@@ -1,0 +1,150 @@
+"""Which pod a name means: a pod, waiting or on a node, or a workload of which one pod stands for all; and why a pod is not scheduled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+import attrs
+
+from ...api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, why_not_waiting
+from ...api.objects import Pod, ReplicaSet
+from ...exceptions import UnknownNameError, did_you_mean
+from ..scenario import Scenario
+from .explanation import Question
+
+_WORDS = {
+    "Pod": "po pod pods",
+    "Deployment": "deploy deployment deployments",
+    "ReplicaSet": "rs replicaset replicasets",
+    "StatefulSet": "sts statefulset statefulsets",
+    "DaemonSet": "ds daemonset daemonsets",
+    "Job": "job jobs",
+    "CronJob": "cj cronjob cronjobs",
+    "ReplicationController": "rc replicationcontroller replicationcontrollers",
+}
+KINDS: Mapping[str, str] = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+"""kubectl's names of kinds -> kind."""
+
+HASH_LABEL = "pod-template-hash"
+_MIRROR = "kubernetes.io/config.mirror"
+
+_WHY = {
+    "finished": "it has finished (phase {phase}), so no scheduler looks at it any more",
+    "being deleted": "it is being deleted, so it gets no node any more",
+    "for another scheduler": 'it asks for scheduler "{scheduler}", and this run schedules for {names}',
+}
+
+
+@attrs.frozen
+class Subject:
+    """The pod that a question is about."""
+
+    pod: Pod
+    workload: str | None = None
+    """The workload that was named, as ``Deployment shop/web``; None if a pod was."""
+    pods: tuple[Pod, ...] = ()
+    """All pods of that workload."""
+
+    def question(self, scheduler_names: Collection[str]) -> Question:
+        """What is asked about the pod; *scheduler_names*: those whose pods are scheduled."""
+        why, node = why_not_waiting(self.pod, scheduler_names), self.pod.spec.node_name
+        if why == ON_A_NODE:
+            is_other = (self.pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
+            why = "for another scheduler" if is_other else None
+        passed_over = None if why is None else self._in_words(why, scheduler_names)
+        if node and _MIRROR in self.pod.metadata.annotations:
+            passed_over = f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
+        return Question(node or None, passed_over, self.workload, tuple(pod.key for pod in self.pods))
+
+    def _in_words(self, why: str, scheduler_names: Collection[str]) -> str:
+        asked = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        told = _WHY[why].format(phase=self.pod.status.phase, scheduler=asked, names=", ".join(sorted(scheduler_names)))
+        return f"it is on node {self.pod.spec.node_name}; {told}" if self.pod.spec.node_name else told
+
+
+def find_subject(scenario: Scenario, name: str, namespace: str | None = None) -> Subject:
+    """The pod that *name* means: ``name``, ``namespace/name`` or ``kind/name``, with kubectl's names of kinds.
+
+    Of several pods of one name, and of a workload's, one that waits is meant. Raises
+    :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
+    """
+    everyone = list(_everyone(scenario))
+    head, slash, tail = name.partition("/")
+    if slash and namespace is None:
+        exact = [pod for pod in everyone if pod.key == name]
+        if exact:
+            return Subject(exact[0])
+    kind = KINDS.get(head.lower(), "") if slash else "Pod"
+    if not kind:
+        raise _unknown("pod", name, [*(pod.key for pod in everyone), *(f"{word}/{tail}" for word in KINDS)])
+    inside = [pod for pod in everyone if namespace is None or pod.namespace == namespace]
+    if kind == "Pod":
+        return Subject(_one(name, tail or head, inside, namespace))
+    return _of_workload(name, kind, tail, inside, scenario)
+
+
+def _everyone(scenario: Scenario) -> Iterator[Pod]:
+    """Every pod of the input: those that wait, those on nodes, and those that are passed over."""
+    yield from scenario.pending
+    yield from (item for item in scenario.objects if isinstance(item, Pod))
+    yield from scenario.set_aside
+
+
+def _one(given: str, name: str, pods: Iterable[Pod], namespace: str | None) -> Pod:
+    everyone = list(pods)
+    named = [pod for pod in everyone if pod.name == name]
+    found = [pod for pod in named if not pod.spec.node_name and not pod.is_terminal] or named
+    if not found:
+        where = "" if namespace is None else f" in namespace {namespace}"
+        raise _unknown("pod", given, [word for pod in everyone for word in (pod.key, pod.name)], where)
+    if len(found) > 1:
+        raise UnknownNameError(f'pod: got "{given}", wanted one of {", ".join(pod.key for pod in found)}')
+    return found[0]
+
+
+def _unknown(what: str, name: str, names: Iterable[str], where: str = "") -> UnknownNameError:
+    return UnknownNameError(f'{what}: got "{name}", wanted a {what} of the input{where}{did_you_mean(name, names)}')
+
+
+# --- workloads ------------------------------------------------------------------------------------------------------
+
+
+def _of_workload(given: str, kind: str, name: str, pods: list[Pod], scenario: Scenario) -> Subject:
+    deployments = {
+        item.key: item.metadata.controller.name
+        for item in scenario.objects
+        if isinstance(item, ReplicaSet) and item.metadata.controller is not None
+    }
+    owners = {pod.key: dict(_owners(pod, deployments)) for pod in pods}
+    found = [pod for pod in pods if owners[pod.key].get(kind) == name]
+    namespaces = sorted({pod.namespace for pod in found})
+    if not found:
+        word = given.partition("/")[0]
+        near = did_you_mean(given, sorted({f"{word}/{names[kind]}" for names in owners.values() if kind in names}))
+        raise UnknownNameError(f'{kind}: got "{given}", which has no pod in the input, wanted a {kind} that has one{near}')
+    if len(namespaces) > 1:
+        raise UnknownNameError(f'{kind}: got "{given}", which namespaces {", ".join(namespaces)} have, wanted -n with one of them')
+    ours = sorted(found, key=_rank)
+    return Subject(ours[0], f"{kind} {namespaces[0]}/{name}", tuple(ours))
+
+
+def _rank(pod: Pod) -> int:
+    """0 for a pod that waits, then those on nodes, then those that are over."""
+    if pod.is_terminal or pod.is_terminating:
+        return 2
+    return 1 if pod.spec.node_name else 0
+
+
+def _owners(pod: Pod, deployments: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Kind and name of the pod's controller, and of the Deployment or CronJob behind it."""
+    owner = pod.metadata.controller
+    if owner is None:
+        return
+    yield owner.kind, owner.name
+    if owner.kind == "ReplicaSet":
+        key, ending = f"{pod.namespace}/{owner.name}", f"-{pod.labels.get(HASH_LABEL)}"
+        behind = deployments.get(key, owner.name.removesuffix(ending) if owner.name.endswith(ending) else "")
+        if behind:
+            yield "Deployment", behind
+    elif owner.kind == "Job":
+        yield "CronJob", owner.name.rpartition("-")[0]

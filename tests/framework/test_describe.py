@@ -1,0 +1,103 @@
+"""What releases are and what two of them differ in, with the tables of what took the place of what."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubeclassic.algorithmprovider.cellwords import CELLS, VALUES, value_in_words
+from kubeclassic.algorithmprovider.describe import behaviour
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.exceptions import UnknownNameError
+from kubeclassic.framework.changes import MESSAGES
+from kubeclassic.framework.correspondences import ARGUMENTS, BUILT_IN, PREDICATES, PRIORITIES, points_of, weights
+from kubeclassic.framework.describe import OLDER_CELLS, Difference, describe_any, diff_any
+from kubeclassic.framework.migrate.equivalents import FILTERS
+from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
+from kubeclassic.simulation.compare.ruleequivalents import SUCCESSORS
+
+
+class TestWords:
+    @pytest.mark.parametrize("release", ALL_RELEASES.values(), ids=ALL_RELEASES)
+    def test_each_cell_is_told(self, release):
+        """Each cell of each release has words, and there are no words without a cell."""
+        assert {name for name, _ in behaviour(release)} == set(CELLS)
+        assert set(CELLS) >= OLDER_CELLS
+
+    @pytest.mark.parametrize("release", ALL_RELEASES.values(), ids=ALL_RELEASES)
+    def test_each_function_is_told(self, release):
+        """No value is shown by the name of a function."""
+        shown = [value_in_words(value) for _, value in behaviour(release)]
+        assert [text for text in shown if text is not None and "_" in text] == []
+
+    def test_each_value_is_one_of_a_cell(self):
+        """There are no words for values that no release has."""
+        assert set(VALUES) <= {value for release in ALL_RELEASES.values() for _, value in behaviour(release) if isinstance(value, str)}
+
+
+class TestCorrespondences:
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_each_rule_has_a_successor_or_none(self, release):
+        """Each predicate and priority of a release is told of, once, with words."""
+        found = diff_any(release, DEFAULT_FRAMEWORK).successors
+        described = describe_any(release)
+        rules = [successor.rule for successor in found if successor.kind in ("predicate", "priority")]
+        assert sorted(rules) == sorted([*described["predicates"], *described["priorities"]])
+        assert all(successor.words and successor.words[0] != " " for successor in found)
+
+    def test_each_default_plugin_is_somebody_s_successor(self):
+        """Each default plugin took the place of a rule, or of what was built in, or is new."""
+        named = {plugin for plugins in (*PREDICATES.values(), *PRIORITIES.values(), *ARGUMENTS.values()) for plugin in plugins}
+        assert set(weights()) <= named | set(BUILT_IN)
+
+    def test_migrate_and_compare_say_the_same(self):
+        """The tables agree with those of the translation of Policies and of compare."""
+        assert all(PREDICATES[name] == plugins for name, plugins in FILTERS.items())
+        assert all(plugin in SUCCESSORS[name] for name, plugins in PRIORITIES.items() for plugin in plugins)
+
+    @pytest.mark.parametrize("plugins", [*PREDICATES.values()])
+    def test_the_plugins_filter(self, plugins):
+        """What took a predicate's place filters."""
+        assert all("filter" in points_of(plugin) for plugin in plugins)
+
+    @pytest.mark.parametrize("plugins", [*PRIORITIES.values(), *ARGUMENTS.values()])
+    def test_the_plugins_score(self, plugins):
+        """What took a priority's place scores."""
+        assert all("score" in points_of(plugin) for plugin in plugins)
+
+
+class TestDiff:
+    def test_both_sides(self):
+        """A difference has what it is about, and both sides."""
+        found = diff_any("1.13", "1.14").differences
+        assert Difference("predicates", "MaxCinderVolumeCount", None, None, "named by a Policy") in found
+        assert Difference("behaviour", "nodes_to_find", CELLS["nodes_to_find"][1], "fixed_share", "adaptive_share") in found
+        assert Difference("gates", "EnableEquivalenceClassCache", None, "off, ALPHA", None) in found
+
+    @pytest.mark.parametrize("release", ALL_RELEASES)
+    def test_no_difference(self, release):
+        """A release does not differ from itself."""
+        found = diff_any(release, release)
+        assert (found.differences, found.successors, found.changes, found.messages) == ((), (), (), ())
+
+    def test_cells_that_mean_nothing_any_more(self):
+        """Between the generations, cells of rules that are gone are left out."""
+        found = {difference.what for difference in diff_any("1.12", DEFAULT_FRAMEWORK).differences}
+        assert not found & OLDER_CELLS
+        assert {"pick_host", "zone_key", "queue.parked_at_most"} <= found
+
+    def test_backwards(self):
+        """The other way round the cells change sides; what took the place of what stays as it is."""
+        there, back = diff_any("1.16", DEFAULT_FRAMEWORK), diff_any(DEFAULT_FRAMEWORK, "1.16")
+        assert (there.successors, there.messages) == (back.successors, back.messages)
+        sides = {difference.what: (difference.before, difference.after) for difference in there.differences}
+        assert sides == {difference.what: (difference.after, difference.before) for difference in back.differences}
+        assert (there.is_backwards, back.is_backwards) == (False, True)
+
+    def test_messages_differ(self):
+        """Each message in the table is another one, or gone."""
+        assert all(message.older != message.newer for message in MESSAGES)
+
+    def test_an_unknown_release(self):
+        """A release that there is not is refused, with those that there are."""
+        with pytest.raises(UnknownNameError, match=r"wanted 1\.12, .*1\.27"):
+            describe_any("1.17")
