@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 
+import attrs
 import numpy as np
 
 from ..api.meaning.labels import SelectorError
 from ..core.arrays.arithmetic import rounded
 from ..core.arrays.types import Ints
+from ..core.release import ClientCells
 
 REGION_LABEL = "failure-domain.beta.kubernetes.io/region"
 ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"
@@ -85,3 +88,64 @@ def beta_zone_key(labels: Mapping[str, str]) -> str:
     """The zone of a node: region and zone of the beta failure-domain labels; empty without either."""
     region, zone = labels.get(REGION_LABEL, ""), labels.get(ZONE_LABEL, "")
     return f"{region}:\x00:{zone}" if region or zone else ""
+
+
+# --- clients of the API server --------------------------------------------------------------------------------------
+# Upstream: client-go (tools/cache/reflector.go, rest/request.go), and the informers of cmd/kube-scheduler.
+
+FIRST_CLIENT = ClientCells(
+    resources=MappingProxyType(
+        {
+            "Node": "v1",
+            "Pod": "v1",
+            "PersistentVolume": "v1",
+            "PersistentVolumeClaim": "v1",
+            "ReplicationController": "v1",
+            "ReplicaSet": "apps/v1",
+            "StatefulSet": "apps/v1",
+            "Service": "v1",
+            "PodDisruptionBudget": "policy/v1beta1",
+            "StorageClass": "storage.k8s.io/v1",
+        }
+    ),
+    pod_selector="status.phase!=Failed,status.phase!=Succeeded",
+    bookmarks=False,
+    sends_duration=False,
+    pods_send_duration=False,
+    relists_from_last=False,
+    pauses=(1.0, 1.0),
+    rewatches_refused=False,
+    rewatches_limited=False,
+    resends_reads=False,
+    attempts=10,
+)
+
+CLIENT_WITH_DURATIONS = attrs.evolve(FIRST_CLIENT, sends_duration=True)
+
+CLIENT_WITH_BOOKMARKS = attrs.evolve(
+    CLIENT_WITH_DURATIONS,
+    resources=MappingProxyType({**FIRST_CLIENT.resources, "CSINode": "storage.k8s.io/v1beta1"}),
+    bookmarks=True,
+    rewatches_refused=True,
+)
+
+CLIENT_WITH_GROWING_PAUSES = attrs.evolve(
+    CLIENT_WITH_BOOKMARKS,
+    resources=MappingProxyType(
+        {
+            **FIRST_CLIENT.resources,
+            "PodDisruptionBudget": "policy/v1",
+            "CSINode": "storage.k8s.io/v1",
+            "CSIDriver": "storage.k8s.io/v1",
+            "CSIStorageCapacity": "storage.k8s.io/v1",
+            "Namespace": "v1",
+        }
+    ),
+    pod_selector="status.phase!=Succeeded,status.phase!=Failed",
+    pods_send_duration=True,
+    relists_from_last=True,
+    pauses=(0.8, 30.0),
+    rewatches_limited=True,
+    resends_reads=True,
+    attempts=11,
+)

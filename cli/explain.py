@@ -9,14 +9,14 @@ import click
 
 from .commands import command
 from .options import ClusterChoice, cluster_options, scheduler_options
-from .paramtypes import FILE
+from .paths import takes_paths
 
 if TYPE_CHECKING:
     from .setup import Setup
 
 
 @command(short_help="Why does a pod go there, or nowhere?", outputs=["--node", "--all"])
-@click.argument("paths", nargs=-1, required=True, type=FILE)
+@takes_paths
 @click.argument("pod")
 @scheduler_options
 @cluster_options

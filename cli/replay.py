@@ -11,7 +11,8 @@ import click
 from .choices import DELAYS as DEFAULT_DELAYS
 from .commands import command
 from .options import scheduler_options
-from .paramtypes import FILE, FileName, Whole
+from .paramtypes import FileName, Whole
+from .paths import takes_paths
 
 if TYPE_CHECKING:
     from .setup import Setup
@@ -49,7 +50,7 @@ def _delays(command: Any) -> Any:
 
 
 @command(short_help="What would have happened over time?")
-@click.argument("paths", nargs=-1, required=True, type=FILE)
+@takes_paths
 @scheduler_options
 @click.option(
     "--compress-time", type=click.FloatRange(min=0, min_open=True), default=1.0, metavar="F", help="Let all times pass F times as fast."

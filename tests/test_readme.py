@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli import run
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.support.served import kubeconfig, serving_store
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,6 +37,22 @@ def test_a_command_runs(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pyte
     placed = not {"examples/cluster", "examples/gang/cluster.yaml"} & set(arguments) or "shop/orders-1" in arguments
     assert run(arguments) == (0 if placed else SOME_UNSCHEDULABLE)
     assert capsys.readouterr().out
+
+
+def test_the_commands_for_live_clusters_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each command under "Live clusters" runs against a server that the kubeconfig in the home folder names."""
+    (tmp_path / ".kube").mkdir()
+    monkeypatch.chdir(tmp_path)
+    store = Store(NEW_SERVER)
+    store.handle("POST", "/api/v1/nodes", "", b'{"metadata":{"name":"a"}}', {"content-type": "application/json"})
+    with serving_store(store) as address:
+        kubeconfig(tmp_path / ".kube", {"server": address}).rename(tmp_path / ".kube" / "config")
+        for line in "\n".join(blocks("Live clusters")).splitlines():
+            assert run(shlex.split(line.replace("~", str(tmp_path)))[1:]) == 0
+    assert (tmp_path / "cluster.json.gz").stat().st_size > 0
+    assert (tmp_path / "names.json").stat().st_size > 0
 
 
 @pytest.mark.parametrize("heading", ["Try it", "Test it"])

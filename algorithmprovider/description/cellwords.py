@@ -110,6 +110,19 @@ _NOMINATIONS: Mapping[str, str] = {
     "empty_name_counts": "a pod can wait for the node with the empty name",
     "asks_lister": "a pod that was deleted or has a node cannot wait for one",
 }
+_CLIENT: Mapping[str, str] = {
+    "resources": "the kinds that it lists and watches, with the version of the API",
+    "pod_selector": "the field selector of the pods that are listed",
+    "bookmarks": "watches ask for bookmarks",
+    "sends_duration": "watches send their time-out twice, once as a duration",
+    "pods_send_duration": "the watch of pods does so, too",
+    "relists_from_last": "a second list asks for what is not older than the last version seen (no: for any version)",
+    "pauses": "seconds between two tries after an error, the shortest and the longest",
+    "rewatches_refused": "after a refused connection the watch is sent again (no: a list)",
+    "rewatches_limited": "after an answer 429 the watch is sent again (no: a list)",
+    "resends_reads": "a read is sent again if the server closed the connection (no: only if it was reset)",
+    "attempts": "how often a request is sent at most, while the server names a time to wait",
+}
 _AREAS: Mapping[str, Mapping[str, str]] = {
     "search": _SEARCH,
     "requests": _REQUESTS,
@@ -120,6 +133,7 @@ _AREAS: Mapping[str, Mapping[str, str]] = {
     "preemption": {f"preemption.{name}": words for name, words in _PREEMPTION.items()},
     "queue": {f"queue.{name}": words for name, words in _QUEUE.items()}
     | {f"nominations.{name}": words for name, words in _NOMINATIONS.items()},
+    "client": {f"client.{name}": words for name, words in _CLIENT.items()},
 }
 CELLS: Mapping[str, tuple[str, str]] = {name: (area, words) for area, cells in _AREAS.items() for name, words in cells.items()}
 """Cell -> the part of scheduling that it is about, and what it says."""
@@ -167,7 +181,8 @@ def value_in_words(value: Any) -> str | None:
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, tuple | list | frozenset):
-        return ", ".join(value if isinstance(value, tuple | list) else sorted(value)) or "none"
+        parts = value if isinstance(value, tuple | list) else sorted(value)
+        return ", ".join(value_in_words(part) or "none" for part in parts) or "none"
     if isinstance(value, str):
         return VALUES.get(value, value) or "none"
     return None if value is None else str(value)

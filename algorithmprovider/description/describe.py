@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ...core.release import Gate, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
+from ...core.release import ClientCells, Gate, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
 from ..releases import find_release
 
 Json = dict[str, Any]
@@ -24,7 +24,9 @@ DECISIVE_GATES = (
 """The gates that a decision may depend on."""
 WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 """Predicates that a Policy makes under a name of its own, by an argument."""
-GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells)
+WHOLE = ("client.resources",)
+"""Mappings that are one cell, as their keys differ from release to release."""
+GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells)
 
 
 def describe(name: str, *, all_gates: bool = False) -> Json:
@@ -109,6 +111,8 @@ def _cells(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, GROUPS):
         for field in attrs.fields(type(value)):
             yield from _cells(f"{name}.{field.name}", getattr(value, field.name))
+    elif name in WHOLE:
+        yield name, tuple(f"{key} {item}" for key, item in value.items())
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield f"{name}.{key}", item

@@ -1,4 +1,4 @@
-"""Virtual time: an event loop whose clock jumps to the next timer when nothing is left to do, so that nobody sleeps."""
+"""An asyncio loop on virtual time: where all tasks wait, the clock jumps to the next timer. No test sleeps."""
 
 from __future__ import annotations
 
@@ -9,41 +9,56 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-BEGIN = 1_795_311_696.0
-"""Seconds since 1970 at the start of virtual time."""
+
+class Stuck(Exception):
+    """All tasks wait, and no timer is set."""
 
 
-class _Selector(selectors.SelectSelector):
-    """Instead of waiting it moves the clock."""
+class _Jumping(selectors.DefaultSelector):  # type: ignore[misc, valid-type]  # the class depends on the platform
+    loop: VirtualLoop
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 0.0
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is None:
-            raise RuntimeError("everybody waits, and nobody for a time")
-        self.now += max(0.0, timeout)
-        return super().select(0)
+    def select(self, timeout: float | None = None) -> Any:
+        """What is ready now; else the clock moves by *timeout*."""
+        ready = super().select(0)
+        if not ready and timeout is None:
+            raise Stuck("nothing is left to wait for")
+        if not ready and timeout:
+            self.loop.now += timeout
+        return ready
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """A loop on virtual time. What is done in it must not wait for sockets or threads."""
+    """A loop whose clock moves only when nothing else can happen."""
 
-    def __init__(self) -> None:
-        self.selector = _Selector()
-        super().__init__(self.selector)
-        self._clock_resolution = 1e-9
+    def __init__(self, start: float = 0.0) -> None:
+        self.now = start
+        selector = _Jumping()
+        selector.loop = self
+        super().__init__(selector)
 
     def time(self) -> float:
-        """The seconds that have passed."""
-        return self.selector.now
+        """The virtual time in seconds."""
+        return self.now
 
 
-def run_virtually(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What *coroutine* returns, on virtual time."""
+def run_virtually(work: Coroutine[Any, Any, T], *, until: float | None = None) -> T | None:
+    """The result of *work* on virtual time; None if it has not ended at *until*, when it is cancelled."""
+
+    async def limited() -> T | None:
+        try:
+            async with asyncio.timeout_at(until):
+                return await work
+        except TimeoutError:
+            if until is None or asyncio.get_running_loop().time() < until:
+                raise
+            return None
+
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(coroutine)
+        return runner.run(limited())
+
+
+BEGIN = 1_795_311_696.0
+"""Seconds since 1970 at the start of virtual time."""
 
 
 def now() -> float:

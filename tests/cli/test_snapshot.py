@@ -1,0 +1,133 @@
+"""``kubeclassic snapshot``, and ``--kubeconfig`` in place of paths, against a server over HTTP."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.live.client.resources import resource
+from kubeclassic.live.snapshot import VERSIONS
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.conftest import ROOT
+from tests.live.test_snapshot import manifests
+from tests.support.served import kubeconfig, serving_store
+
+CLUSTER = ROOT / "examples/cluster"
+TYPE = {"content-type": "application/json"}
+
+
+def filled() -> Store:
+    """A server with the nodes and namespaces of the example, and the pods that are in it."""
+    store = Store(NEW_SERVER)
+    for item in manifests(CLUSTER):
+        made = resource(item["kind"], VERSIONS[item["kind"]][0])
+        path = made.path(item["metadata"].get("namespace") or "default")
+        store.handle("POST", path, "", json.dumps({**item, "apiVersion": made.group_version}).encode(), TYPE)
+    return store
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Iterator[Path]:
+    """A kubeconfig of a server with the example, which wants a token."""
+    with serving_store(filled(), "secret") as address:
+        yield kubeconfig(tmp_path, {"server": address}, {"token": "secret"})
+
+
+class TestSnapshot:
+    """The command itself."""
+
+    def test_it_is_ready_for_simulate(self, config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """What is written, compressed or not, is one List that simulate reads; a line says how much it is."""
+        plain, packed = tmp_path / "c.json", tmp_path / "c.json.gz"
+        for file in (plain, packed):
+            assert run(["snapshot", "--kubeconfig", str(config), "--output", str(file)]) == 0
+        assert " nodes and " in capsys.readouterr().err
+        assert json.loads(gzip.decompress(packed.read_bytes())) == json.loads(plain.read_text())
+        assert json.loads(plain.read_text())["kind"] == "List"
+        statuses = [run(["simulate", str(file), "-o", "name"]) for file in (plain, packed)]
+        assert statuses[0] == statuses[1] != 2
+
+    def test_to_standard_output(self, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Without a file, the List is the output and nothing else is."""
+        assert run(["snapshot", "--kubeconfig", str(config)]) == 0
+        assert json.loads(capsys.readouterr().out)["items"]
+
+    def test_a_redaction_and_its_map(self, config: Path, tmp_path: Path) -> None:
+        """The map has the old names, the snapshot has none of them."""
+        file, names = tmp_path / "c.json", tmp_path / "names.json"
+        assert run(["snapshot", "--kubeconfig", str(config), "--redact", "--redact-map", str(names), "--output", str(file)]) == 0
+        old = json.loads(names.read_text())["names"]
+        assert "gpu-b1" in old
+        assert "gpu-b1" not in file.read_text()
+        assert old["gpu-b1"] in file.read_text()
+
+    @pytest.mark.parametrize(
+        ("words", "text"),
+        [
+            (["--redact-map", "x"], "--redact-map: wanted --redact too"),
+            (["--context", "nowhere"], "--context: got nowhere, wanted one of contexts: there"),
+        ],
+    )
+    def test_bad_input(self, config: Path, words: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """What does not go together, or is not there, is exit status 2 and one line."""
+        assert run(["snapshot", "--kubeconfig", str(config), *words]) == 2
+        assert text in capsys.readouterr().err
+
+    def test_a_server_that_refuses(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A server that does not know us is one line with its address and what it said."""
+        with serving_store(Store(NEW_SERVER), "secret") as address:
+            assert run(["snapshot", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))]) == 2
+        assert f"{address}: got status 401: Unauthorized" in capsys.readouterr().err
+
+
+class TestKubeconfigInPlaceOfPaths:
+    """Every command that takes PATHS."""
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["simulate", "-o", "jsonl"],
+            ["explain", "shop/orders-0", "-o", "json"],
+            ["compare", "--a", "release=1.15", "--b", "release=1.16", "-o", "json"],
+            ["replay"],
+            ["policy", "migrate", str(ROOT / "examples/policies/kubernetes-classic.json"), "--release", "1.16", "-o", "json"],
+        ],
+        ids=lambda words: words[0],
+    )
+    def test_the_same_as_of_a_snapshot(
+        self, config: Path, tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The result is that of a snapshot of the cluster."""
+        file = tmp_path / "c.json"
+        assert run(["snapshot", "--kubeconfig", str(config), "--output", str(file)]) == 0
+        head, *rest = words
+        from_file = [*words, "--check", str(file)] if head == "policy" else [head, str(file), *rest]
+        capsys.readouterr()
+        status = run([*words, "--kubeconfig", str(config), "--context", "there"])
+        live = capsys.readouterr().out
+        assert status in (0, 1)
+        assert (run(from_file), capsys.readouterr().out) == (status, live)
+
+    def test_nothing_is_left_behind(self, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The file that the cluster is read from is gone afterwards."""
+        folder = tmp_path / "temporary"
+        folder.mkdir()
+        monkeypatch.setattr("tempfile.tempdir", str(folder))
+        assert run(["simulate", "--kubeconfig", str(config)]) in (0, 1)
+        assert list(folder.iterdir()) == []
+
+    def test_neither(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Without paths and kubeconfig, both are named."""
+        assert run(["simulate"]) == 2
+        assert "Missing argument 'PATHS...', or --kubeconfig FILE" in capsys.readouterr().err
+
+    def test_a_context_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A context needs its file."""
+        assert run(["simulate", str(CLUSTER), "--context", "x"]) == 2
+        assert "--context: wanted --kubeconfig FILE too" in capsys.readouterr().err

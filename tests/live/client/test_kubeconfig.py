@@ -1,0 +1,118 @@
+"""Kubeconfigs, right and wrong, and the service account of a pod."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.live.client.access import KubeconfigError
+from kubeclassic.live.client.kubeconfig import in_cluster, read_kubeconfig
+from tests.support.served import kubeconfig
+
+SERVER = {"server": "https://10.0.0.1:6443"}
+
+
+def header(credentials: Any) -> str | None:
+    """What credentials show."""
+    return asyncio.run(credentials.grant(0.0)).headers.get("Authorization")
+
+
+class TestRight:
+    """What is read."""
+
+    def test_everything(self, tmp_path: Path) -> None:
+        """Address, name, proxy, authority, certificate, user and namespace come from the context; relative files lie beside it."""
+        (tmp_path / "ca.pem").write_bytes(b"CA")
+        data = {field: base64.b64encode(field.encode()).decode() for field in ("client-certificate-data", "client-key-data")}
+        cluster = {**SERVER, "certificate-authority": "ca.pem", "tls-server-name": "api", "proxy-url": "http://proxy:3128"}
+        contexts = [{"name": "there", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}]
+        access = read_kubeconfig(kubeconfig(tmp_path, cluster, {**data, "token": "t", "as": "someone"}, contexts=contexts))
+        assert (access.server, access.ca, access.server_name, access.proxy) == (SERVER["server"], b"CA", "api", "http://proxy:3128")
+        assert access.certificate == (b"client-certificate-data", b"client-key-data")
+        assert (access.namespace, header(access.credentials), access.headers) == ("shop", "Bearer t", {"Impersonate-User": "someone"})
+
+    def test_another_context(self, tmp_path: Path) -> None:
+        """A context may be named; the current one need not be there then."""
+        contexts = [{"name": name, "context": {"cluster": "c", "namespace": name}} for name in ("a", "b")]
+        path = kubeconfig(tmp_path, SERVER, contexts=contexts, **{"current-context": None})
+        assert read_kubeconfig(path, "b").namespace == "b"
+
+    @pytest.mark.parametrize(("user", "wanted"), [({}, None), ({"username": "u", "password": "p"}, "Basic dTpw")])
+    def test_users(self, tmp_path: Path, user: dict[str, str], wanted: str | None) -> None:
+        """A user may have nothing, or a password."""
+        assert header(read_kubeconfig(kubeconfig(tmp_path, SERVER, user)).credentials) == wanted
+
+    def test_a_token_file_wins(self, tmp_path: Path) -> None:
+        """A token's file counts before a token."""
+        (tmp_path / "t").write_text("file")
+        assert header(read_kubeconfig(kubeconfig(tmp_path, SERVER, {"token": "x", "tokenFile": "t"})).credentials) == "Bearer file"
+
+
+EXEC = {"apiVersion": "client.authentication.k8s.io/v1", "command": "c"}
+WRONG: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
+    ({}, {}, {}, "cluster: server: got nothing, wanted https://HOST:PORT"),
+    ({"server": "ftp://a"}, {}, {}, "cluster: server: got ftp://a"),
+    (SERVER, {}, {"current-context": None}, "current-context: got none, wanted one, or --context NAME"),
+    (SERVER, {}, {"current-context": "ther"}, 'current-context: got ther, wanted one of contexts: there; did you mean "there"?'),
+    (SERVER, {}, {"clusters": []}, "context there: cluster: got c, wanted one of clusters: none"),
+    (SERVER, {}, {"users": []}, "context there: user: got u, wanted one of users: none"),
+    (SERVER, {}, {"users": [7]}, "users: wanted a list of entries with name and user"),
+    ({**SERVER, "certificate-authority-data": "%"}, {}, {}, "cluster: certificate-authority-data: wanted base64"),
+    ({**SERVER, "certificate-authority": "no.pem"}, {}, {}, "no.pem: no such file or directory"),
+    ({**SERVER, "certificate-authority-data": "YQ==", "insecure-skip-tls-verify": True}, {}, {}, "wanted one of them"),
+    (SERVER, {"client-key-data": "YQ=="}, {}, "user u: got client-certificate without client-key or the reverse"),
+    (SERVER, {"auth-provider": {"name": "gcp"}}, {}, "user u: auth-provider: got one, which Kubernetes has given up"),
+    (SERVER, {"exec": {**EXEC, "apiVersion": "v9"}}, {}, "user u: exec: apiVersion: got v9, wanted client.authentication.k8s.io/v1 or"),
+    (SERVER, {"exec": {"apiVersion": EXEC["apiVersion"]}}, {}, "user u: exec: command: got none"),
+    (SERVER, {"as": "a", "as-groups": ["g"]}, {}, "user u: as-groups: is not supported"),
+]
+
+
+class TestWrong:
+    """Each wrong kubeconfig gives one line: where, what was got, what was wanted."""
+
+    @pytest.mark.parametrize(("cluster", "user", "more", "text"), WRONG, ids=[row[-1][:40] for row in WRONG])
+    def test_fields(self, tmp_path: Path, cluster: dict[str, Any], user: dict[str, Any], more: dict[str, Any], text: str) -> None:
+        """A wrong field is named."""
+        path = kubeconfig(tmp_path, cluster, user, **more)
+        with pytest.raises(KubeconfigError) as raised:
+            read_kubeconfig(path)
+        assert text in str(raised.value)
+        assert str(path) in str(raised.value)
+        assert "\n" not in str(raised.value)
+
+    @pytest.mark.parametrize(
+        ("content", "text"),
+        [
+            (None, "no such file"), (b"", "got no clusters"), (b"a: [", "broken YAML"), (b"\xff\x00", "broken YAML"),
+            (b"kind: Pod", "wanted a kubeconfig"),
+        ],
+    )  # fmt: skip
+    def test_files(self, tmp_path: Path, content: bytes | None, text: str) -> None:
+        """A file that is missing, broken or something else is told."""
+        path = tmp_path / "config"
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(KubeconfigError, match=text):
+            read_kubeconfig(path)
+
+
+class TestPods:
+    """The service account of a pod."""
+
+    def test_in_a_cluster(self, tmp_path: Path) -> None:
+        """Address from the environment; authority, token and namespace from the files."""
+        for name in ("ca.crt", "token", "namespace"):
+            (tmp_path / name).write_text(name)
+        access = in_cluster(tmp_path, {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"})
+        assert (access.server, access.ca, access.namespace) == ("https://[fd00::1]:443", b"ca.crt", "namespace")
+        assert header(access.credentials) == "Bearer token"
+
+    def test_elsewhere(self, tmp_path: Path) -> None:
+        """Outside of a cluster a kubeconfig is wanted."""
+        with pytest.raises(KubeconfigError, match="wanted --kubeconfig FILE"):
+            in_cluster(tmp_path, {})

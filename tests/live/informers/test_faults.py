@@ -1,0 +1,168 @@
+"""Whatever is cut, refused or lost: informers end up with the objects of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import attrs
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import KubeObject
+from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.informers.informers import Informers
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.support.examples import examples
+from tests.support.virtualtime import run_virtually
+
+QUIET = 400.0
+"""Seconds without faults after which everything must be known: the longest pause is a minute, the longest watch ten."""
+
+FAULTS = st.sampled_from(
+    [
+        NO_FAULT, NO_FAULT, NO_FAULT,
+        Fault(is_dropped=True), Fault(is_lost=True), Fault(delay=3.0), Fault(cut_after=0), Fault(cut_after=1), Fault(is_expired=True),
+        refused(403, "Forbidden"), refused(404, "NotFound"), refused(429, "TooManyRequests"), refused(500, "InternalError"),
+        refused(410, "Expired"), refused(503), refused(504, "Timeout"),
+    ]
+)  # fmt: skip
+
+
+@attrs.frozen
+class Step:
+    """Something happens to the cluster, after a while."""
+
+    wait: float
+    kind: str
+    verb: str
+    name: str
+
+
+STEPS = st.builds(
+    Step,
+    wait=st.sampled_from([0.0, 0.01, 0.7, 5.0, 90.0]),
+    kind=st.sampled_from(["nodes", "pods"]),
+    verb=st.sampled_from(["add", "add", "change", "finish", "delete", "delete", "compact", "restart", "dark", "light"]),
+    name=st.sampled_from("ab"),
+)
+
+
+@attrs.define
+class Followed:
+    """A handler that holds what it is told against itself: no object is deleted that was not put."""
+
+    objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
+
+    def put(self, item: KubeObject) -> None:
+        """An object was added or changed."""
+        self.objects[item.kind, item.key] = item
+
+    def delete(self, item: KubeObject) -> None:
+        """An object was deleted."""
+        assert self.objects.pop((item.kind, item.key)).uid
+
+
+@attrs.define
+class Trouble:
+    """Decides which request fails, until it is over."""
+
+    faults: Iterator[Fault]
+    is_over: bool = False
+    is_dark: bool = False
+    """The link is down."""
+
+    def __call__(self, request: Request) -> Fault:
+        """The next fault; none when it is over."""
+        if self.is_over:
+            return NO_FAULT
+        return Fault(is_dropped=True) if self.is_dark else next(self.faults, NO_FAULT)
+
+
+def happen(store: Store, step: Step) -> None:
+    """Do what *step* says; what is not possible is refused by the server, and nothing happens."""
+    where = "/api/v1/nodes" if step.kind == "nodes" else f"/api/v1/namespaces/default/{step.kind}"
+    spec: dict[str, Any] = {"pods": {"containers": [{"name": "c", "image": "i"}]}, "services": {"ports": [{"port": 80}]}}.get(step.kind, {})
+    body = {"metadata": {"name": step.name}, "spec": spec}
+    json_type, merge = {"content-type": "application/json"}, {"content-type": "application/merge-patch+json"}
+    if step.verb == "add":
+        store.handle("POST", where, "", json.dumps(body).encode(), json_type)
+    elif step.verb == "change":
+        patch = {"metadata": {"labels": {"version": str(step.wait)}}}
+        store.handle("PATCH", f"{where}/{step.name}", "", json.dumps(patch).encode(), merge)
+    elif step.verb == "finish" and step.kind == "pods":
+        store.handle("PATCH", f"{where}/{step.name}/status", "", b'{"status":{"phase":"Succeeded"}}', merge)
+    elif step.verb == "compact":
+        store.storage.compact()
+    elif step.verb == "restart":
+        store.storage.restart()
+    elif step.verb == "delete":
+        store.handle("DELETE", f"{where}/{step.name}", "", b'{"gracePeriodSeconds":0}', json_type)
+
+
+def there(store: Store, informers: Informers) -> dict[tuple[str, str], str]:
+    """What the server has of the kinds that are followed, with versions."""
+    found: dict[tuple[str, str], str] = {}
+    for kind, reflector in informers.reflectors.items():
+        query = "fieldSelector=status.phase%21%3DFailed%2Cstatus.phase%21%3DSucceeded" if kind == "Pod" else ""
+        answer = store.handle("GET", reflector.resource.path(), query, b"", {})
+        for item in json.loads(answer.encoded())["items"]:
+            metadata = item["metadata"]
+            name = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
+            found[kind, name] = metadata["resourceVersion"]
+    return found
+
+
+BLIND = [
+    *(Step(5.0, "nodes", "add", name) for name in "ab"),
+    *(Step(5.0, "nodes", verb, "a") for verb in ("dark", "delete", "restart", "light")),
+]
+"""A node goes while the link is down and the server forgets it, so that only a list can tell."""
+
+
+@example(release="1.15", steps=BLIND, faults=[], seed=1)
+@example(release="1.27", steps=BLIND, faults=[], seed=1)
+@examples(1)
+@given(
+    release=st.sampled_from(["1.12", "1.15", "1.16", "1.27"]),
+    steps=st.lists(STEPS, min_size=10, max_size=40),
+    faults=st.lists(FAULTS, max_size=120),
+    seed=st.integers(0, 99),
+)
+def test_informers_end_up_with_the_objects_of_the_server(release: str, steps: list[Step], faults: list[Fault], seed: int) -> None:
+    """After any changes and faults, and a quiet while, what was told is what the server has, version by version."""
+    store = Store(NEW_SERVER if "PodDisruptionBudget" in v1_kinds(release) else OLD_SERVER)
+    trouble, followed = Trouble(iter(faults)), Followed()
+    informers = Informers(
+        StoreTransport(store, trouble), ALL_RELEASES[release].client, followed, report=lambda text: None, random=Random(seed).random
+    )
+
+    async def play() -> None:
+        following = asyncio.create_task(informers.run())
+        for step in steps:
+            await asyncio.sleep(step.wait)
+            trouble.is_dark = step.verb == "dark" or (trouble.is_dark and step.verb != "light")
+            if step.verb == "dark":
+                store.storage.restart()
+            happen(store, step)
+        trouble.is_over = True
+        await asyncio.sleep(QUIET)
+        assert not following.done()
+        following.cancel()
+
+    run_virtually(play())
+    assert informers.has_synced
+    assert {key: item.metadata.resource_version for key, item in followed.objects.items()} == there(store, informers)
+    stored = [item for kind in informers.reflectors for item in informers.store(kind)]
+    assert {id(item) for item in stored} == {id(item) for item in followed.objects.values()}
+
+
+def v1_kinds(release: str) -> set[str]:
+    """The kinds that a release reads in a version ``v1`` of their group."""
+    return {kind for kind, version in ALL_RELEASES[release].client.resources.items() if version.endswith("v1")}

@@ -1,0 +1,124 @@
+"""The objects of informers: what is told of lists and events, and of objects that cannot be decoded."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import attrs
+
+from kubeclassic.api.objects import KubeObject
+from kubeclassic.live.informers.store import Store
+
+
+@attrs.define
+class Log:
+    """A handler that keeps what it is told."""
+
+    told: list[tuple[str, str, str]] = attrs.field(factory=list)
+
+    def put(self, item: KubeObject) -> None:
+        """An object was added or changed."""
+        self.told.append(("put", item.name, item.metadata.resource_version))
+
+    def delete(self, item: KubeObject) -> None:
+        """An object was deleted."""
+        self.told.append(("delete", item.name, item.metadata.resource_version))
+
+
+def node(name: str, version: str = "1", **status: Any) -> dict[str, Any]:
+    """The manifest of a node."""
+    return {"metadata": {"name": name, "resourceVersion": version}, "status": status}
+
+
+def store() -> tuple[Store, Log, list[str]]:
+    """An empty store of nodes, its handler and its reports."""
+    log: Log = Log()
+    reports: list[str] = []
+    return Store("Node", log, reports.append), log, reports
+
+
+def replace(found: Store, *manifests: dict[str, Any]) -> None:
+    """Take a list."""
+    asyncio.run(found.replace(manifests))
+
+
+BAD = {"allocatable": {"cpu": "many"}}
+
+
+class TestLists:
+    """What a list changes."""
+
+    def test_a_second_list(self) -> None:
+        """All listed objects are put, in the order of the list, then the others are deleted with their last state."""
+        found, log, _ = store()
+        replace(found, node("a"), node("b"))
+        log.told.clear()
+        replace(found, node("c", "5"), node("b"))
+        assert log.told == [("put", "c", "5"), ("put", "b", "1"), ("delete", "a", "1")]
+
+    def test_others_get_their_turn(self) -> None:
+        """A long list lets other tasks run between its objects."""
+        found, _, _ = store()
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        async def both() -> None:
+            other = asyncio.create_task(count())
+            await found.replace([node(str(number)) for number in range(1000)])
+            other.cancel()
+
+        asyncio.run(both())
+        assert turns >= 4
+        assert len(found) == 1000
+
+
+class TestEvents:
+    """What an event changes."""
+
+    def test_a_deletion_has_the_last_state(self) -> None:
+        """The handler gets the object as the event has it; an unknown object is ignored."""
+        found, log, _ = store()
+        found.put(node("a"))
+        found.delete(node("a", "9"))
+        found.delete(node("b"))
+        assert log.told == [("put", "a", "1"), ("delete", "a", "9")]
+        assert found.get("a") is None
+
+    def test_what_was_received_is_kept(self) -> None:
+        """Objects have the manifest that they were read from."""
+        found, _, _ = store()
+        manifest = node("a", unknown=1)
+        found.put(manifest)
+        (known,) = found
+        assert known.manifest is manifest
+
+
+class TestUnreadable:
+    """Objects that cannot be decoded."""
+
+    def test_it_is_told_once(self) -> None:
+        """It is reported once in one line, not put, and reported again only after it was readable."""
+        found, log, reports = store()
+        found.put(node("a", "1", **BAD))
+        replace(found, node("a", "2", **BAD))
+        assert (log.told, len(reports)) == ([], 1)
+        assert "Node a: status.allocatable.cpu" in reports[0]
+        found.put(node("a", "3"))
+        found.put(node("a", "4", **BAD))
+        assert (log.told, len(reports)) == ([("put", "a", "3")], 2)
+
+    def test_its_last_state_stays(self) -> None:
+        """An object that becomes unreadable is not deleted, also not by a list; when it goes, its last good state is told."""
+        found, log, _ = store()
+        found.put(node("a"))
+        found.put(node("a", "2", **BAD))
+        replace(found, node("a", "3", **BAD))
+        assert [item.name for item in found] == ["a"]
+        found.delete(node("a", "4", **BAD))
+        assert log.told == [("put", "a", "1"), ("delete", "a", "1")]

@@ -1,0 +1,260 @@
+"""Snapshots of live clusters: what they hold, what may be missing, and redaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.cluster import Cluster
+from kubeclassic.api.objects import KubeObject
+from kubeclassic.api.reading.decode import decode
+from kubeclassic.api.reading.documents import read_documents
+from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.live.client.answers import ApiError
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.snapshot import VERSIONS, Snapshot, take_snapshot
+from kubeclassic.live.snapshotredaction import Redaction, redact
+from kubeclassic.scheduler import Scheduler
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport, refused
+from tests.conftest import ROOT
+from tests.support.virtualtime import run_virtually
+
+Json = dict[str, Any]
+TYPE = {"content-type": "application/json"}
+
+
+def store(flavour: Flavour = NEW_SERVER, count: int = 3) -> Store:
+    """A server with nodes, and a pod that has finished beside two that have not."""
+    found = Store(flavour)
+    for number in range(count):
+        found.handle("POST", "/api/v1/nodes", "", json.dumps({"metadata": {"name": f"n{number:04d}"}}).encode(), TYPE)
+    for name in ("done", "bound", "waits"):
+        body = {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        found.handle("POST", "/api/v1/namespaces/default/pods", "", json.dumps(body).encode(), TYPE)
+    patch = {"content-type": "application/merge-patch+json"}
+    found.handle("PATCH", "/api/v1/namespaces/default/pods/done/status", "", b'{"status":{"phase":"Succeeded"}}', patch)
+    return found
+
+
+def take(found: Store, faults: Decide = lambda request: NO_FAULT) -> Snapshot:
+    """The snapshot of a server."""
+    taken = run_virtually(take_snapshot(StoreTransport(found, faults)))
+    assert taken is not None
+    return taken
+
+
+def names(taken: Snapshot, kind: str) -> list[str]:
+    """The names of the objects of a kind."""
+    return [item["metadata"]["name"] for item in taken.items if item["kind"] == kind]
+
+
+class TestTaking:
+    """What a snapshot holds."""
+
+    @pytest.mark.parametrize("flavour", [OLD_SERVER, NEW_SERVER], ids=lambda flavour: flavour.version)
+    def test_old_and_new_servers(self, flavour: Flavour) -> None:
+        """Every kind that the server has is listed once, in its newest version, and noted with a resourceVersion."""
+        taken = take(store(flavour))
+        assert names(taken, "Node") == ["n0000", "n0001", "n0002"]
+        assert names(taken, "Pod") == ["bound", "waits"]
+        assert taken.notes == ()
+        assert set(taken.versions) <= set(VERSIONS)
+        assert {"Node", "Pod", "PodDisruptionBudget", "StorageClass"} <= set(taken.versions)
+        assert all(item["apiVersion"] for item in taken.items)
+        assert not any("managedFields" in item["metadata"] for item in taken.items)
+
+    def test_every_kind_of_a_scheduler_is_there(self) -> None:
+        """What any release lists is part of a snapshot."""
+        assert {kind for release in ALL_RELEASES.values() for kind in release.client.resources} <= set(VERSIONS)
+
+    def test_pages_are_of_one_version(self) -> None:
+        """Objects that come and go between two pages do not show."""
+        found = store(count=1200)
+        asked: list[Request] = []
+
+        def change(request: Request) -> Fault:
+            if request.path == "/api/v1/nodes":
+                asked.append(request)
+                found.handle("DELETE", f"/api/v1/nodes/n{1200 - len(asked):04d}", "", b"", TYPE)
+            return NO_FAULT
+
+        taken = take(found, change)
+        assert len(asked) == 3
+        assert len(names(taken, "Node")) == 1199
+        assert taken.document()["metadata"]["resourceVersions"]["Node"] == taken.versions["Node"]
+
+    def test_a_kind_that_may_not_be_listed(self) -> None:
+        """It is left out with one note, whatever versions it could have; the rest is there."""
+        taken = take(store(), lambda request: refused(403, "Forbidden") if "poddisruption" in request.path else NO_FAULT)
+        assert taken.notes == ("PodDisruptionBudget: may not be listed: made up",)
+        assert "PodDisruptionBudget" not in taken.versions
+        assert len(names(taken, "Node")) == 3
+
+    def test_any_other_refusal(self) -> None:
+        """A server that does not know us, or fails, gives no snapshot."""
+        with pytest.raises(ApiError):
+            take(store(), lambda request: refused(401, "Unauthorized"))
+
+
+def manifests(folder: Path) -> tuple[Json, ...]:
+    """The objects in *folder* that a live cluster would have: those whose kind a snapshot has."""
+    documents = (dict(document.data) for document in read_documents([folder]))
+    return tuple(document for document in documents if document["kind"] in VERSIONS)
+
+
+def restored(value: Any, back: Mapping[str, str]) -> Any:
+    """*value* with old names in place of new ones, also within texts."""
+    if isinstance(value, dict):
+        return {restored(key, back): restored(item, back) for key, item in value.items()}
+    if isinstance(value, list):
+        return [restored(item, back) for item in value]
+    if isinstance(value, str):
+        for new, old in back.items():
+            value = value.replace(new, old)
+    return value
+
+
+def inverse(redaction: Redaction) -> dict[str, str]:
+    """New name -> old name; the longest first, as some are put together from others."""
+    pairs = {new: old for table in (redaction.names, redaction.namespaces) for old, new in table.items()}
+    return dict(sorted(pairs.items(), key=lambda pair: -len(pair[0])))
+
+
+RICH: Json = {
+    "apiVersion": "v1", "kind": "Pod",
+    "metadata": {"name": "db-0", "namespace": "shop", "uid": "u-1", "labels": {"app": "db", "none": ""}},
+    "spec": {
+        "nodeName": "host-a", "schedulerName": "default-scheduler", "priorityClassName": "system-node-critical", "priority": 7,
+        "containers": [{
+            "name": "db", "image": "registry.example/db:1.2", "resources": {"requests": {"cpu": "1", "example.com/card": "2"}},
+            "ports": [{"containerPort": 1, "hostPort": 5432, "hostIP": "10.1.2.3", "protocol": "TCP"}],
+        }],
+        "tolerations": [{"key": "team", "operator": "Equal", "value": "db", "effect": "NoSchedule"}],
+        "volumes": [
+            {"name": "data", "ephemeral": {"volumeClaimTemplate": {
+                "metadata": {"labels": {"a": "b"}}, "spec": {"storageClassName": "fast"},
+            }}},
+            {"name": "old", "gcePersistentDisk": {"pdName": "disk-7"}},
+        ],
+        "affinity": {
+            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{
+                "matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["8"]}],
+                "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["host-a"]}],
+            }]}},
+            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname", "namespaces": ["shop"]},
+            ]},
+        },
+    },
+    "status": {"phase": "Running", "nominatedNodeName": "", "conditions": [{"type": "Ready", "status": "True", "reason": "x"}]},
+}  # fmt: skip
+OTHERS: list[Json] = [
+    {
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": "host-a", "labels": {
+            "cores": "16", "kubernetes.io/hostname": "host-a", "kubernetes.io/os": "linux", "topology.kubernetes.io/zone": "eu-west-1a",
+        }},
+        "spec": {"taints": [{"key": "team", "value": "db", "effect": "NoSchedule"}]},
+        "status": {"allocatable": {"cpu": "8", "pods": "10"}, "images": [{"names": ["registry.example/db:1.2"], "sizeBytes": 9}],
+                   "nodeInfo": {"kubeletVersion": "v1.27.3"}},
+    },
+    {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "db-0-data", "namespace": "shop"},
+     "spec": {"storageClassName": "fast", "volumeName": "pv-1"}, "status": {"phase": "Bound"}},
+    {"apiVersion": "v1", "kind": "PersistentVolume",
+     "metadata": {"name": "pv-1", "labels": {"topology.kubernetes.io/zone": "eu-west-1a__eu-west-1b"}},
+     "spec": {"claimRef": {"kind": "PersistentVolumeClaim", "namespace": "shop", "name": "db-0-data"}, "capacity": {"storage": "1Gi"},
+              "storageClassName": "fast",
+              "csi": {"driver": "disks.example", "volumeHandle": "projects/UNSPECIFIED/zones/eu-west-1a/disks/disk-7"}}},
+    {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "db", "namespace": "shop"},
+     "spec": {"selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["db"]}]}},
+     "status": {"disruptionsAllowed": 1, "disruptedPods": {"db-0": "2024-01-01T00:00:00Z"}}},
+    {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "host-a"},
+     "spec": {"drivers": [{"name": "disks.example", "nodeID": "i-1", "topologyKeys": ["topology.kubernetes.io/zone"]}]}},
+    {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "disks.example"}, "spec": {"storageCapacity": True}},
+    {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "disks.example",
+     "allowedTopologies": [{"matchLabelExpressions": [{"key": "topology.kubernetes.io/zone", "values": ["eu-west-1a"]}]}]},
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"kubernetes.io/metadata.name": "shop"}}},
+    {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "db", "namespace": "shop"}, "spec": {"selector": {"app": "db"}}},
+]  # fmt: skip
+
+
+class TestRedaction:
+    """What a redaction keeps and hides."""
+
+    @pytest.mark.parametrize("items", [manifests(ROOT / "examples/cluster"), (RICH, *OTHERS)], ids=["example", "rich"])
+    def test_nothing_that_is_read_is_lost(self, items: tuple[Json, ...]) -> None:
+        """With its old names back, every object is what it was, as far as rules read it."""
+        redaction = redact(items)
+        back = inverse(redaction)
+        for before, after in zip(items, redaction.items, strict=True):
+            assert read_as(restored(after, back)) == read_as(before)
+
+    def test_no_name_is_left(self) -> None:
+        """No name, value, image, address or disk is in the result."""
+        text = json.dumps(redact((RICH, *OTHERS)).items)
+        hidden = ("host-a", "shop", "db", "u-1", "registry", "10.1.2.3", "disk-7", "eu-west", "pv-1", "fast", "i-1")
+        assert [word for word in hidden if f'"{word}' in text or f"/{word}" in text] == []
+
+    def test_environments_and_others_are_dropped(self) -> None:
+        """Environments, commands, messages, and annotations that no rule reads are left out."""
+        pod = json.loads(json.dumps(RICH))
+        pod["metadata"]["annotations"] = {"secret": "hidden"}
+        pod["spec"]["containers"][0] |= {"env": [{"name": "A", "value": "hidden"}], "command": ["hidden"], "args": ["hidden"]}
+        pod["status"]["conditions"][0]["message"] = "hidden"
+        pod["status"]["podIP"] = "hidden"
+        plain = {**RICH, "metadata": {**RICH["metadata"], "annotations": {}}}
+        assert redact((pod,), b"1").items == redact((plain,), b"1").items
+
+    def test_names_sort_as_before(self) -> None:
+        """New names, and namespaces with a slash after them, sort as the old ones."""
+        names = ["a", "a-b", "a.b", "b", "ab", "Z9", "a-b-c"]
+        pods = tuple({"kind": "Pod", "metadata": {"name": name, "namespace": f"{other}"}} for name in names for other in names)
+        redaction = redact(pods)
+
+        def keys(items: tuple[Json, ...]) -> list[int]:
+            found = [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in items]
+            return sorted(range(len(found)), key=found.__getitem__)
+
+        assert keys(redaction.items) == keys(pods)
+
+    def test_a_salt(self) -> None:
+        """One salt gives one result, another a different one; new names are good for labels and objects."""
+        first, same, other = redact((RICH,), b"1"), redact((RICH,), b"1"), redact((RICH,), b"2")
+        assert first == same
+        assert first.items != other.items
+        assert all(len(name) <= 63 and name.replace("-", "").isalnum() and name.islower() for name in first.names.values())
+
+    @pytest.mark.parametrize("release", ALL_RELEASES)
+    def test_decisions_are_the_same(self, release: str) -> None:
+        """On the example, every release decides on the redacted cluster as on the other, but for the names."""
+        items = manifests(ROOT / "examples/cluster")
+        redaction = redact(items)
+        back = inverse(redaction)
+        theirs = [restored(record, back) for record in decided(redaction.items, release)]
+        assert theirs == list(decided(frozen_workloads(items), release))
+
+
+def read_as(manifest: Json) -> KubeObject | None:
+    """What rules read of a manifest; workloads and annotations are compared by what is kept of them."""
+    kept = ("name", "namespace", "uid", "labels", "ownerReferences")
+    metadata = {key: value for key, value in manifest["metadata"].items() if key in kept}
+    return decode({**manifest, "metadata": metadata}, strict=False)
+
+
+def frozen_workloads(items: tuple[Json, ...]) -> tuple[Json, ...]:
+    """*items*, where no workload lacks pods: redacted ones make none."""
+    kinds = ("ReplicaSet", "StatefulSet", "ReplicationController")
+    return tuple({**item, "spec": {**item["spec"], "replicas": 0}} if item["kind"] in kinds else item for item in items)
+
+
+def decided(items: tuple[Json, ...], release: str) -> Iterator[Json]:
+    """The decision on each pod that waits: host, victims, and why each other node does not fit."""
+    scheduler = Scheduler(Cluster(items), release=release)
+    for decision in scheduler.run():
+        yield {"pod": decision.pod.key, "host": decision.host or "", "failed": {node: list(why) for node, why in decision.failed.items()}}
