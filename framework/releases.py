@@ -10,7 +10,7 @@ import attrs
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import RELEASES
 from ..core.pods import requests
-from ..core.release import Release
+from ..core.release import ExtenderCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
 from .config.gates import GATES
@@ -39,8 +39,16 @@ V1_27: Release = attrs.evolve(
     gates=GATES,
     gate_effects=(),
     ignorable_extenders_last=True,
-    extender_adds_nodes=False,
-    extender_unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in the input node list',
+    extenders=ExtenderCells(
+        adds_nodes=False,
+        unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in the input node list',
+        unknown_candidate='nodeinfo not found for node name "{node}"',
+        needs_victims=True,
+        keeps_violations=True,
+        failure="failed {verb} with extender at URL {url}, code {code}",
+        package="v1",
+        integer="int64",
+    ),
     incoming=requests.exact_sums,
     footprint=requests.exact_sums,
     incoming_nonzero=requests.exact_sums_with_defaults,

@@ -13,9 +13,11 @@ FIELDS = ("pod", "host", "error", "feasible", "failed", "priorities", "scores", 
 """The fields of a cycle."""
 STEP_FIELDS = ("popped", "error", "active", "backoff", "unschedulable", "nominated")
 """The fields of a step of a script."""
-PROBLEM = ("name", "version", "config", "objects", "pending", "nominated")
+CALLS = "http"
+"""The field of a cycle with the requests to extenders; a case with scripts of extenders has it."""
+PROBLEM = ("name", "version", "config", "objects", "pending", "nominated", "extenders")
 SCRIPT = ("name", "version", "podPriority", "namespaces", "script")
-RESULTS = {"cycles": FIELDS, "steps": STEP_FIELDS}
+RESULTS = {"cycles": (*FIELDS, CALLS), "steps": STEP_FIELDS}
 """What an answer holds unless it is an error -> the fields of each entry."""
 
 
@@ -26,6 +28,8 @@ def check_case(case: Any, where: str) -> Json:
     _check_known(case, SCRIPT if is_script else PROBLEM, where)
     if not isinstance(case.get("version"), str):
         raise ManifestError(f"{where}: no version")
+    if "extenders" in case:
+        _check_extenders(case["extenders"], where)
     if is_script:
         _check_script(case, where)
     elif not isinstance(case.get("pending"), list):
@@ -44,6 +48,16 @@ def _check_script(case: Json, where: str) -> None:
             raise ManifestError(f"{where}: script[{number}]: got {operation!r}, wanted an object")
         if operation.get("op") not in OPERATIONS:
             raise ManifestError(f"{where}: script[{number}]: op: got {operation.get('op')!r}, wanted one of {', '.join(OPERATIONS)}")
+
+
+def _check_extenders(scripts: Any, where: str) -> None:
+    """A script of extenders is an object by URL prefix, of objects by role, of objects by pod."""
+    levels = [scripts]
+    for _ in range(4):
+        for level in levels:
+            if not isinstance(level, dict):
+                raise ManifestError(f"{where}: extenders: got {level!r}, wanted URL prefix -> role -> pod -> reply")
+        levels = [inner for level in levels for inner in level.values()]
 
 
 def check_answer(answer: Any, where: str) -> Json:

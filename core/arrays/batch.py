@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -47,6 +47,8 @@ class Batch:
 
     table: NodeTable
     rows: Rows | None = None
+    is_described: ClassVar[bool] = False
+    """Whether labels are those that an extender sent; see :mod:`.described`."""
 
     @cached_property
     def n(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...api.objects import Pod
 from ..arrays.types import Rows, Scores
+from .extender import Passed
 from .plan import Preemption
 from .score import Ranking
 from .search import Search
@@ -48,10 +49,12 @@ class Details:
     reduced: Mapping[str, Scores] = attrs.field(factory=dict)
     """Priority -> int64[k]: its scores after the reduce step, also where the cycle ended after that without a ranking."""
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
+    passed_extenders: bool = False
+    """Extenders were asked already."""
 
-    def narrow(self, rows: Rows, reasons: dict[str, list[str]]) -> None:
-        """Set the result of extenders: the remaining feasible *rows*, and node -> *reasons* for others."""
-        self.feasible_rows, self.extender_reasons = rows, reasons
+    def narrow(self, rows: Rows, passed: Passed) -> None:
+        """Set the result of extenders: the remaining feasible *rows*, and the reasons for others."""
+        self.feasible_rows, self.extender_reasons = rows, passed.reasons
 
     @property
     def feasible(self) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 
 from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.decision.extender import FilterReply, PodsOn
 from kubeclassic.core.decision.plan import Victims
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
@@ -36,15 +37,15 @@ class Scripted:
     def is_interested(self, pod: Pod) -> bool:
         return True
 
-    def filter(self, pod: Pod, nodes: Sequence[Node]) -> tuple[list[str], dict[str, str]]:
+    def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
         self.sent.append([node.name for node in nodes])
         left = [node.name for node in nodes if node.name not in self.drops]
-        return [*left, *self.adds], {name: text for name, text in self.drops.items() if name in self.sent[-1]}
+        return FilterReply([*left, *self.adds], failed={name: text for name, text in self.drops.items() if name in self.sent[-1]})
 
     def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
         return {}
 
-    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims]) -> dict[str, Victims]:
+    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn) -> dict[str, Victims]:
         return dict(candidates)
 
 
