@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
@@ -24,7 +24,7 @@ def check_name(name: str) -> None:
         raise PolicyError(f'Algorithm name {name} does not match the name validation regexp "^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$".')
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Catalogue:
     """Predicates and priorities by name. It is immutable: :meth:`with_` makes a new one.
 
@@ -35,6 +35,16 @@ class Catalogue:
     priorities: Mapping[str, Priority] = MappingProxyType({})
     added_predicates: tuple[str, ...] = ()
     added_priorities: Mapping[str, int] = MappingProxyType({})
+
+    def __repr__(self) -> str:
+        own = [*self.added_predicates, *self.added_priorities]
+        counts = f"{len(self.predicates)} predicates, {len(self.priorities)} priorities"
+        return f"<Catalogue: {counts}{', with ' + ', '.join(own) if own else ''}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and pickles: upstream's rules by name alone."""
+        own = [dict(_own(self.predicates, PREDICATES)), dict(_own(self.priorities, PRIORITIES))]
+        return _rejoined, (*own, self.added_predicates, dict(self.added_priorities))
 
     def with_(self, rule: Predicate | Priority, weight: int = 1) -> Catalogue:
         """A catalogue with *rule* as well. The rule becomes part of every provider's set, and a Policy may name it.
@@ -54,6 +64,19 @@ class Catalogue:
 
 def _and(items: Mapping[str, V], name: str, value: V) -> Mapping[str, V]:
     return MappingProxyType({**items, name: value})
+
+
+def _own(rules: Mapping[str, V], upstream: Mapping[str, V]) -> Iterator[tuple[str, V | None]]:
+    """Each name with its rule, None where it is upstream's."""
+    return ((name, None if upstream.get(name) is rule else rule) for name, rule in rules.items())
+
+
+def _rejoined(
+    predicates: dict[str, Predicate | None], priorities: dict[str, Priority | None], added: tuple[str, ...], weights: dict[str, int]
+) -> Catalogue:
+    own = {name: rule or PREDICATES[name] for name, rule in predicates.items()}
+    others = {name: rule or PRIORITIES[name] for name, rule in priorities.items()}
+    return Catalogue(MappingProxyType(own), MappingProxyType(others), added, MappingProxyType(weights))
 
 
 CATALOGUE = Catalogue(PREDICATES, PRIORITIES)

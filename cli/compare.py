@@ -21,6 +21,8 @@ from .paramtypes import CONFIGURATION
 from .progress import following
 from .report.compare import comparison_text
 from .report.compare_html import comparison_html
+from .running.cluster import contest
+from .running.notices import tell_notices
 
 F = TypeVar("F", bound=Callable[..., Any])
 NAMES = "abcdefgh"
@@ -51,9 +53,10 @@ def _configurations(command: F) -> F:
 @click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True)
 @click.option("--show", type=click.IntRange(min=0), default=50, show_default=True, help="List at most this many differing decisions.")
 @click.option("--output", metavar="FILE", help="Write the comparison there, whole or not at all, instead of to standard output.")
+@click.option("--verbose", "-v", is_flag=True, help="List every warning, on standard error.")
 def compare(
     paths: tuple[Path, ...], mode: str, newer_labels: bool, cluster: ClusterChoice, form: str, show: int, output: str | None,
-    **texts: str | None,
+    verbose: bool, **texts: str | None,
 ) -> None:  # fmt: skip
     """Schedule the pods that wait in PATHS under --a, --b and further configurations, and say which get another node, and why.
 
@@ -74,17 +77,15 @@ def compare(
     \b
     kubeclassic compare cluster/ --a "release=1.12" --b "release=1.16 policy=p.json" --mode locked
     """
-    wanted = [Wanted.parse(name, text) for name, text in texts.items() if text is not None]
-    scenario = cluster.read(paths, wanted[0].scheduler_name())
-    engines = {one.name: one.engine(scenario.config_maps) for one in wanted}
-    for warning in scenario.warnings:
-        warn(warning)
+    found = contest(paths, cluster, tuple(Wanted.parse(name, text) for name, text in texts.items() if text is not None))
+    scenario, wanted = found.scenario, found.wanted
+    tell_notices(scenario.warnings, verbose)
     if newer_labels:
         scenario = with_newer_labels(scenario)
     elif any(one.runs_profiles for one in wanted) and (missing := zones_warning(scenario)) is not None:
         warn(missing)
     told = {one.name: one.text for one in wanted}
-    found = compare_all(scenario, engines, mode=mode, order=cluster.order, texts=told, following=following)
+    comparison = compare_all(scenario, found.engines, mode=mode, order=cluster.order, texts=told, following=following)
     with writing(output) as stream:
-        stream.write(FORMS[form](found.record(), show) + "\n")
-    sys.exit(0 if found.same else 1)
+        stream.write(FORMS[form](comparison.record(), show) + "\n")
+    sys.exit(0 if comparison.same else 1)

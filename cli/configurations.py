@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
 
 from ..algorithmprovider.tiebreak import TIE_BREAKS
+from ..api.objects import Node
 from ..api.reading.fields import shown
 from ..core.engine import Engine
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..framework.config.configuration import KubeSchedulerConfiguration
+from ..framework.releases import is_auto
 from .paramtypes import plain_number
 from .setup import ConfigMaps, Setup
 
@@ -45,8 +48,17 @@ class Wanted:
                 raise UnknownNameError(f"--{name}: {key}: got {shown(value)}, wanted a value")
             values[key] = value
         wanted = cls(name, text, values)
-        wanted._check()
+        if not is_auto(values.get("release")):
+            wanted._check()
         return wanted
+
+    def settled(self, nodes: Iterable[Node]) -> Wanted:
+        """The same, with the release that *nodes* run in place of ``auto``; raises as :meth:`parse`."""
+        if not is_auto(self.values.get("release")):
+            return self
+        settled = attrs.evolve(self, values={**self.values, "release": self.setup.settled(nodes).version})
+        settled._check()
+        return settled
 
     @property
     def setup(self) -> Setup:

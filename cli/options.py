@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,7 +16,7 @@ from .commands import SCHEDULER as SCHEDULER_SECTION
 from .paramtypes import FILE, WHOLE
 
 if TYPE_CHECKING:
-    from ..simulation.scenario import Scenario
+    from ..simulation.scenario import Files
     from .setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,7 +24,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 SCHEDULER = (
     click.option(
         "--release", metavar="RELEASE",
-        help=f"The release that schedules, such as 1.14 or v1.14.3.  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
+        help="The release that schedules, such as 1.14 or v1.14.3; auto: that of the nodes, or the nearest."
+        f"  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
     ),
     click.option(
         "--profile", type=FILE,
@@ -68,7 +69,9 @@ CLUSTER = (
         "--order", type=click.Choice(ORDERS), default="input", show_default=True,
         help="In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
     ),
+    click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended."),
     click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults."),
+    click.option("--strict", is_flag=True, help="Refuse unknown fields and keys given twice, instead of a warning."),
 )  # fmt: skip
 
 
@@ -78,13 +81,15 @@ class ClusterChoice:
 
     pods: tuple[Path, ...] = ()
     order: str = "input"
+    cron_jobs: bool = False
     no_defaults: bool = False
+    strict: bool = False
 
-    def read(self, paths: tuple[Path, ...], scheduler_name: str | Collection[str]) -> Scenario:
-        """The scenario in *paths* and ``--pods``; pods that ask for *scheduler_name*, one or several, wait."""
-        from ..simulation.scenario import read_scenario
+    def files(self, paths: tuple[Path, ...]) -> Files:
+        """What *paths* and ``--pods`` hold, before a scheduler is chosen."""
+        from ..simulation.scenario import Files
 
-        return read_scenario(paths, self.pods, scheduler_name=scheduler_name, defaults=not self.no_defaults)
+        return Files.read(paths, self.pods, defaults=not self.no_defaults, strict_fields=self.strict)
 
 
 def scheduler_options(command: F) -> F:

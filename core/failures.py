@@ -27,7 +27,7 @@ class Reason:
 Reasons = tuple[Reason, ...]
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Failures:
     """The failures of one predicate on a batch of n nodes.
 
@@ -42,6 +42,9 @@ class Failures:
     _named: Sequence[tuple[Reasons, Mask]] = ()
     """(reasons, nodes) in order, until the codes are first read. ``_failed``: the union of the nodes."""
     _failed: Mask | None = None
+
+    def __repr__(self) -> str:
+        return f"<Failures: {np.count_nonzero(~self.passed)} of {len(self.passed)} nodes>"
 
     @classmethod
     def where(cls, reasons: Reason | Reasons, mask: Mask) -> Failures | None:

@@ -76,7 +76,7 @@ def framework_engine(
     return Engine(first, flow, ordered, **options)
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class FrameworkFlow:
     """The flow of an engine with the profiles of a configuration."""
 

@@ -94,7 +94,7 @@ class Plugin:
         return hasattr(cls, POINTS[point])
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class Handle:
     """What plugins get when they are constructed."""
 

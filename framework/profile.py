@@ -37,7 +37,7 @@ def _type_of(point: str) -> str:
     return f"{point[0].upper()}{point[1:]}Plugin"
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Profile:
     """The plugins, weights and rules for pods of one schedulerName."""
 
@@ -54,6 +54,9 @@ class Profile:
     """Where a template's notes have the plugins whose PreFilter concerns it."""
     pre_score_slot: Slot[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: Slot("pre_score"))
     """Where they have what PreScore says of it, of the plugins that look at nothing else."""
+
+    def __repr__(self) -> str:
+        return f"<Profile {self.scheduler_name}: {len(self._plugins)} plugins>"
 
     def plugins(self) -> Mapping[str, Plugin]:
         """Name -> every plugin of the profile."""

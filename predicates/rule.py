@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import wraps
 
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
@@ -39,6 +40,7 @@ class _Declare:
         """Declare a predicate that is asked node by node: ``(pod, nodes, i, cycle)`` -> reasons against node *i*, or an error's text."""
 
         def declare(ask: EachNode) -> Predicate:
+            @wraps(ask)
             def check(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
                 answers = (ask(pod, nodes, i, cycle) for i in range(nodes.n))
                 return Failures.of_rows([a if isinstance(a, str) or a is None else tuple(a) for a in answers])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import wraps
 
 import numpy as np
 
@@ -46,6 +47,7 @@ class _Declare:
         """Declare a priority that is asked node by node: ``(pod, nodes, i, cycle)`` -> a whole number."""
 
         def declare(ask: EachNode) -> Priority:
+            @wraps(ask)
             def score(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
                 return np.fromiter((ask(pod, nodes, i, cycle) for i in range(nodes.n)), np.int64, nodes.n)
 

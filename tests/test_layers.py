@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.support import house
 from tests.support.house import sources, tree
 
-CORE = "exceptions.py api/objects api/meaning core"
+CORE = "exceptions.py api/objects api/meaning api/notebooks.py api/frames.py core"
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
 RULES = (
     "exceptions.py api/objects api/meaning core/rule.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays core/matching"
@@ -29,8 +29,9 @@ ROWS = {
     "api/controlplane": "exceptions.py api",
     "api/load.py": "exceptions.py api",
     "api/inventory.py": "exceptions.py api",
+    "api/notebooks.py api/frames.py api/kindnames.py": "exceptions.py api",
     "api/cluster.py": "exceptions.py api",
-    "core/release.py core/failures.py core/bindingcycle.py": CORE,
+    "core/release.py core/failures.py core/rebuilt.py core/bindingcycle.py": CORE,
     "core/pods": CORE,
     "core/arrays": CORE,
     "core/rule.py core/cluster core/binding.py": CORE,
@@ -56,11 +57,11 @@ ROWS = {
     "framework/queue": CONFIG,
     "framework": f"{CONFIG} predicates priorities",
     "scheduler.py": "exceptions.py api core algorithmprovider framework",
-    "__init__.py": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py",
     "live/__init__.py live/wire live/client": "exceptions.py api",
     "live/extenders": "exceptions.py api core algorithmprovider framework live/wire",
     "live/informers": "exceptions.py api live/client live/wire",
     "simulation": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py live/extenders",
+    "__init__.py": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py simulation",
     "live": "exceptions.py api core algorithmprovider framework scheduler.py simulation live",
     "cli/report": "exceptions.py api core algorithmprovider framework simulation live",
     "cli": "exceptions.py __init__.py api core algorithmprovider framework simulation live cli/report",

@@ -9,6 +9,7 @@ from ...simulation.compare.causes import KINDS
 from ...simulation.compare.compare import LOCKED
 from .text import NO_HOST, format_table
 from .units import percent
+from .words import count_doing, count_of
 
 Record = dict[str, Any]
 Table = tuple[list[str], list[list[object]]]
@@ -32,13 +33,15 @@ def _parts(record: Record, most: int | None) -> Iterator[str]:
         yield format_table(*difference_table(record, most))
     count = len(record["differences"])
     if most is not None and count > most:
-        yield f"{count - most} more decisions differ; --show {count} lists them, and -o html and -o json show all, with both tables"
+        more = count_doing(count - most, "more decision", "differ")
+        yield f"{more}; --show {count} lists them, and -o html and -o json show all, with both tables"
 
 
 def headline(record: Record) -> str:
     """The outcome in a sentence."""
-    found = "all decisions are the same" if record["same"] else f"{len(record['differences'])} decisions differ"
-    return f"{record['mode']}: {record['pods']} pods, {record['cycles']} cycles, {found}"
+    found = "all decisions are the same" if record["same"] else count_doing(len(record["differences"]), "decision", "differ")
+    return f"{record['mode']}: {count_of(record['pods'], 'pod')}, {count_of(record['cycles'], 'cycle')}, {found}"
+
 
 
 def against_line(against: Record) -> str:

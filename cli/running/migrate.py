@@ -25,6 +25,7 @@ from ..report.compare import comparison_text
 from ..report.compare_html import comparison_html
 from ..report.migration import check_text
 from ..yamltext import write_yaml
+from .notices import tell_notices
 from .policyfiles import read_policy_file, release_of_policies
 
 REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -48,6 +49,7 @@ class Asked:
     more: tuple[Path, ...]
     report: str | None
     show: int
+    verbose: bool
 
     def check(self) -> None:
         """Refuse what does not go together."""
@@ -88,8 +90,7 @@ FORMS: dict[str, Callable[[Mapping[str, Any], IO[str]], None]] = {"yaml": write_
 def _compared(check: Check, asked: Asked) -> Comparison:
     """Judge the waiting pods."""
     scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
-    for warning in scenario.warnings:
-        warn(warning)
+    tell_notices(scenario.warnings, asked.verbose)
     if asked.newer_labels:
         scenario = with_newer_labels(scenario)
     elif (missing := zones_warning(scenario)) is not None:

@@ -14,7 +14,7 @@ from ..status import Status
 from .diagnosis import Diagnosis
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class FrameworkDetails(Details):
     """The details of every decision, and the diagnosis of the nodes that do not fit."""
 
@@ -40,8 +40,16 @@ class FrameworkDetails(Details):
     def statuses(self) -> Mapping[str, Status]:
         return self.diagnosis.statuses()
 
+    def refusals(self) -> dict[int, Refusal]:
+        statuses, known = self.statuses, dict[Refusal, Refusal]()
+        found = ((row, self._refusal(row, statuses)) for row in range(len(self.names)))
+        return {row: known.setdefault(refusal, refusal) for row, refusal in found if refusal is not None}
+
     def refusal(self, row: int) -> Refusal | None:
-        status = self.statuses.get(self.names[row])
+        return self._refusal(row, self.statuses)
+
+    def _refusal(self, row: int, statuses: Mapping[str, Status]) -> Refusal | None:
+        status = statuses.get(self.names[row])
         if status is None:
             if self.search is None or self.search.verdict.fits[row]:
                 return None

@@ -19,7 +19,7 @@ EXTENDER = "Extender"
 """The name that upstream lists among the plugins when an extender rejected nodes."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Diagnosis:
     """Why nodes were rejected in one cycle; rows are those of the table at that time."""
 

@@ -29,7 +29,7 @@ def decided(decision: Decision) -> Decided:
 
 def fitting(decision: Decision) -> Rows:
     """intp[k]: the rows that fit, ascending, each once; *decision* must have kept its details."""
-    return np.unique(decision.details.feasible_rows) if decision.details is not None else np.zeros(0, np.intp)
+    return np.unique(decision.details.feasible_rows)
 
 
 def best(decision: Decision) -> Rows:

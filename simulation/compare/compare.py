@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import Pod
-from ...core.decision.decision import Decision
+from ...core.decision.decision import Decision, no_details
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
 from ..fragmentation import fragmentation
@@ -55,7 +55,7 @@ class Difference:
 
     def lean(self) -> Difference:
         """The same without the arrays behind the decisions."""
-        judged = {name: attrs.evolve(one, decision=attrs.evolve(one.decision, details=None)) for name, one in self.judged.items()}
+        judged = {name: attrs.evolve(one, decision=attrs.evolve(one.decision, details=no_details())) for name, one in self.judged.items()}
         return attrs.evolve(self, judged=judged)
 
 

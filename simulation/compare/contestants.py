@@ -97,7 +97,7 @@ class Contestant:
     def view(self, decision: Decision, node: str) -> NodeView:
         """How the cycle of *decision* judged *node*; call it before the next cycle."""
         details, row = decision.details, self.engine.table.row_of.get(node)
-        if details is None or row is None:
+        if row is None:
             return NodeView(node, UNKNOWN)
         if row in details.feasible_rows:
             return self._fitting(decision.pod, details, node, row)
