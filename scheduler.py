@@ -31,6 +31,7 @@ from .framework.plugin import Plugin
 from .framework.profile import Profile
 from .framework.recipe import ClassicOptions, GivenConfig, GivenPolicy, Recipe, SchedulerOptions
 from .framework.releases import DEFAULT_FRAMEWORK, chosen_release, is_auto
+from .live.extenders.choice import asked_extenders
 
 __all__ = ["ClassicOptions", "GivenPod", "GivenPolicy", "Scheduler", "SchedulerOptions"]
 
@@ -54,7 +55,8 @@ class Scheduler:
     :param tie_break: how to choose among several best nodes: ``"release"``, ``"round-robin"``, ``"first"``, ``"random"`` (by *seed*), or a
         function (how many there are, how often it was called before) -> (which, whether that counts as a call).
     :param seed: for ``tie_break="random"``.
-    :param extenders: called in order; those that a Policy or configuration names are not called.
+    :param extenders: by default those that a Policy or configuration names, called over HTTP; ``"off"``: none; ``"record FILE"`` keeps
+        their answers in a file, ``"replay FILE"`` takes them from it. Or a list of your own, which are called instead, in order.
     :param memory_bytes: the size of the cache of answers; 0: none.
 
     Releases with predicates and priorities, 1.12 to 1.16, also take what :class:`ClassicOptions` has:
@@ -90,7 +92,7 @@ class Scheduler:
         preemption: bool = True,
         tie_break: str | PickHost = "release",
         seed: int = 0,
-        extenders: Sequence[Extender] = (),
+        extenders: Sequence[Extender] | str | None = None,
         memory_bytes: int = 1 << 30,
         policy: GivenPolicy | None = None,
         provider: str | None = None,
@@ -111,7 +113,7 @@ class Scheduler:
         if isinstance(release, str) and is_auto(release):
             default = DEFAULT_RELEASE if profile is None else DEFAULT_FRAMEWORK
             options["release"] = chosen_release(release, (node.status.kubelet_version for node in cluster.nodes), default).version
-        self._recipe: Recipe | None = Recipe.read(options)
+        self._recipe: Recipe | None = Recipe.read({**options, "extenders": asked_extenders(extenders)})
         self._start(cluster, self._recipe.engine(cluster.config_maps), self._recipe.scheduler_names)
 
     @classmethod

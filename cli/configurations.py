@@ -18,7 +18,7 @@ from ..framework.releases import is_auto
 from .paramtypes import plain_number
 from .setup import ConfigMaps, Setup
 
-KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break")
+KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break", "extenders")
 OLDER_ALONE = ("policy", "provider")
 
 
@@ -67,6 +67,7 @@ class Wanted:
         return Setup(
             release=self.values.get("release"), provider=self.values.get("provider"), policy=policy, profile=profile, config=config,
             gates=self.values.get("feature-gates"), percentage=self.percentage, tie_break=self.tie_break,
+            extenders=self.values.get("extenders"),
         )  # fmt: skip
 
     @property

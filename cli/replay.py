@@ -140,6 +140,7 @@ def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, more: dict
     reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
     choice = Choice(reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names)
     choice = attrs.evolve(choice, cron_jobs=more["cron_jobs"], priorities=keeps_priorities(configuration))
+    choice = attrs.evolve(choice, keeps_manifests=setup.may_call_extenders())
     inputs = read_inputs(paths, choice)
     settled = settled_for(setup, inputs.nodes)
     engine = settled.engine(settled.configuration(), inputs.config_maps)

@@ -14,7 +14,6 @@ from ..api.objects import KubeObject, Pod
 from ..api.reading.decode import decode
 from ..api.reading.documents import json_lines
 from ..core.decision.decision import Decision
-from ..core.decision.extender import Extender
 from ..core.engine import Engine
 from ..core.feed import Feed
 from ..core.run import Run
@@ -118,7 +117,7 @@ def answer_case(case: Json, manner: Manner = USUAL) -> Json:
         return answer_script(case)
     try:
         post = scripted_post(case)
-        engine = build(case, {**manner.engine, **({} if post is None else {"extenders": scripted_extenders(case, post)})})
+        engine = build(case, manner.engine, post)
     except PolicyError as error:
         return {"name": case["name"], "error": str(error)}
     return {"name": case["name"], "cycles": list(play(Run(engine, manner.details), case, post))}
@@ -131,21 +130,22 @@ def scripted_post(case: Json) -> ScriptedPost | None:
     return ScriptedPost(case["extenders"], extender_configs(case["version"], case.get("config") or {}))
 
 
-def scripted_extenders(case: Json, post: ScriptedPost) -> Sequence[Extender]:
-    """The extenders of *case*, which *post* answers for."""
-    return make_extenders(post.configs, find_any_release(case["version"]), lambda config: post)
+def build(case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | None = None) -> Engine:
+    """A scheduler for *case* that has its objects; *engine_options*: fields of the Engine.
 
-
-def build(case: Json, engine_options: Mapping[str, Any]) -> Engine:
-    """A scheduler for *case* that has its objects; *engine_options*: fields of the Engine."""
-    keeps = bool(engine_options.get("extenders"))
+    Where the case has scripts of extenders, these answer, by *post* if it is given.
+    """
+    post = scripted_post(case) if post is None else post
     try:
+        if post is not None:
+            found = make_extenders(post.configs, find_any_release(case["version"]), lambda config: post)
+            engine_options = {**engine_options, "extenders": found}
         engine = engine_for(case["version"], case.get("config") or {}, **engine_options)
     except UnknownNameError as error:
         raise UnknownNameError(f"{case['name']}: {error}") from None
     feed = Feed(engine)
     for number, document in enumerate(case.get("objects", ()), 1):
-        item = decode(document, f"{case['name']}, object {number}", strict=False, keeps_manifest=keeps)
+        item = decode(document, f"{case['name']}, object {number}", strict=False, keeps_manifest=bool(engine.extenders))
         if isinstance(item, Pod) and item.is_terminal:
             # The answers of the framework were made without the filter that keeps such pods from a real scheduler.
             if case["version"] in FRAMEWORK_RELEASES:

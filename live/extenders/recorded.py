@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import IO, Any
 
 import attrs
 
@@ -36,41 +36,56 @@ def key_of(url: str, body: bytes) -> Key:
 
 @attrs.define(eq=False)
 class Recorded:
-    """A record that is being written. It may be shared by several extenders."""
+    """A record that is written to *path* from its beginning; several extenders share it.
+
+    A copy of it, such as that of a checkpoint, goes on where the record ended when it was copied. Raises :class:`RecordError`.
+    """
 
     path: Path
+    size: int = 0
+    """The bytes written so far."""
+    _stream: IO[bytes] | None = None
     _lock: Lock = attrs.field(factory=Lock)
 
-    @classmethod
-    def begin(cls, path: Path) -> Recorded:
-        """A new record in *path*. Raises :class:`RecordError`."""
-        made = cls(path)
-        made._write("", "w")
-        return made
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Recorded, (self.path, self.size)
 
-    def beside(self, post: Post) -> Post:
-        """*post*, with everything that goes through it recorded."""
-
-        def recording(url: str, body: bytes, timeout: float) -> Answer:
-            try:
-                answer = post(url, body, timeout)
-            except PostError as error:
-                self._note(key_of(url, body), {"error": str(error)})
-                raise
-            self._note(key_of(url, body), {"status": answer.status, "answer": answer.body.decode("utf-8", "surrogateescape")})
-            return answer
-
-        return recording
-
-    def _note(self, key: Key, found: Mapping[str, Any]) -> None:
-        self._write(json.dumps({"url": key[0], "sha256": key[1], **found}) + "\n", "a")
-
-    def _write(self, text: str, mode: str) -> None:
+    def note(self, key: Key, found: Mapping[str, Any]) -> None:
+        """Write one request and what came of it."""
+        line = json.dumps({"url": key[0], "sha256": key[1], **found}).encode() + b"\n"
         try:
-            with self._lock, self.path.open(mode, encoding="utf-8") as stream:
-                stream.write(text)
+            with self._lock:
+                stream = self._opened()
+                stream.write(line)
+                stream.flush()
+                self.size += len(line)
         except OSError as error:
             raise RecordError(f"{self.path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+    def _opened(self) -> IO[bytes]:
+        if self._stream is None:
+            self._stream = self.path.open("r+b" if self.size else "wb")
+            self._stream.truncate(self.size)
+            self._stream.seek(self.size)
+        return self._stream
+
+
+@attrs.frozen(eq=False)
+class RecordingPost:
+    """Sends requests by *post*, and writes them and their answers to *record*."""
+
+    post: Post
+    record: Recorded
+
+    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+        key = key_of(url, body)
+        try:
+            answer = self.post(url, body, timeout)
+        except PostError as error:
+            self.record.note(key, {"error": str(error)})
+            raise
+        self.record.note(key, {"status": answer.status, "answer": answer.body.decode("utf-8", "surrogateescape")})
+        return answer
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
