@@ -13,6 +13,7 @@ import attrs
 from ...api.objects import Node, Pod
 from ...core.decision.plan import Victims
 from ..wire.goform import go_form, go_json
+from ..wire.gosyntax import first_value
 from ..wire.ownfields import current_manifest
 
 Json = Any
@@ -21,11 +22,11 @@ REMEMBERED_PODS = 1 << 10
 
 @attrs.frozen
 class Written:
-    """A node in Go's form."""
+    """A node in Go's form, as bytes and as the value that they are read as."""
 
     node: Node
-    form: dict[str, Json]
     text: bytes
+    form: Json
 
 
 @attrs.define(eq=False)
@@ -62,8 +63,8 @@ class Bodies:
         """*node* in Go's form."""
         found = self._nodes.get(node.name)
         if found is None or found.node is not node:
-            form = go_form("Node", current_manifest(node), self.version)
-            found = self._nodes[node.name] = Written(node, form, go_json(form))
+            text = go_json(go_form("Node", current_manifest(node), self.version))
+            found = self._nodes[node.name] = Written(node, text, first_value(text))
         return found
 
     def sent_node(self, form: Json) -> Written | None:

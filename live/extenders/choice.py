@@ -54,7 +54,7 @@ def asked_extenders(given: Iterable[Extender] | str | None) -> Iterable[Extender
 
 def check_way(how: str | None) -> None:
     """Raise :class:`~kubeclassic.exceptions.UnknownNameError` unless *how* has the words of ``--extenders``."""
-    word, _, file = (how or "off").partition(" ")
+    word, _, file = ("off" if how is None else how).partition(" ")
     if (word, bool(file.strip())) not in (("off", False), ("record", True), ("replay", True)):
         raise UnknownNameError(f'extenders: got "{how}", wanted {WAYS}')
 

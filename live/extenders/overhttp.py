@@ -52,6 +52,12 @@ class HttpPost:
         tls = self.config.tls
         return {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
 
+    def close(self) -> None:
+        """Close the connections; a later request makes new ones."""
+        if self.client is not None:
+            self.client.close()
+            self.client = None
+
     def __reduce__(self) -> tuple[Any, ...]:
         return HttpPost, (self.config,)
 

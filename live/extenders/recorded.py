@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
-from typing import IO, Any
+from typing import Any
 
 import attrs
 
@@ -44,7 +44,6 @@ class Recorded:
     path: Path
     size: int = 0
     """The bytes written so far."""
-    _stream: IO[bytes] | None = None
     _lock: Lock = attrs.field(factory=Lock)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -54,20 +53,13 @@ class Recorded:
         """Write one request and what came of it."""
         line = json.dumps({"url": key[0], "sha256": key[1], **found}).encode() + b"\n"
         try:
-            with self._lock:
-                stream = self._opened()
+            with self._lock, self.path.open("r+b" if self.size else "wb") as stream:
+                stream.seek(self.size)
                 stream.write(line)
-                stream.flush()
+                stream.truncate()
                 self.size += len(line)
         except OSError as error:
             raise RecordError(f"{self.path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
-
-    def _opened(self) -> IO[bytes]:
-        if self._stream is None:
-            self._stream = self.path.open("r+b" if self.size else "wb")
-            self._stream.truncate(self.size)
-            self._stream.seek(self.size)
-        return self._stream
 
 
 @attrs.frozen(eq=False)
