@@ -55,6 +55,8 @@ class Scheduler:
     :param tie_break: how to choose among several best nodes: ``"release"``, ``"round-robin"``, ``"first"``, ``"random"`` (by *seed*), or a
         function (how many there are, how often it was called before) -> (which, whether that counts as a call).
     :param seed: for ``tie_break="random"``.
+    :param max_pd_vols: what the original reads from KUBE_MAX_PD_VOLS: how many cloud disks of each type a node can have that does not say
+        so itself.
     :param extenders: by default those that a Policy or configuration names, called over HTTP; ``"off"``: none; ``"record FILE"`` keeps
         their answers in a file, ``"replay FILE"`` takes them from it. Or a list of your own, which are called instead, in order.
     :param memory_bytes: the size of the cache of answers; 0: none.
@@ -92,6 +94,7 @@ class Scheduler:
         preemption: bool = True,
         tie_break: str | PickHost = "release",
         seed: int = 0,
+        max_pd_vols: int | None = None,
         extenders: Sequence[Extender] | str | None = None,
         memory_bytes: int = 1 << 30,
         policy: GivenPolicy | None = None,
@@ -106,6 +109,7 @@ class Scheduler:
         options: SchedulerOptions = {
             "release": release, "config": config, "gates": gates, "percentage_of_nodes_to_score": percentage_of_nodes_to_score,
             "preemption": preemption, "tie_break": tie_break, "seed": seed, "extenders": extenders, "memory_bytes": memory_bytes,
+            "max_pd_vols": max_pd_vols,
             "policy": policy, "provider": provider, "catalogue": catalogue, "hard_pod_affinity_weight": hard_pod_affinity_weight,
             "equivalence_cache": equivalence_cache, "scheduler_name": scheduler_name, "profile": profile, "plugins": plugins,
         }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from ..core.guardedrules import guarded_predicate, guarded_priority
 from ..core.rule import Predicate, Priority
 from ..exceptions import PolicyError
 from ..predicates import CATALOGUE as PREDICATES
@@ -50,14 +51,17 @@ class Catalogue:
         """A catalogue with *rule* as well. The rule becomes part of every provider's set, and a Policy may name it.
 
         A predicate runs after upstream's ordering and after those added earlier; a priority counts with *weight*.
-        Raises :class:`~kubeclassic.exceptions.PolicyError` for a name that is taken or that upstream would not register.
+        Whatever it does wrong later is a :class:`~kubeclassic.exceptions.RuleError` that names it. Raises
+        :class:`~kubeclassic.exceptions.PolicyError` for a name that is taken or that upstream would not register.
         """
         check_name(rule.name)
         if rule.name in self.predicates or rule.name in self.priorities:
             raise PolicyError(f'rule: got "{rule.name}", which there is already, wanted a name of its own')
         if isinstance(rule, Predicate):
+            rule = guarded_predicate(rule)
             added = (*self.added_predicates, rule.name)
             return attrs.evolve(self, predicates=_and(self.predicates, rule.name, rule), added_predicates=added)
+        rule = guarded_priority(rule)
         weights = _and(self.added_priorities, rule.name, weight)
         return attrs.evolve(self, priorities=_and(self.priorities, rule.name, rule), added_priorities=weights)
 

@@ -134,7 +134,6 @@ V1_12 = Release(
         adds_nodes=True,
         unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in nodeNameToInfo map',
         unknown_candidate="extender: {url} claims to preempt on node: {node} but the node is not found in nodeNameToInfo map",
-        needs_victims=False,
         keeps_violations=False,
         failure="Failed {verb} with extender at URL {url}, code {code}",
         package="api",
@@ -187,6 +186,7 @@ V1_12 = Release(
         needs_priority_gate=True,
         excludes_self=False,
         nominates_before_api=False,
+        extender_names_victims=False,
     ),
     queue=QueueCells(
         by_timestamp=False,

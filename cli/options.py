@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,13 +14,26 @@ import click
 from .choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, ORDERS, TIE_BREAKS
 from .commands import INPUT, SECTIONS
 from .commands import SCHEDULER as SCHEDULER_SECTION
-from .paramtypes import FILE, WHOLE, ExtendersOption
+from .output import warn
+from .paramtypes import FILE, WHOLE, ExtendersOption, Whole
 
 if TYPE_CHECKING:
     from ..simulation.scenario import Files
     from .setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+def environments_max_pd_vols() -> int | None:
+    """What KUBE_MAX_PD_VOLS says, with a warning if it does not count."""
+    from ..algorithmprovider.environment import ignored_limit, max_pd_vols
+
+    if (ignored := ignored_limit(os.environ)) is not None:
+        warn(ignored)
+    return max_pd_vols(os.environ)
+
+
+def _or_environment(context: click.Context, parameter: click.Parameter, given: int | None) -> int | None:
+    return environments_max_pd_vols() if given is None and not context.resilient_parsing else given
 
 EXTENDERS = click.option(
     "--extenders", cls=ExtendersOption, metavar="off|record FILE|replay FILE",
@@ -55,6 +69,10 @@ SCHEDULER = (
     ),
     click.option("--scheduler-name", metavar="NAME", help="Schedule the pods that ask for this one.  [default: default-scheduler]"),
     click.option("--disable-preemption", is_flag=True, help="Never make room by evicting pods of lower priority."),
+    click.option(
+        "--max-pd-vols", type=Whole(1, 2**63 - 1), metavar="N", callback=_or_environment,
+        help="How many cloud disks of each type a node takes that does not say so.  [default: KUBE_MAX_PD_VOLS, then what the type takes]",
+    ),
     click.option("--equivalence-cache", is_flag=True, help="1.12 and 1.13: use the equivalence cache, with the original's gaps."),
     click.option(
         "--tie-break", type=click.Choice(list(TIE_BREAKS)), default="release", show_default=True,

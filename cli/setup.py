@@ -80,6 +80,7 @@ class Setup:
     seed: int = 0
     rules: tuple[str, ...] = ()
     extenders: str | None = None
+    max_pd_vols: int | None = None
 
     @property
     def version(self) -> str:
@@ -119,6 +120,7 @@ class Setup:
         wanted = self._algorithm(configuration, config_maps) if isinstance(configuration, KubeSchedulerConfiguration) else configuration
         options: dict[str, Any] = {"preempts": not self.disable_preemption, "tie_break": self.tie_break, "seed": self.seed}
         options["extenders"] = ConfiguredExtenders(self.extenders)
+        options["max_pd_vols"] = self.max_pd_vols
         try:
             return build_engine(wanted, plugins=plugins_of(self.rules) if self.runs_profiles else (), **options)
         except PolicyError as error:

@@ -132,6 +132,8 @@ class PreemptionCells:
     """A nominated pod does not count against itself (same UID) in the first pass."""
     nominates_before_api: bool
     """The preemptor enters the nominated map before the API call."""
+    extender_names_victims: bool
+    """A node that an extender leaves without victims is an error, or no candidate if the extender is ignorable."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -198,8 +200,6 @@ class ExtenderCells:
     """The error for a node that a filter may not return; takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
     unknown_candidate: str
     """The error for a node of a preempt reply that is not there; takes ``url`` and ``node``. Upstream: up to 1.16 it crashes there."""
-    needs_victims: bool
-    """A node without victims in a preempt reply is an error; else it is the best of all candidates."""
     keeps_violations: bool
     """The number of victims that a budget protects is sent without node objects too, and read from the reply; else it is 0."""
     failure: str

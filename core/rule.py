@@ -173,6 +173,8 @@ class Algorithm:
     percentage: int = 0
     """percentageOfNodesToScore, as passed to the scheduler's constructor."""
     preemption: bool = True
+    max_pd_vols: int | None = None
+    """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
     ignored_resources: frozenset[str] = frozenset()
     """Extended resources that extenders manage with ignoredByScheduler."""
     metadata_fails: Callable[[AnyCycle], bool] = attrs.field(default=lambda cycle: False)

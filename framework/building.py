@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
+import attrs
+
 from ..algorithmprovider.extenders import ExtenderConfig
 from ..algorithmprovider.tiebreak import TIE_BREAKS
+from ..api.objects.quantity import MAX_INT64
 from ..core.classic import classic_engine
 from ..core.decision.extender import Extender
 from ..core.decision.ties import PickHost
@@ -34,6 +37,7 @@ def build_engine(
     preempts: bool = True,
     tie_break: str | PickHost = "release",
     seed: int = 0,
+    max_pd_vols: int | None = None,
     extenders: Iterable[Extender] | MakeExtenders = (),
     **options: Any,
 ) -> Engine:
@@ -42,18 +46,26 @@ def build_engine(
     *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone. *tie_break* is a name of
     :data:`~kubeclassic.algorithmprovider.tiebreak.TIE_BREAKS`, drawn by *seed*, or a function. *extenders* are called,
     or those that the function makes of the ones that *wanted* names. *options* are fields of the Engine.
+    *max_pd_vols*: how many cloud disks of each type a node can have that does not say so itself; upstream reads KUBE_MAX_PD_VOLS.
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
     """
     draw = _tie_break(tie_break)
+    _check_limit(max_pd_vols)
     release = wanted.release if isinstance(wanted, Algorithm) else FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
     options["extenders"] = tuple(extenders(wanted.extenders, release) if callable(extenders) else extenders)
     if isinstance(wanted, Algorithm):
+        wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)
         return classic_engine(wanted, pick_host=draw(release, seed), **options)
     # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
     return framework_engine(
         wanted, registry=with_plugins(DEFAULT_REGISTRY, plugins), preempts=preempts, shortlists=False,
-        pick_host=draw(release, seed), **options,
+        max_pd_vols=max_pd_vols, pick_host=draw(release, seed), **options,
     )  # fmt: skip
+
+
+def _check_limit(max_pd_vols: object) -> None:
+    if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
+        raise UnknownNameError(f"max_pd_vols: got {max_pd_vols!r}, wanted a whole number above 0")
 
 
 def _tie_break(wanted: str | PickHost) -> Callable[[Release, int], PickHost]:

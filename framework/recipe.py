@@ -60,6 +60,7 @@ class SchedulerOptions(ClassicOptions, total=False):
     seed: int
     extenders: Sequence[Extender] | str | None
     memory_bytes: int
+    max_pd_vols: int | None
 
 
 CLASSIC_ALONE = tuple(ClassicOptions.__annotations__)
@@ -91,6 +92,7 @@ class Recipe:
     seed: int = 0
     extenders: tuple[Extender, ...] | MakeExtenders = ()
     memory_bytes: int = 1 << 30
+    max_pd_vols: int | None = None
 
     def __repr__(self) -> str:
         return f"<Recipe of {self.version}>"
@@ -107,7 +109,10 @@ class Recipe:
         profile, config = options.get("profile"), options.get("config")
         version = find_any_release(options.get("release") or (DEFAULT_RELEASE if profile is None else DEFAULT_FRAMEWORK)).version
         _check_taken(version, options)
-        plain = ("provider", "hard_pod_affinity_weight", "scheduler_name", "preemption", "tie_break", "seed", "memory_bytes", "catalogue")
+        plain = (
+            "provider", "hard_pod_affinity_weight", "scheduler_name", "preemption", "tie_break", "seed", "memory_bytes", "max_pd_vols",
+            "catalogue",
+        )  # fmt: skip
         values: dict[str, Any] = {name: options[name] for name in plain if name in options}
         values |= {"version": version, "extenders": _extenders(options.get("extenders")), "plugins": tuple(options.get("plugins") or ())}
         values |= {"percentage": options.get("percentage_of_nodes_to_score") or 0}
@@ -143,7 +148,7 @@ class Recipe:
         wanted = self.profiles if self.profiles is not None else self._algorithm(config_maps)
         return build_engine(
             wanted, plugins=self.plugins, preempts=self.preemption, tie_break=self.tie_break, seed=self.seed, extenders=self.extenders,
-            memory_bytes=self.memory_bytes,
+            memory_bytes=self.memory_bytes, max_pd_vols=self.max_pd_vols,
         )  # fmt: skip
 
     def _algorithm(self, config_maps: ConfigMaps | None) -> Algorithm:
@@ -230,6 +235,7 @@ TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "seed": ((int,), "a whole number"),
     "extenders": ((object,), "a list of extenders, or a text: off, record FILE or replay FILE"),
     "memory_bytes": ((int,), "a whole number"),
+    "max_pd_vols": ((int, _NONE), "a whole number above 0"),
 }
 """Option -> the types that it takes, and what is wanted in words."""
 

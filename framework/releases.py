@@ -44,7 +44,6 @@ V1_27: Release = attrs.evolve(
         adds_nodes=False,
         unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in the input node list',
         unknown_candidate='nodeinfo not found for node name "{node}"',
-        needs_victims=True,
         keeps_violations=True,
         failure="failed {verb} with extender at URL {url}, code {code}",
         package="v1",
@@ -96,6 +95,7 @@ V1_27: Release = attrs.evolve(
             "Pod {} is already present in the backoff queue",
         ),
     ),
+    preemption=attrs.evolve(_LAST.preemption, extender_names_victims=True),
     nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
 )
 

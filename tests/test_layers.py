@@ -16,8 +16,8 @@ from tests.support.house import sources, tree
 CORE = "exceptions.py api/objects api/meaning api/notebooks.py api/frames.py core"
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
 RULES = (
-    "exceptions.py api/objects api/meaning core/rule.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays core/matching"
-    " core/volumes core/release.py core/cluster/listings.py"
+    "exceptions.py api/objects api/meaning core/rule.py core/guard.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays"
+    " core/matching core/volumes core/release.py core/cluster/listings.py"
 )
 """What a rule may know of core: never what is remembered, how a decision is made, or the queue."""
 
@@ -35,6 +35,8 @@ ROWS = {
     "core/pods": CORE,
     "core/arrays": CORE,
     "core/rule.py core/cluster core/binding.py": CORE,
+    "core/guard.py": CORE,
+    "core/guardedrules.py": CORE,
     "core/cycle.py core/queue core/decision/ties.py": CORE,
     "core/matching core/incremental core/decision": CORE,
     "core/volumes core/preemption core/equivalence": CORE,
@@ -49,6 +51,7 @@ ROWS = {
     "framework/cycle/state.py": CORE,
     "framework/extensionpoints.py": f"{CORE} framework",
     "framework/plugin.py framework/rules.py": f"{CORE} framework",
+    "framework/userplugins.py": f"{CORE} framework",
     "framework/config": CONFIG,
     "framework/profile.py": CONFIG,
     "framework/cycle/preemption.py": CONFIG,

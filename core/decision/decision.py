@@ -79,6 +79,10 @@ class Details:
         """The rows with an outcome, in visiting order."""
         return [] if self.search is None else self.search.visited.tolist()
 
+    def has_visited(self, row: int) -> bool:
+        """Whether *row* is among ``visited``; cheaper than to list them."""
+        return self.search is not None and bool((self.search.visited == row).any())
+
     @property
     def failed(self) -> dict[str, list[str]]:
         """Node -> why it does not fit, in visiting order."""

@@ -198,7 +198,7 @@ def preempt_with_extenders(extenders: Sequence[Extender], cycle: Cycle, candidat
 
 def _with_victims(extender: Extender, cycle: Cycle, candidates: dict[str, Victims]) -> dict[str, Victims]:
     """Those of *candidates* that the release takes; raises :class:`ExtenderError` for one without victims, where it wants some."""
-    if not cycle.release.extenders.needs_victims:
+    if not cycle.release.preemption.extender_names_victims:
         return candidates
     for name, victims in candidates.items():
         if not victims.pods and not extender.is_ignorable:

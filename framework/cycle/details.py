@@ -32,6 +32,9 @@ class FrameworkDetails(Details):
         found |= dict.fromkeys(row for row in self.diagnosis.order.tolist() if self.names[row] in statuses)
         return list(found)
 
+    def has_visited(self, row: int) -> bool:
+        return super().has_visited(row) or self.diagnosis.status_of(row) is not None
+
     @property
     def failed(self) -> dict[str, list[str]]:
         return self.diagnosis.failed()
@@ -41,15 +44,12 @@ class FrameworkDetails(Details):
         return self.diagnosis.statuses()
 
     def refusals(self) -> dict[int, Refusal]:
-        statuses, known = self.statuses, dict[Refusal, Refusal]()
-        found = ((row, self._refusal(row, statuses)) for row in range(len(self.names)))
+        known: dict[Refusal, Refusal] = {}
+        found = ((row, self.refusal(row)) for row in range(len(self.names)))
         return {row: known.setdefault(refusal, refusal) for row, refusal in found if refusal is not None}
 
     def refusal(self, row: int) -> Refusal | None:
-        return self._refusal(row, self.statuses)
-
-    def _refusal(self, row: int, statuses: Mapping[str, Status]) -> Refusal | None:
-        status = statuses.get(self.names[row])
+        status = self.diagnosis.status_of(row)
         if status is None:
             if self.search is None or self.search.verdict.fits[row]:
                 return None

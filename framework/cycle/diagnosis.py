@@ -106,6 +106,16 @@ class Diagnosis:
             return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons, EXTENDER)
         return Status(Code.UNSCHEDULABLE, reasons, EXTENDER) if status is None else attrs.evolve(status, reasons=reasons)
 
+    def status_of(self, row: int) -> Status | None:
+        """What ``statuses`` has for the node of *row*; cheaper than to list them all."""
+        if self.rejected is not None:
+            return self.rejected if (self.order == row).any() else None
+        status = unresolvable(FILTERED_OUT) if (self.excluded == row).any() else None
+        if self.search is not None and (self.failed_rows == row).any():
+            status = self.status(row)
+        name = self.names[row]
+        return self._extended(status, name, self.extender_reasons[name]) if name in self.extender_reasons else status
+
     def status(self, row: int) -> Status:
         """The status of a row that a filter rejects, whether the search visited it or not."""
         verdict = self._search.verdict

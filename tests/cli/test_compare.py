@@ -12,7 +12,7 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.configurations import KEYS, Wanted
-from kubeclassic.cli.report.compare_html import comparison_html
+from kubeclassic.cli.report.comparison.page import comparison_html
 from kubeclassic.exceptions import UnknownNameError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,7 +103,7 @@ class TestConfigurations:
         assert Wanted.parse("d", "extenders='replay a b.jsonl'").setup.extenders == "replay a b.jsonl"
         with pytest.raises(UnknownNameError):
             Wanted.parse("a", "seed=1")
-        assert len(KEYS) == 9
+        assert len(KEYS) == 11
 
 
 def told(html: str) -> dict[str, str]:
@@ -182,7 +182,9 @@ class TestPage:
                     wanted += [f"configurations.{place}.fragmentation.{fragments}"] if usage["resource"] != "pods" else []
         assert set(wanted) <= told(html).keys()
         count = f"{len(record['differences'])} of {record['cycles']} decisions differ"
-        assert f"<h1>{count}</h1>" in html
+        first = f"The first difference: {record['differences'][0]['pod']}"
+        assert f"<h1>{count if ending == 1 else first}</h1>" in html
+        assert count in html
 
     def test_the_pictures(self, both: tuple[dict[str, Any], str]) -> None:
         """Columns say how many nodes are how full, one picture a resource that is asked for."""
