@@ -31,6 +31,7 @@ from .framework.plugin import Plugin
 from .framework.profile import Profile
 from .framework.recipe import ClassicOptions, GivenConfig, GivenPolicy, Recipe, SchedulerOptions
 from .framework.releases import DEFAULT_FRAMEWORK, chosen_release, is_auto
+from .live.extenders.choice import asked_extenders
 
 __all__ = ["ClassicOptions", "GivenPod", "GivenPolicy", "Scheduler", "SchedulerOptions"]
 
@@ -56,7 +57,8 @@ class Scheduler:
     :param seed: for ``tie_break="random"``.
     :param max_pd_vols: what the original reads from KUBE_MAX_PD_VOLS: how many cloud disks of each type a node can have that does not say
         so itself.
-    :param extenders: called in order; those that a Policy or configuration names are not called.
+    :param extenders: by default those that a Policy or configuration names, called over HTTP; ``"off"``: none; ``"record FILE"`` keeps
+        their answers in a file, ``"replay FILE"`` takes them from it. Or a list of your own, which are called instead, in order.
     :param memory_bytes: the size of the cache of answers; 0: none.
 
     Releases with predicates and priorities, 1.12 to 1.16, also take what :class:`ClassicOptions` has:
@@ -93,7 +95,7 @@ class Scheduler:
         tie_break: str | PickHost = "release",
         seed: int = 0,
         max_pd_vols: int | None = None,
-        extenders: Sequence[Extender] = (),
+        extenders: Sequence[Extender] | str | None = None,
         memory_bytes: int = 1 << 30,
         policy: GivenPolicy | None = None,
         provider: str | None = None,
@@ -115,7 +117,7 @@ class Scheduler:
         if isinstance(release, str) and is_auto(release):
             default = DEFAULT_RELEASE if profile is None else DEFAULT_FRAMEWORK
             options["release"] = chosen_release(release, (node.status.kubelet_version for node in cluster.nodes), default).version
-        self._recipe: Recipe | None = Recipe.read(options)
+        self._recipe: Recipe | None = Recipe.read({**options, "extenders": asked_extenders(extenders)})
         self._start(cluster, self._recipe.engine(cluster.config_maps), self._recipe.scheduler_names)
 
     @classmethod

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import attrs
 
 from ..core.pods import requests
-from ..core.release import GateEffect, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
+from ..core.release import ExtenderCells, GateEffect, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
 from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
 from . import cells, gatelists
@@ -130,8 +130,15 @@ V1_12 = Release(
         }
     ),
     ignorable_extenders_last=False,
-    extender_adds_nodes=True,
-    extender_unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in nodeNameToInfo map',
+    extenders=ExtenderCells(
+        adds_nodes=True,
+        unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in nodeNameToInfo map',
+        unknown_candidate="extender: {url} claims to preempt on node: {node} but the node is not found in nodeNameToInfo map",
+        keeps_violations=False,
+        failure="Failed {verb} with extender at URL {url}, code {code}",
+        package="api",
+        integer="int",
+    ),
     equivalence_cache=True,
     incoming=requests.of_all_containers,
     footprint=requests.of_containers,
@@ -310,12 +317,7 @@ V1_16 = attrs.evolve(
     best_effort_sees_init_containers=True,
     ratio_mean=cells.rounded_mean_of_positive,
     ratio_reads_resources=True,
-    volumes=attrs.evolve(
-        V1_15.volumes,
-        counts_unresolved_claims=False,
-        csi_reads_migration=True,
-        matches_by_beta_class=True,
-    ),
+    volumes=attrs.evolve(V1_15.volumes, counts_unresolved_claims=False, csi_reads_migration=True, matches_by_beta_class=True),
     preemption=attrs.evolve(V1_15.preemption, needs_priority_gate=False),
     queue=attrs.evolve(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
     client=cells.CLIENT_WITH_BOOKMARKS,

@@ -60,13 +60,14 @@ def read_files(
     defaults: bool = True,
     strict_fields: bool = False,
     stdin: IO[Any] | None = None,
+    keeps_manifests: bool = False,
 ) -> Loaded:
     """Load *paths*, then *pods*, as one input. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     everything = [*([paths] if isinstance(paths, str | os.PathLike) else paths), *pods]
     for path in everything:
         if os.fspath(path).endswith((".csv", ".csv.gz")):
             raise ManifestError(f"{path}: {CSV_HINT}")
-    return load(everything, stdin=stdin, defaults=defaults, strict_fields=strict_fields)
+    return load(everything, stdin=stdin, defaults=defaults, strict_fields=strict_fields, keeps_manifests=keeps_manifests)
 
 
 def take_in(

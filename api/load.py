@@ -51,6 +51,7 @@ def load(
     strict: bool = True,
     strict_fields: bool = False,
     raw_kinds: Collection[str] = RAW_KINDS,
+    keeps_manifests: bool = False,
 ) -> Loaded:
     """Load files, directories and ``-`` (*stdin*, else standard input).
 
@@ -59,10 +60,12 @@ def load(
     (:func:`~.controlplane.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Fields that the API does not have
     and keys given twice are warnings; *strict_fields* refuses them. Of two objects with one name the last counts, but a node may be
     given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps, are also kept
-    in JSON form. Raises :class:`~kubeclassic.exceptions.ManifestError` with the place.
+    in JSON form; with *keeps_manifests* every object has its own as ``manifest``.
+    Raises :class:`~kubeclassic.exceptions.ManifestError` with the place.
     """
     documents = read_documents(paths, stdin)
-    return load_documents(documents, defaults=defaults, strict=strict, strict_fields=strict_fields, raw_kinds=raw_kinds)
+    loading = _Loading(defaults, strict, strict_fields, frozenset(raw_kinds), keeps_manifests)
+    return _loaded(documents, loading)
 
 
 def load_documents(
@@ -74,7 +77,10 @@ def load_documents(
     raw_kinds: Collection[str] = RAW_KINDS,
 ) -> Loaded:
     """Like :func:`load`, for documents that have been read."""
-    loading = _Loading(defaults, strict, strict_fields, frozenset(raw_kinds))
+    return _loaded(documents, _Loading(defaults, strict, strict_fields, frozenset(raw_kinds)))
+
+
+def _loaded(documents: Iterable[Document], loading: _Loading) -> Loaded:
     with _without_garbage_collection():
         for document in documents:
             loading.take(document)
@@ -107,6 +113,7 @@ class _Loading:
     strict: bool
     strict_fields: bool
     raw_kinds: frozenset[str]
+    keeps_manifests: bool = False
     objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
     raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
     passed_over: Counter[str] = attrs.field(factory=Counter)
@@ -141,7 +148,7 @@ class _Loading:
         if kind in self.raw_kinds:
             check_nesting(data, place)
             self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
-        decoded = decode_kind(kind, data, place, strict=self.strict)
+        decoded = decode_kind(kind, data, place, strict=self.strict, keeps_manifest=self.keeps_manifests)
         if decoded is not None:
             self._keep(self._named(decoded, data, place), data, place)
         elif kind not in self.raw_kinds:

@@ -9,6 +9,7 @@ import click
 from .choices import CASE_KINDS, DEFAULT_FRAMEWORK, DEFAULT_RELEASE, KIND
 from .commands import command
 from .memory import memory_options
+from .options import EXTENDERS
 from .paramtypes import FILE, Whole
 
 COUNT = Whole(1)
@@ -29,6 +30,7 @@ COUNT = Whole(1)
     help="Stop looking when this share of the nodes fits; 0: as the release does.  [default: the case's, or 100]",
 )
 @click.option("--disable-preemption", is_flag=True, help="Never make room by evicting pods of lower priority.")
+@EXTENDERS
 @memory_options
 @click.option("--repeat", type=COUNT, default=5, show_default=True, help="Number of runs; the best one counts.")
 @click.option("--check", type=FILE, metavar="HOSTS", help="A file of the hosts that the pods must get.")

@@ -52,8 +52,9 @@ def compare(
     """Schedule the pods that wait in PATHS under --a, --b and further configurations, and say which get another node, and why.
 
     A configuration is a list of KEY=VALUE, quoted as in a shell, with the keys release, policy, profile, config, provider,
-    feature-gates, percentage, tie-break, max-pd-vols and rules (MODULE:NAME, as for --rules; several with commas). Up to eight may be
-    given, --a to --h. The others are compared with --a, which also says whose pods wait and in which order they are tried.
+    feature-gates, percentage, tie-break, max-pd-vols, extenders (off, 'record FILE' or 'replay FILE') and rules (MODULE:NAME, as for
+    --rules; several with commas). Up to eight may be given, --a to --h. The others are compared with --a, which also says whose pods wait
+    and in which order they are tried.
 
     With --mode locked all decide on the same state each time, and only the decisions of --a take effect, so that no difference is the
     result of an earlier one. With --mode free each places the pods in its own copy of the cluster: after the first decision that differs

@@ -19,11 +19,14 @@ from ..framework.releases import is_auto
 from .paramtypes import plain_number
 from .setup import ConfigMaps, Setup
 
-KEYS = ("release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break", "rules", "max-pd-vols")
+KEYS = (
+    "release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break", "rules", "max-pd-vols",
+    "extenders",
+)  # fmt: skip
 EXAMPLES = {
     "release": "RELEASE", "policy": "FILE", "profile": "FILE", "config": "FILE", "provider": "NAME", "feature-gates": "GATE=true",
     "percentage": "100", "tie-break": "random", "rules": "MODULE:NAME",
-    "max-pd-vols": "16",
+    "max-pd-vols": "16", "extenders": "off",
 }  # fmt: skip
 """Key -> a value for it."""
 NUMBER = re.compile("[0-9]{1,9}")
@@ -81,6 +84,7 @@ class Wanted:
             release=self.values.get("release"), provider=self.values.get("provider"), policy=policy, profile=profile, config=config,
             gates=self.values.get("feature-gates"), percentage=self.percentage, tie_break=self.tie_break, rules=self.rules,
             max_pd_vols=self.max_pd_vols,
+            extenders=self.values.get("extenders"),
         )  # fmt: skip
 
     @property

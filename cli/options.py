@@ -15,7 +15,7 @@ from .choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, ORDERS, TIE_BREAKS
 from .commands import INPUT, SECTIONS
 from .commands import SCHEDULER as SCHEDULER_SECTION
 from .output import warn
-from .paramtypes import FILE, WHOLE, Whole
+from .paramtypes import FILE, WHOLE, ExtendersOption, Whole
 
 if TYPE_CHECKING:
     from ..simulation.scenario import Files
@@ -35,6 +35,10 @@ def environments_max_pd_vols() -> int | None:
 def _or_environment(context: click.Context, parameter: click.Parameter, given: int | None) -> int | None:
     return environments_max_pd_vols() if given is None and not context.resilient_parsing else given
 
+EXTENDERS = click.option(
+    "--extenders", cls=ExtendersOption, metavar="off|record FILE|replay FILE",
+    help="Do not call the extenders that are configured; or keep their answers in FILE; or take the answers from there.",
+)  # fmt: skip
 
 SCHEDULER = (
     click.option(
@@ -80,6 +84,7 @@ SCHEDULER = (
         help="Your own rules: a Python file or module, and the Catalogue in it; "
         f"{DEFAULT_FRAMEWORK}: the class of a plugin, or a list of such.",
     ),
+    EXTENDERS,
 )  # fmt: skip
 
 CLUSTER = (
@@ -104,11 +109,12 @@ class ClusterChoice:
     no_defaults: bool = False
     strict: bool = False
 
-    def files(self, paths: tuple[Path, ...]) -> Files:
-        """What *paths* and ``--pods`` hold, before a scheduler is chosen."""
+    def files(self, paths: tuple[Path, ...], *, keeps_manifests: bool = False) -> Files:
+        """What *paths* and ``--pods`` hold, before a scheduler is chosen; *keeps_manifests* for extenders."""
         from ..simulation.scenario import Files
 
-        return Files.read(paths, self.pods, defaults=not self.no_defaults, strict_fields=self.strict)
+        strict = self.strict
+        return Files.read(paths, self.pods, defaults=not self.no_defaults, strict_fields=strict, keeps_manifests=keeps_manifests)
 
 
 def scheduler_options(command: F) -> F:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -128,3 +129,21 @@ class ConfigurationText(TextType):
 
 CONFIGURATION = ConfigurationText()
 
+
+
+class ExtendersOption(click.Option):
+    """``off``, ``record FILE`` or ``replay FILE``: the file may be a word of its own."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the option take a second word where it needs one."""
+        super().add_to_parser(parser, ctx)
+        for name in self.opts:
+            found = parser._long_opt[name]
+            found.process = partial(self._process, found.process)
+
+    def _process(self, process: Callable[[str, Any], None], value: str, state: Any) -> None:
+        if value in ("record", "replay"):
+            if not state.rargs:
+                raise click.BadOptionUsage(self.opts[0], f"{self.opts[0]}: got {value}, wanted {value} FILE")
+            value = f"{value} {state.rargs.pop(0)}"
+        process(value, state)

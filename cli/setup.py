@@ -28,6 +28,7 @@ from ..framework.building import build_engine
 from ..framework.config import configuration as framework
 from ..framework.config.loading import given_configuration
 from ..framework.releases import AUTO, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, chosen_release, find_any_release, is_auto
+from ..live.extenders.choice import ConfiguredExtenders
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -78,6 +79,7 @@ class Setup:
     tie_break: str = "release"
     seed: int = 0
     rules: tuple[str, ...] = ()
+    extenders: str | None = None
     max_pd_vols: int | None = None
 
     @property
@@ -117,12 +119,29 @@ class Setup:
         """A new scheduler of *configuration*; *config_maps* are those that ``--policy-configmap`` may name."""
         wanted = self._algorithm(configuration, config_maps) if isinstance(configuration, KubeSchedulerConfiguration) else configuration
         options: dict[str, Any] = {"preempts": not self.disable_preemption, "tie_break": self.tie_break, "seed": self.seed}
+        options["extenders"] = ConfiguredExtenders(self.extenders)
         options["max_pd_vols"] = self.max_pd_vols
         try:
             return build_engine(wanted, plugins=plugins_of(self.rules) if self.runs_profiles else (), **options)
         except PolicyError as error:
             with _hinting(hint_of_plugins):
                 raise PolicyError(f"{self._profile_file}: {error}" if self._profile_file and self.runs_profiles else str(error)) from None
+
+    def may_call_extenders(self) -> bool:
+        """Whether extenders may be configured, as far as is known before the cluster is read."""
+        given = (self.policy_configmap, self.policy, self.profile, self.config)
+        if self.extenders == "off" or not any(given):
+            return False
+        if is_auto(self.release) or self.policy_configmap:
+            return True
+        configuration = self.configuration()
+        if not isinstance(configuration, KubeSchedulerConfiguration):
+            return bool(configuration.extenders)
+        source = configuration.source.policy
+        if source is None or source.file is None or not (configuration.folder / source.file).is_file():
+            return source is not None
+        policy = configuration.policy()
+        return policy is not None and bool(policy.extenders)
 
     # --- predicates and priorities ----------------------------------------------------------------------------------
 

@@ -73,7 +73,7 @@ class ClassicFlow:
         answers, order = AnswerCache(table, engine.memory_bytes // 2), RoundOrder(engine.cache, table)
         quick = QuickPath(
             algorithm=algorithm, scoreboards=Scoreboards(answers, engine.memory_bytes // 2), order=order, ties=engine.ties,
-            nominations=engine.nominations, extenders=engine.extenders, is_cacheable=_is_cacheable(algorithm),
+            nominations=engine.nominations, asks_extenders=engine.asks_extenders, is_cacheable=_is_cacheable(algorithm),
         )  # fmt: skip
         return cls(
             engine=engine,
@@ -196,8 +196,8 @@ class ClassicFlow:
             return False
         if plan is not None and any(pod.status.nominated_node_name for pod in plan.clear_nominations):
             return False
-        special = algorithm.equivalence_cache or algorithm.leaves_counts or not algorithm.has_predicates or self.engine.extenders
-        return not special and not decision.pod.spec.volumes
+        special = algorithm.equivalence_cache or algorithm.leaves_counts or not algorithm.has_predicates
+        return not (special or decision.pod.spec.volumes or self.engine.asks_extenders(decision.pod))
 
     def failure_reason(self, decision: Decision) -> str:
         return UNSCHEDULABLE

@@ -7,9 +7,10 @@ from typing import Any, Protocol
 
 import attrs
 
-from ..api.objects import Pod
+from ..api.objects import Node, Pod
 from .arrays.batch import Batch
 from .arrays.census import Counter
+from .arrays.described import DescribedBatch
 from .arrays.table import NodeTable
 from .arrays.types import Scores
 from .binding import Binder
@@ -67,6 +68,8 @@ class Cycle:
     """For rules that read upstream's pod or node lister, which has objects that the snapshot in ``table`` lacks."""
     answers: Answers | None = None
     """Answers of earlier cycles; None if they must not be used."""
+    described: Sequence[Node] | None = None
+    """The feasible nodes, as the latest extender described them in its reply; None: as they are in the table."""
     details: bool = True
     """Whether the arrays are kept after the cycle, as the details of its decision."""
     notes: Notes = attrs.field(factory=Notes)
@@ -91,7 +94,7 @@ class Cycle:
     def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | RuleError]:
         """The raw scores of each of *priorities* for *nodes*, or its error; from the cached answers where possible."""
         found: list[Scores | RuleError] = []
-        answers = self.answers if nodes.rows is not None else None
+        answers = self.answers if nodes.rows is not None and self.described is None else None
         for priority in priorities:
             try:
                 if answers is None or priority.whole_list or not answers.keeps(priority, self):
@@ -101,6 +104,12 @@ class Cycle:
             except RuleError as error:
                 found.append(error)
         return found
+
+    def as_described(self, nodes: Batch) -> Batch:
+        """The feasible *nodes*, as an extender described them if one did."""
+        if self.described is None or nodes.rows is None or nodes.is_described:
+            return nodes
+        return DescribedBatch(nodes.table, nodes.rows, self.described)
 
     def nominated_entry(self, pod: Pod) -> Entry:
         """The entry of a nominated pod that is added to a node in a trial."""

@@ -29,7 +29,7 @@ from .cluster.order import Order
 from .cluster.snapshot import Snapshot
 from .cycle import Cycle
 from .decision.decision import Decision, Details
-from .decision.extender import Extender, filter_by_extenders
+from .decision.extender import Extender, Passed, filter_by_extenders
 from .decision.score import Ranking, ScoreError
 from .decision.ties import PickHost, TieBreaker
 from .pods.template import Template, Templates
@@ -244,10 +244,23 @@ class Engine:
         return decision
 
     def _ask_extenders(self, cycle: Cycle, found: Details) -> None:
-        if not self.extenders or not len(found.feasible_rows):
-            return
-        names, reasons = filter_by_extenders(self.extenders, cycle, found.feasible)
-        found.narrow(np.array([self.table.row_of[name] for name in names], np.intp), reasons)
+        if self.extenders and not found.passed_extenders and len(found.feasible_rows) and self.asks_extenders(cycle.pod):
+            found.narrow(*self.pass_extenders(cycle, found.feasible_rows))
+
+    def pass_extenders(self, cycle: Cycle, rows: Rows) -> tuple[Rows, Passed]:
+        """What extenders leave of the nodes on *rows*: their rows, and all else that they say.
+
+        The cycle then knows the nodes as extenders described them. Raises the error of an extender that may not be ignored.
+        """
+        nodes, row_of = self.table.nodes, self.table.row_of
+        passed = filter_by_extenders(self.extenders, cycle, [node for row in rows.tolist() if (node := nodes[row]) is not None])
+        is_described = any(nodes[row_of[node.name]] is not node for node in passed.nodes)
+        cycle.described = passed.nodes if is_described else None
+        return np.array([row_of[node.name] for node in passed.nodes], np.intp), passed
+
+    def asks_extenders(self, pod: Pod) -> bool:
+        """Whether any extender is asked about *pod*."""
+        return any(extender.is_interested(pod) for extender in self.extenders)
 
     def _choose(self, cycle: Cycle, found: Details, decision: Decision) -> None:
         rows, best = found.feasible_rows, 0
@@ -302,10 +315,21 @@ class Engine:
             rows = np.array([self.table.row_of[name] for name in names], np.intp)
             cycle = self.flow.begin(pod)
             fits, totals = self.flow.fits(cycle, rows).copy(), np.zeros(len(rows), np.int64)
+            if fits.any() and self.asks_extenders(pod):
+                fits = self._left_by_extenders(cycle, rows, fits)
             if np.count_nonzero(fits) > 1:
                 with suppress(ScoreError):
                     totals[fits] = self.flow.score(cycle, rows[fits]).totals
         return fits, totals
+
+    def _left_by_extenders(self, cycle: Cycle, rows: Rows, fits: Mask) -> Mask:
+        """Where extenders leave the pod among those *rows* where it fits: bool[k]; nowhere if one of them errs."""
+        try:
+            left: Mask = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])
+        except ExtenderError:
+            return np.zeros(len(rows), np.bool_)
+        cycle.described = None
+        return left
 
     def warm(self) -> None:
         """Bring the snapshot up to date now, so that the first cycle need not."""

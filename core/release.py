@@ -222,6 +222,26 @@ class ClientCells:
 
 
 @attrs.frozen(kw_only=True, repr=False)
+class ExtenderCells:
+    """How a release talks to extenders (reference H)."""
+
+    adds_nodes: bool
+    """A filter may name any node of the snapshot; else only nodes that it was sent."""
+    unknown_node: str
+    """The error for a node that a filter may not return; takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
+    unknown_candidate: str
+    """The error for a node of a preempt reply that is not there; takes ``url`` and ``node``. Upstream: up to 1.16 it crashes there."""
+    keeps_violations: bool
+    """The number of victims that a budget protects is sent without node objects too, and read from the reply; else it is 0."""
+    failure: str
+    """The error for a status other than 200; takes ``verb``, ``url`` and ``code``."""
+    package: str
+    """The Go package of the replies' types, as texts of the decoder name it."""
+    integer: str
+    """The Go type of scores and counts in replies."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
 class Release:
     """One release of the scheduler: names, gates, defaults and every cell of behaviour."""
 
@@ -245,10 +265,7 @@ class Release:
     texts: Mapping[str, str]
     """Format strings of error messages, by subject: ``predicate``, ``priority``, ``overflow``, ``locked gate``..."""
     ignorable_extenders_last: bool
-    extender_adds_nodes: bool
-    """An extender's filter may return any node of the snapshot; else only nodes that it was sent."""
-    extender_unknown_node: str
-    """The error for a node that a filter may not return; takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
+    extenders: ExtenderCells
     equivalence_cache: bool
     """Gate EnableEquivalenceClassCache exists."""
     # --- the table (reference C.7, D.4, F) ---

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 import attrs
 
+from ..algorithmprovider.extenders import ExtenderConfig
 from ..algorithmprovider.tiebreak import TIE_BREAKS
 from ..api.objects.quantity import MAX_INT64
 from ..core.classic import classic_engine
+from ..core.decision.extender import Extender
 from ..core.decision.ties import PickHost
 from ..core.engine import Engine
 from ..core.release import Release
@@ -22,6 +24,12 @@ from .registry import DEFAULT_REGISTRY, with_plugins
 from .releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 
 
+class MakeExtenders(Protocol):
+    """Makes the extenders that a Policy or a configuration names."""
+
+    def __call__(self, configs: Sequence[ExtenderConfig], release: Release) -> Sequence[Extender]: ...
+
+
 def build_engine(
     wanted: Algorithm | KubeSchedulerConfiguration,
     *,
@@ -30,24 +38,28 @@ def build_engine(
     tie_break: str | PickHost = "release",
     seed: int = 0,
     max_pd_vols: int | None = None,
+    extenders: Iterable[Extender] | MakeExtenders = (),
     **options: Any,
 ) -> Engine:
     """A scheduler of an algorithm (1.12 to 1.16) or of profiles (1.27).
 
     *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone. *tie_break* is a name of
-    :data:`~kubeclassic.algorithmprovider.tiebreak.TIE_BREAKS`, drawn by *seed*, or a function; *options* are fields of the Engine.
+    :data:`~kubeclassic.algorithmprovider.tiebreak.TIE_BREAKS`, drawn by *seed*, or a function. *extenders* are called,
+    or those that the function makes of the ones that *wanted* names. *options* are fields of the Engine.
     *max_pd_vols*: how many cloud disks of each type a node can have that does not say so itself; upstream reads KUBE_MAX_PD_VOLS.
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
     """
     draw = _tie_break(tie_break)
     _check_limit(max_pd_vols)
+    release = wanted.release if isinstance(wanted, Algorithm) else FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+    options["extenders"] = tuple(extenders(wanted.extenders, release) if callable(extenders) else extenders)
     if isinstance(wanted, Algorithm):
         wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)
-        return classic_engine(wanted, pick_host=draw(wanted.release, seed), **options)
+        return classic_engine(wanted, pick_host=draw(release, seed), **options)
     # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
     return framework_engine(
         wanted, registry=with_plugins(DEFAULT_REGISTRY, plugins), preempts=preempts, shortlists=False,
-        max_pd_vols=max_pd_vols, pick_host=draw(FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK], seed), **options,
+        max_pd_vols=max_pd_vols, pick_host=draw(release, seed), **options,
     )  # fmt: skip
 
 

@@ -111,7 +111,7 @@ class FrameworkFlow:
         quick_paths = {
             name: QuickPath(
                 algorithm=profile.cacheable or profile.algorithm, scoreboards=Scoreboards(answers[name], share // 2), order=order,
-                ties=engine.ties, nominations=engine.nominations, extenders=engine.extenders,
+                ties=engine.ties, nominations=engine.nominations, asks_extenders=engine.asks_extenders,
                 is_cacheable=profile.cacheable is not None, ask_plugins=PluginCheck(profile),
             )
             for name, profile in profiles.items()
@@ -174,7 +174,9 @@ class FrameworkFlow:
             if not outcome.status.is_rejection:
                 raise CycleError(outcome.status.message)
             return found
-        searched = search(cycle, profile, self.engine.nominations, diagnosis, outcome.node_names, order.start)
+        pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
+        searched = search(cycle, profile, self.engine.nominations, diagnosis, outcome.node_names, order.start, pass_extenders)
+        found.passed_extenders = searched.passed_extenders
         order.start, found.feasible_rows, found.search = searched.start, searched.feasible, diagnosis.search
         if searched.error is not None:
             raise CycleError(searched.error)

@@ -22,7 +22,7 @@ from ..core.decision.ties import PickHost
 from ..core.engine import Engine
 from ..core.rule import Algorithm
 from ..exceptions import UnknownNameError, check_type, did_you_mean, wrong_type
-from .building import build_engine
+from .building import MakeExtenders, build_engine
 from .config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
 from .config.loading import GivenProfile, given_configuration
 from .plugin import Plugin
@@ -58,7 +58,7 @@ class SchedulerOptions(ClassicOptions, total=False):
     preemption: bool
     tie_break: str | PickHost
     seed: int
-    extenders: Sequence[Extender]
+    extenders: Sequence[Extender] | str | None
     memory_bytes: int
     max_pd_vols: int | None
 
@@ -90,7 +90,7 @@ class Recipe:
     preemption: bool = True
     tie_break: str | PickHost = "release"
     seed: int = 0
-    extenders: tuple[Extender, ...] = ()
+    extenders: tuple[Extender, ...] | MakeExtenders = ()
     memory_bytes: int = 1 << 30
     max_pd_vols: int | None = None
 
@@ -114,7 +114,7 @@ class Recipe:
             "catalogue",
         )  # fmt: skip
         values: dict[str, Any] = {name: options[name] for name in plain if name in options}
-        values |= {"version": version, "extenders": tuple(options.get("extenders") or ()), "plugins": tuple(options.get("plugins") or ())}
+        values |= {"version": version, "extenders": _extenders(options.get("extenders")), "plugins": tuple(options.get("plugins") or ())}
         values |= {"percentage": options.get("percentage_of_nodes_to_score") or 0}
         if version in FRAMEWORK_RELEASES:
             return cls._of_profiles(values, config if profile is None else profile, options.get("gates"))
@@ -168,6 +168,13 @@ class Recipe:
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
+
+
+def _extenders(given: Any) -> tuple[Extender, ...] | MakeExtenders:
+    if callable(given):
+        return cast(MakeExtenders, given)
+    check_type("extenders", given, (Iterable, type(None)), "a list of extenders, or a text: off, record FILE or replay FILE")
+    return tuple(given or ())
 
 
 def _policy(given: GivenPolicy | None) -> Policy | None:
@@ -226,7 +233,7 @@ TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "preemption": ((bool,), "True or False"),
     "tie_break": ((object,), "a name or a function"),
     "seed": ((int,), "a whole number"),
-    "extenders": ((Iterable,), "a list of extenders"),
+    "extenders": ((object,), "a list of extenders, or a text: off, record FILE or replay FILE"),
     "memory_bytes": ((int,), "a whole number"),
     "max_pd_vols": ((int, _NONE), "a whole number above 0"),
 }

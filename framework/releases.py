@@ -11,7 +11,7 @@ import attrs
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
 from ..core.pods import requests
-from ..core.release import Release
+from ..core.release import ExtenderCells, Release
 from ..core.volumes import intree
 from ..exceptions import UnknownNameError
 from .config.gates import GATES
@@ -40,8 +40,15 @@ V1_27: Release = attrs.evolve(
     gates=GATES,
     gate_effects=(),
     ignorable_extenders_last=True,
-    extender_adds_nodes=False,
-    extender_unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in the input node list',
+    extenders=ExtenderCells(
+        adds_nodes=False,
+        unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in the input node list',
+        unknown_candidate='nodeinfo not found for node name "{node}"',
+        keeps_violations=True,
+        failure="failed {verb} with extender at URL {url}, code {code}",
+        package="v1",
+        integer="int64",
+    ),
     incoming=requests.exact_sums,
     footprint=requests.exact_sums,
     incoming_nonzero=requests.exact_sums_with_defaults,

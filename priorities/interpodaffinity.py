@@ -88,7 +88,8 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go CalculateInterPodAffinityPriority.
     """
     _refuse_unreadable(pod, cycle.table)
-    return liking(pod, nodes, cycle, cycle.algorithm.hard_pod_affinity_weight)
+    # Upstream: labels are read from the node objects that are scored, so those of an extender's reply count.
+    return liking(pod, cycle.as_described(nodes), cycle, cycle.algorithm.hard_pod_affinity_weight)
 
 
 def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Scores:

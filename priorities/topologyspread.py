@@ -34,12 +34,12 @@ def _key(pod: Template) -> Hashable:
 
 def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int] | None:
     """The pods counted on all candidates together, and the smallest count of one; None where the pod has no soft constraint."""
-    constraints = soft_constraints(pod)
+    constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
     if not constraints:
         return None
     if not is_readable(constraints):
         _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle)
-    met = raw[with_all_keys(constraints, nodes)] if without_a_key(pod, constraints, nodes.table) else raw
+    met = raw[with_all_keys(constraints, nodes)] if without_a_key(pod, constraints, nodes) else raw
     return _int32(int(met.sum())), int(met.min(initial=NO_MINIMUM))
 
 
@@ -55,9 +55,9 @@ def _apply(pod: Template, raw: Scores, summary: tuple[int, int] | None, nodes: B
     twice = nodes.rows is not None and nodes.n
     own = raw * np.bincount(nodes.indexes)[nodes.indexes] if twice else raw
     spread = _int32(total - least)
-    constraints = soft_constraints(pod)
+    constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
     scores = tabulated(lambda met: _scaled(_int32s(met), total, spread), own) if spread else np.full(nodes.n, MAX_PRIORITY)
-    return scores * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes.table) else scores
+    return scores * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else scores
 
 
 def _scaled(own: Ints, total: int, spread: int) -> Scores:
@@ -99,10 +99,10 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     Pods of every namespace count.
     Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.
     """
-    constraints = soft_constraints(pod)
+    constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
     if not constraints:
         return np.zeros(nodes.n, np.int64)
     domains = domains_by_key(pod, constraints, None, cycle.table)
     met = [domains[constraint.topology_key].counts.take(nodes.label(constraint.topology_key).codes) for constraint in constraints]
     found = met[0] if len(met) == 1 else np.add.reduce(met)
-    return found * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, cycle.table) else found
+    return found * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else found

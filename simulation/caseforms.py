@@ -19,6 +19,8 @@ FIELDS = ("pod", "host", "error", "feasible", "failed", "priorities", "scores", 
 """The fields of a cycle."""
 STEP_FIELDS = ("popped", "error", "active", "backoff", "unschedulable", "nominated")
 """The fields of a step of a script."""
+CALLS = "http"
+"""The field of a cycle with the requests to extenders; a case with scripts of extenders has it."""
 LONGEST_ADVANCE = 1e9
 """Seconds that one operation of a script can let pass: 31 years."""
 VERBS = ("add", "update", "delete")
@@ -59,9 +61,10 @@ def _or_null(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
 TEXT, FLAG, OBJECT = (_is_text, "a string"), (_is_flag, "true or false"), (_is_object, "an object")
 OBJECTS, TEXTS = (_list_of(_is_object), "a list of objects"), (_list_of(_is_text), "a list of strings")
 PLACES = (_or_null(_map_of(_is_text)), "an object of strings")
+SCRIPTS = (_map_of(_map_of(_map_of(_is_object))), "an object: URL prefix -> role -> pod -> reply")
 PROBLEM: Form = {
     "name": TEXT, "version": TEXT, "config": (_or_null(_is_object), "an object"), "objects": OBJECTS, "pending": OBJECTS,
-    "nominated": PLACES,
+    "nominated": PLACES, "extenders": SCRIPTS,
 }  # fmt: skip
 CONFIG: Form = {
     "policy": (_or_null(_is_object), "an object"), "profile": (_or_null(_is_object), "an object"),
@@ -88,7 +91,7 @@ CYCLE: Form = {
     "pod": TEXT, "host": (_or_null(_is_text), "a string"), "error": (_or_null(_is_text), "a string"),
     "feasible": (_or_null(_list_of(_is_text)), "a list of strings"), "failed": (_or_null(_is_object), "an object"),
     "priorities": (_or_null(_is_object), "an object"), "scores": (_or_null(_is_object), "an object"),
-    "preemption": (_or_null(_is_object), "an object"),
+    "preemption": (_or_null(_is_object), "an object"), CALLS: OBJECTS,
 }  # fmt: skip
 STEP: Form = {
     "popped": (_or_null(_is_text), "a string"), "error": TEXT, "active": TEXTS, "backoff": TEXTS, "unschedulable": TEXTS,

@@ -20,9 +20,11 @@ from ..core.engine import Engine
 from ..core.feed import Feed
 from ..core.run import Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
-from ..framework.releases import FRAMEWORK_RELEASES
-from .caseforms import FIELDS, STEP_FIELDS, check_answer, check_case
-from .engines import engine_for
+from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
+from ..live.extenders.choice import make_extenders
+from ..live.extenders.scripted import ScriptedPost
+from .caseforms import CALLS, FIELDS, STEP_FIELDS, check_answer, check_case
+from .engines import engine_for, extender_configs
 from .queuescripts import answer_script
 
 Json = dict[str, Any]
@@ -118,21 +120,36 @@ def answer_case(case: Json, manner: Manner = USUAL) -> Json:
     if "script" in case:
         return answer_script(case)
     try:
-        run = Run(build(case, manner.engine), manner.details)
+        post = scripted_post(case)
+        engine = build(case, manner.engine, post)
     except PolicyError as error:
         return {"name": case["name"], "error": str(error)}
-    return {"name": case["name"], "cycles": list(play(run, case))}
+    return {"name": case["name"], "cycles": list(play(Run(engine, manner.details), case, post))}
 
 
-def build(case: Json, engine_options: Mapping[str, Any]) -> Engine:
-    """A scheduler for *case* that has its objects; *engine_options*: fields of the Engine."""
+def scripted_post(case: Json) -> ScriptedPost | None:
+    """Answers requests by the scripts of *case*; None if it has none."""
+    if "extenders" not in case:
+        return None
+    return ScriptedPost(case["extenders"], extender_configs(case["version"], case.get("config") or {}))
+
+
+def build(case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | None = None) -> Engine:
+    """A scheduler for *case* that has its objects; *engine_options*: fields of the Engine.
+
+    Where the case has scripts of extenders, these answer, by *post* if it is given.
+    """
+    post = scripted_post(case) if post is None else post
     try:
+        if post is not None:
+            found = make_extenders(post.configs, find_any_release(case["version"]), lambda config: post)
+            engine_options = {**engine_options, "extenders": found}
         engine = engine_for(case["version"], case.get("config") or {}, **engine_options)
     except UnknownNameError as error:
         raise UnknownNameError(f"{case['name']}: {error}") from None
     feed = Feed(engine)
     for number, document in enumerate(case.get("objects", ()), 1):
-        item = decode(document, f"{case['name']}, object {number}", strict=False)
+        item = decode(document, f"{case['name']}, object {number}", strict=False, keeps_manifest=bool(engine.extenders))
         if isinstance(item, Pod) and item.is_terminal:
             # The answers of the framework were made without the filter that keeps such pods from a real scheduler.
             if case["version"] in FRAMEWORK_RELEASES:
@@ -142,18 +159,18 @@ def build(case: Json, engine_options: Mapping[str, Any]) -> Engine:
     return engine
 
 
-def play(run: Run, case: Json) -> Iterator[Json]:
-    """The cycles of *case*: its pods and events in order, then one retry for each pod that preempted."""
-    for decision in decisions(run, read_items(case), case.get("nominated") or {}):
-        yield decision.record(details=run.details)
+def play(run: Run, case: Json, post: ScriptedPost | None = None) -> Iterator[Json]:
+    """The cycles of *case*: its pods and events in order, then one retry for each pod that preempted; *post* noted the requests."""
+    for decision in decisions(run, read_items(case, keeps_manifests=post is not None), case.get("nominated") or {}):
+        yield decision.record(details=run.details) | ({} if post is None else {CALLS: post.taken_calls()})
 
 
-def read_items(case: Json) -> Items:
+def read_items(case: Json, *, keeps_manifests: bool = False) -> Items:
     """What happens in *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or ``delete`` for events."""
     items: Items = []
     for number, document in enumerate(case.get("pending", ()), 1):
         inner = document.get("object") if "event" in document else document
-        item = decode(inner, f"{case['name']}, pending {number}", strict=False)
+        item = decode(inner, f"{case['name']}, pending {number}", strict=False, keeps_manifest=keeps_manifests)
         if item is not None:
             items.append((document.get("event", "schedule"), item))
     return items
@@ -202,7 +219,7 @@ def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operat
 
 def _entry_differences(where: str, ours: Json, theirs: Json, fields: Sequence[str]) -> list[str]:
     found = []
-    for field in fields:
+    for field in (*fields, CALLS) if CALLS in theirs else fields:
         got, wanted = (_unordered(side.get(field)) for side in (ours, theirs))
         if got != wanted:
             found += _deeper(f"{where}.{field}", got, wanted)

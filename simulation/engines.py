@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..algorithmprovider import resolve
+from ..algorithmprovider.extenders import ExtenderConfig
 from ..algorithmprovider.releases import RELEASES
 from ..core.engine import Engine
 from ..core.rule import Algorithm
@@ -29,6 +30,11 @@ def engine_for(version: str, config: Mapping[str, Any], options: Mapping[str, An
         raise UnknownNameError(f"version: got {version!r}, wanted one of {', '.join(ALL_RELEASES)}")
     found = _profiles(config, options or {}) if version in FRAMEWORK_RELEASES else _algorithm(version, config, options or {})
     return build_engine(found, preempts=config.get("preemption", True), **engine)
+
+
+def extender_configs(version: str, config: Mapping[str, Any]) -> Sequence[ExtenderConfig]:
+    """The extenders that the configuration of a case names, in calling order."""
+    return (_profiles(config, {}) if version in FRAMEWORK_RELEASES else _algorithm(version, config, {})).extenders
 
 
 def _algorithm(version: str, config: Mapping[str, Any], options: Mapping[str, Any]) -> Algorithm:

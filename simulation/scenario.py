@@ -83,9 +83,11 @@ class Files:
         defaults: bool = True,
         strict_fields: bool = False,
         stdin: IO[Any] | None = None,
+        keeps_manifests: bool = False,
     ) -> Files:
-        """Read *paths*, then *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-        return cls(read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin), defaults)
+        """Read *paths*, then *pods*; *keeps_manifests* for extenders. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+        read = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, keeps_manifests=keeps_manifests)
+        return cls(read, defaults)
 
     @property
     def nodes(self) -> list[Node]:

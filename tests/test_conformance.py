@@ -16,6 +16,8 @@ FEW = ROOT / "tests" / "conformance"
 MANY = SHARED / "conformance"
 FOUND = SHARED / "conformance-found"
 """Cases in which the project once differed from the original, one or two for each cause."""
+EXTENDERS = SHARED / "conformance-extenders"
+"""Cases with scripts of extenders, and every request that the original sent them."""
 RELEASES = sorted(path.name for path in FEW.iterdir() if path.is_dir())
 
 
@@ -39,7 +41,7 @@ def lines(path: Path) -> set[bytes]:
 def is_copied(release: str, family: str) -> bool:
     """Whether all cases kept here, and the answers to them, are among the larger data, word for word."""
     names = [f"{release}/{family}.{kind}.jsonl.gz" for kind in ("cases", "answers")]
-    return any(all(lines(FEW / name) <= lines(folder / name) for name in names) for folder in (MANY, FOUND))
+    return any(all(lines(FEW / name) <= lines(folder / name) for name in names) for folder in (MANY, FOUND, EXTENDERS))
 
 
 class TestConformance:
@@ -58,6 +60,12 @@ class TestConformance:
     def test_what_was_found_different(self, shared: Path, release: str, family: str) -> None:
         """Each case that was once answered otherwise is answered as the original answered it."""
         assert check(FOUND, release, family).different == {}
+
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_extenders(self, shared: Path, release: str) -> None:
+        """Each case with extenders is answered as the original answered it, and the same requests are sent, field by field."""
+        report = check(EXTENDERS, release, "extenders")
+        assert (report.different, report.cases) == ({}, 100)
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_the_queue_over_time(self, shared: Path, release: str) -> None:

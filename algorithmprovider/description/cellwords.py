@@ -46,8 +46,13 @@ _MESSAGES: Mapping[str, str] = {
 }
 _EXTENDERS: Mapping[str, str] = {
     "ignorable_extenders_last": "extenders that may be ignored are called last",
-    "extender_adds_nodes": "an extender's filter may answer with nodes that it was not sent",
-    "extender_unknown_node": "the error for a node that an extender's filter may not answer with",
+    "extenders.adds_nodes": "an extender's filter may answer with nodes that it was not sent",
+    "extenders.unknown_node": "the error for a node that an extender's filter may not answer with",
+    "extenders.unknown_candidate": "the error for a node that an extender's preempt may not answer with",
+    "extenders.keeps_violations": "an extender that is sent names is told how many victims a budget protects, and may say so (no: it is 0)",
+    "extenders.failure": "the error for an HTTP status other than 200",
+    "extenders.package": "the Go package that errors about replies name",
+    "extenders.integer": "the Go type that errors about scores name",
 }
 _VOLUMES: Mapping[str, str] = {
     "counts_unresolved_claims": "a claim that cannot be resolved counts towards the limit of every type of disk",

@@ -19,7 +19,9 @@ from .schema import schema
 __all__ = ["decode", "decode_kind", "describe"]
 
 
-def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True) -> KubeObject | None:
+def decode(
+    document: Mapping[str, Any], where: str = "", *, strict: bool = True, keeps_manifest: bool = False
+) -> KubeObject | None:
     """The object in *document*; None for a kind that scheduling does not read.
 
     *kind* alone picks the class; the API group does not count. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where*
@@ -28,7 +30,7 @@ def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True)
     kind = document.get("kind") if isinstance(document, Mapping) else None
     if not isinstance(kind, str):
         raise ManifestError(f"{where or 'manifest'}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
-    return decode_kind(kind, document, where, strict=strict)
+    return decode_kind(kind, document, where, strict=strict, keeps_manifest=keeps_manifest)
 
 
 def decode_kind(

@@ -19,6 +19,7 @@ from ...api.reading.documents import read_documents
 from ...exceptions import KubeclassicError, UnknownNameError
 from ...framework.config.configuration import KIND, load_configuration
 from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+from ...live.extenders.choice import ConfiguredExtenders
 from ...simulation.bench import bench as timing
 from ...simulation.bench.cases import Shape
 from ..memory import engine_options
@@ -47,6 +48,7 @@ class Asked:
     scheduler_profile: Path | None
     percentage: int | None
     disable_preemption: bool
+    extenders: str | None
     memory: int | None
     no_memory: bool
     repeat: int
@@ -69,7 +71,7 @@ def run(asked: Asked) -> None:
     problem = _problem(asked, _version(asked.release, asked.profile))
     wanted = None if asked.check is None else timing.read_hosts(asked.check, problem["version"])
     read_seconds = time.process_time() - started
-    options = engine_options(asked.memory, asked.no_memory)
+    options = {**engine_options(asked.memory, asked.no_memory), "extenders": ConfiguredExtenders(asked.extenders)}
     best = max((timing.time_once(problem, options) for _ in range(asked.repeat)), key=lambda found: found.rate)
     _print(problem, best, read_seconds, asked.output)
     for line in best.quick.lines() if asked.verbose else ():

@@ -42,7 +42,7 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Ope
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input or options.
     """
     checked = setup if is_auto(setup.release) else _checked(setup)
-    files = cluster.files(paths)
+    files = cluster.files(paths, keeps_manifests=setup.may_call_extenders())
     settled = settled_for(checked, files.nodes)
     configuration = settled.configuration()
     names = settled.scheduler_names(configuration)
@@ -77,7 +77,7 @@ class Contest:
 
 def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Wanted, ...]) -> Contest:
     """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
-    files = cluster.files(paths)
+    files = cluster.files(paths, keeps_manifests=any(one.setup.may_call_extenders() for one in wanted))
     settled = tuple(one.settled(files.nodes) for one in wanted)
     for before, one in zip(wanted, settled, strict=True):
         if is_auto(before.setup.release):

@@ -61,7 +61,8 @@ def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Pl
     reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
     choice = Choice(
         reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names,
-        digest=places.checkpoint is not None, cron_jobs=more["cron_jobs"], priorities=keeps_priorities(configuration),
+        digest=places.checkpoint is not None, keeps_manifests=setup.may_call_extenders(),
+        cron_jobs=more["cron_jobs"], priorities=keeps_priorities(configuration),
     )  # fmt: skip
     inputs = read_inputs(paths, choice)
     settled_setup = settled_for(setup, inputs.nodes)

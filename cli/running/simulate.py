@@ -16,7 +16,7 @@ from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ...simulation.summary import summarise
 from ..options import ClusterChoice
-from ..output import note, warn, writing
+from ..output import note, writing
 from ..report.simulation import eviction_line, summary_text
 from ..report.tables import width_of
 from ..report.words import count_doing, count_of
@@ -74,16 +74,16 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
 
 def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
     """Warnings and, where asked for, what runs."""
-    algorithm, profiles = engine.algorithm, engine.flow.profiles
+    algorithm = engine.algorithm
     tell_notices(scenario.warnings, verbose)
-    if algorithm.extenders:
-        warn(f"the {'configuration' if profiles else 'Policy'}'s extenders are not called: {len(algorithm.extenders)}")
     if not verbose:
         return
     waiting = count_doing(len(scenario.pending), "pod", "wait")
     note(f"release {algorithm.release.version}, {count_of(scenario.node_count, 'node')}, {waiting}")
     for line in engine.flow.describe():
         note(line)
+    for extender in engine.extenders:
+        note(f"extender: {extender.url}{' (may fail)' if extender.is_ignorable else ''}")
 
 
 def _tell_results(simulation: Simulation, shown: Shown, view: View) -> None:

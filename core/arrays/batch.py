@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -49,6 +49,8 @@ class Batch:
 
     table: NodeTable
     rows: Rows | None = None
+    is_described: ClassVar[bool] = False
+    """Whether labels are those that an extender sent; see :mod:`.described`."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.n} {'rows: the whole table' if self.rows is None else 'nodes'}>"

@@ -12,6 +12,7 @@ from ...api.frames import make_frame
 from ...api.notebooks import Look, shortened
 from ...api.objects import Pod
 from ..arrays.types import Rows, Scores
+from .extender import Passed
 from .plan import Preemption
 from .score import Ranking
 from .search import Search
@@ -50,6 +51,8 @@ class Details:
     reduced: Mapping[str, Scores] = attrs.field(factory=dict)
     """Priority -> int64[k]: its scores after the reduce step, also where the cycle ended after that without a ranking."""
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
+    passed_extenders: bool = False
+    """Extenders were asked already."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.feasible_rows)} of {len(self.visited)} nodes visited fit>"
@@ -62,9 +65,9 @@ class Details:
         arrays = list(self.names), self.feasible_rows, self.ranking, dict(self.reduced), self.extender_reasons
         return _settled, (*arrays, read, self.plugin_record())
 
-    def narrow(self, rows: Rows, reasons: dict[str, list[str]]) -> None:
-        """Set the result of extenders: the remaining feasible *rows*, and node -> *reasons* for others."""
-        self.feasible_rows, self.extender_reasons = rows, reasons
+    def narrow(self, rows: Rows, passed: Passed) -> None:
+        """Set the result of extenders: the remaining feasible *rows*, and the reasons for others."""
+        self.feasible_rows, self.extender_reasons = rows, passed.reasons
 
     @property
     def feasible(self) -> list[str]:

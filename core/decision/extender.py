@@ -1,17 +1,37 @@
 """The interface of an extender, another program that can filter, score and preempt, and the calls of a cycle to it.
 
-Upstream: SchedulerExtender in pkg/scheduler/algorithm/scheduler_interface.go.
+Upstream: SchedulerExtender in pkg/scheduler/algorithm/scheduler_interface.go; findNodesThatPassExtenders in pkg/scheduler/schedule_one.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
+
+import attrs
 
 from ...api.objects import Node, Pod
 from ...exceptions import ExtenderError
 from ..cycle import Cycle
 from .plan import Victims
+
+PodsOn = Callable[[str], "Sequence[Pod] | None"]
+"""Node -> the pods on it, in its order; None for a node that is not there."""
+
+
+@attrs.frozen
+class FilterReply:
+    """What an extender's filter answers: the nodes that remain, in its own order, as names or as objects."""
+
+    names: Sequence[str] = ()
+    """Names of nodes, which are looked up."""
+    nodes: Sequence[Node] | None = None
+    """Nodes that count as they are; then ``names`` do not count."""
+    failed: Mapping[str, str] = attrs.field(factory=dict)
+    """Node -> why it was rejected. It may name any node."""
+    unresolvable: Mapping[str, str] = attrs.field(factory=dict)
+    """Node -> why it was rejected, where removing pods does not help."""
 
 
 class Extender(Protocol):
@@ -40,48 +60,87 @@ class Extender(Protocol):
         """Whether it manages a resource of *pod*, or has no managed resources."""
         ...
 
-    def filter(self, pod: Pod, nodes: Sequence[Node]) -> tuple[list[str], dict[str, str]]:
-        """The names of the remaining nodes, in its own order, and node -> why it was rejected."""
+    def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
+        """Which of *nodes* remain."""
         ...
 
-    def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
-        """Node -> score times the extender's weight."""
+    def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:
+        """Node -> score times the extender's weight. Several extenders are asked at once, each in a thread."""
         ...
 
-    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims]) -> dict[str, Victims]:
-        """The remaining candidates, each with the victims that the extender chose."""
+    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn) -> dict[str, Victims]:
+        """The remaining candidates in ascending order of name, each with the victims that the extender chose."""
         ...
 
 
-def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: list[str]) -> tuple[list[str], dict[str, list[str]]]:
-    """The nodes of *feasible* that remain after all extenders, and node -> the reasons of those that were rejected.
+def interested(extenders: Sequence[Extender], pod: Pod) -> list[Extender]:
+    """Those of *extenders* that are asked about *pod*."""
+    return [extender for extender in extenders if extender.is_interested(pod)]
+
+
+# --- filter ---------------------------------------------------------------------------------------------------------
+
+
+@attrs.define
+class Passed:
+    """What extenders left: the nodes in order, and node -> the reasons of those that were rejected."""
+
+    nodes: list[Node]
+    reasons: dict[str, list[str]] = attrs.field(factory=dict)
+    unresolvable: set[str] = attrs.field(factory=set)
+    """Rejected nodes on which removing pods does not help."""
+
+    def take(self, reply: FilterReply, nodes: list[Node]) -> None:
+        """The next extender answered with *reply*, which leaves *nodes*."""
+        self.nodes = nodes
+        self.unresolvable.update(reply.unresolvable)
+        # Upstream: a node in both maps gets the reason of the second alone.
+        failed = {name: text for name, text in reply.failed.items() if name not in reply.unresolvable}
+        for name, text in (*reply.unresolvable.items(), *failed.items()):
+            self.reasons.setdefault(name, []).append(text)
+
+
+def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: list[Node]) -> Passed:
+    """What all *extenders* leave of the nodes *feasible*.
 
     Raises :class:`~kubeclassic.exceptions.ExtenderError` for an extender that is not ignorable.
     """
-    reasons: dict[str, list[str]] = {}
+    passed = Passed(feasible)
     for extender in extenders:
-        if not feasible or not extender.is_interested(cycle.pod):
+        if not passed.nodes or not extender.is_interested(cycle.pod):
             continue
         try:
-            feasible, failed = _filter(extender, cycle, feasible)
+            reply = extender.filter(cycle.pod, passed.nodes)
+            left = list(_left(extender, cycle, reply, passed.nodes))
         except ExtenderError:
             if extender.is_ignorable:
                 continue
             raise
-        for name, text in failed.items():
-            reasons.setdefault(name, []).append(text)
-    return feasible, reasons
+        passed.take(reply, left)
+    return passed
 
 
-def _filter(extender: Extender, cycle: Cycle, names: list[str]) -> tuple[list[str], dict[str, str]]:
-    """The filter call of *extender* for the nodes *names*; raises :class:`ExtenderError` if it returns a node that it may not return."""
-    nodes = {name: node for name in names if (node := _node(cycle, name)) is not None}
-    remaining, failed = extender.filter(cycle.pod, [nodes[name] for name in names])
-    for name in remaining:
-        # Upstream: up to 1.16 a filter may return a node of the snapshot that has failed.
-        if name not in nodes and not (cycle.release.extender_adds_nodes and _node(cycle, name) is not None):
-            raise ExtenderError(cycle.release.extender_unknown_node.format(url=extender.url, node=name))
-    return remaining, failed
+def _left(extender: Extender, cycle: Cycle, reply: FilterReply, sent: Sequence[Node]) -> Iterator[Node]:
+    """The nodes that *reply* leaves; raises :class:`ExtenderError` for one that it may not name."""
+    known = {node.name: node for node in sent}
+    if reply.nodes is not None:
+        for node in reply.nodes:
+            # Upstream: a node object that nobody knows makes most releases crash later.
+            if _node(cycle, node.name) is None:
+                raise _unknown(extender, cycle, node.name)
+            yield node
+        return
+    # Upstream: up to 1.16 a filter may name a node of the snapshot that has failed.
+    adds_nodes = cycle.release.extenders.adds_nodes
+    for name in reply.names:
+        found = _node(cycle, name) if adds_nodes else known.get(name)
+        if found is None:
+            raise _unknown(extender, cycle, name)
+        yield found
+
+
+def _unknown(extender: Extender, cycle: Cycle, name: str) -> ExtenderError:
+    return ExtenderError(cycle.release.extenders.unknown_node.format(url=extender.url, node=name))
 
 
 def _node(cycle: Cycle, name: str) -> Node | None:
@@ -90,29 +149,66 @@ def _node(cycle: Cycle, name: str) -> Node | None:
     return None if row is None else cycle.table.nodes[row]
 
 
-def preempt_with_extenders(
-    extenders: Sequence[Extender], pod: Pod, candidates: dict[str, Victims], *, names_victims: bool = False
-) -> dict[str, Victims]:
-    """The candidates that remain after all extenders with a preempt verb; with *names_victims* each of them must have victims.
+# --- prioritize -----------------------------------------------------------------------------------------------------
 
-    Raises :class:`~kubeclassic.exceptions.ExtenderError` for an extender that is not ignorable.
-    """
+
+def extender_scores(extenders: Sequence[Extender], pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
+    """Node -> the sum of what all *extenders* give it; they are asked at once."""
+    asked = interested(extenders, pod)
+    if len(asked) > 1:
+        with ThreadPoolExecutor(len(asked)) as pool:
+            scores = list(pool.map(lambda extender: _scores(extender, pod, nodes), asked))
+    else:
+        scores = [_scores(extender, pod, nodes) for extender in asked]
+    found: dict[str, int] = {}
+    for part in scores:
+        for name, score in part.items():
+            found[name] = found.get(name, 0) + score
+    return {name: _int64(score) for name, score in found.items()}
+
+
+def _scores(extender: Extender, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:
+    try:
+        return extender.prioritize(pod, nodes)
+    except ExtenderError:
+        # Upstream: errors of an extender's prioritize call are ignored.
+        return {}
+
+
+def _int64(number: int) -> int:
+    """*number* as a 64-bit sum holds it."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+# --- preempt --------------------------------------------------------------------------------------------------------
+
+
+def preempt_with_extenders(extenders: Sequence[Extender], cycle: Cycle, candidates: dict[str, Victims]) -> dict[str, Victims]:
+    """The candidates that remain after all extenders with a preempt verb."""
     for extender in extenders:
-        if not candidates or not extender.supports_preemption or not extender.is_interested(pod):
+        if not candidates or not extender.supports_preemption or not extender.is_interested(cycle.pod):
             continue
         try:
-            candidates = extender.process_preemption(pod, candidates)
+            candidates = _with_victims(extender, cycle, extender.process_preemption(cycle.pod, candidates, _pods_on(cycle)))
         except ExtenderError:
             if not extender.is_ignorable:
                 raise
-            continue
-        candidates = _with_victims(candidates, extender) if names_victims else candidates
     return candidates
 
 
-def _with_victims(candidates: dict[str, Victims], extender: Extender) -> dict[str, Victims]:
-    found = {name: victims for name, victims in candidates.items() if victims.pods}
-    if len(found) < len(candidates) and not extender.is_ignorable:
-        name = next(name for name in candidates if name not in found)
-        raise ExtenderError(f'expected at least one victim pod on node "{name}"')
-    return found
+def _with_victims(extender: Extender, cycle: Cycle, candidates: dict[str, Victims]) -> dict[str, Victims]:
+    """Those of *candidates* that the release takes; raises :class:`ExtenderError` for one without victims, where it wants some."""
+    if not cycle.release.preemption.extender_names_victims:
+        return candidates
+    for name, victims in candidates.items():
+        if not victims.pods and not extender.is_ignorable:
+            raise ExtenderError(f'expected at least one victim pod on node "{name}"')
+    return {name: victims for name, victims in candidates.items() if victims.pods}
+
+
+def _pods_on(cycle: Cycle) -> PodsOn:
+    def pods_on(name: str) -> Sequence[Pod] | None:
+        row = cycle.table.row_of.get(name)
+        return None if row is None or cycle.table.nodes[row] is None else [entry.pod for entry in cycle.table.pods[row]]
+
+    return pods_on

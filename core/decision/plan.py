@@ -16,6 +16,8 @@ class Victims:
 
     pods: list[Pod]
     violations: int
+    chosen_by: str = ""
+    """The URL of the extender that chose them; empty where the scheduler did."""
 
     def __repr__(self) -> str:
         return f"<Victims: {len(self.pods)} pods, {self.violations} against a budget>"
@@ -56,6 +58,7 @@ class Preemption:
             "victims": [pod.key for pod in self.victims],
             "clearNominations": [pod.key for pod in self.clear_nominations],
             "candidates": {n: {"victims": [p.key for p in v.pods], "pdbViolations": v.violations} for n, v in self.candidates.items()},
+            **({} if self.error is None else {"error": self.error}),
         }
 
 

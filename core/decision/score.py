@@ -5,19 +5,17 @@ Upstream: PrioritizeNodes and selectHost in pkg/scheduler/core/generic_scheduler
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import attrs
 import numpy as np
 
-from ...exceptions import ExtenderError
 from ..arrays.batch import Batch
 from ..arrays.types import Rows, Scores
 from ..cycle import Cycle
 from ..rule import Priority, Reduction, RuleError
-from .extender import Extender
+from .extender import Extender, extender_scores
 
 
 @attrs.define(eq=False, repr=False)
@@ -47,7 +45,7 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
     algorithm = cycle.algorithm
     totals = np.zeros(len(feasible), np.int64)
     ranking = Ranking(totals, {}, {})
-    if not algorithm.priorities and not algorithm.extenders:
+    if not algorithm.priorities and not algorithm.extenders and not extenders:
         totals += 1
         return ranking
     nodes = Batch(cycle.table, feasible)
@@ -61,17 +59,16 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
             errors += [str(error)] * (1 if priority.whole_list or error.once else nodes.n)
     if errors:
         raise ScoreError(cycle.release.error_joiner(sorted(errors)))
-    for extender in extenders:
-        if extender.is_interested(cycle.pod):
-            _add_extender_scores(cycle, extender, nodes, totals)
+    if extenders:
+        totals += scores_by_extenders(cycle, nodes, extenders)
     return ranking
 
 
-def _add_extender_scores(cycle: Cycle, extender: Extender, nodes: Batch, totals: Scores) -> None:
-    # Upstream: errors of an extender's prioritize call are ignored.
-    with contextlib.suppress(ExtenderError):
-        found = extender.prioritize(cycle.pod, [node for i in range(nodes.n) if (node := nodes.node(i)) is not None])
-        totals += np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)
+def scores_by_extenders(cycle: Cycle, nodes: Batch, extenders: Sequence[Extender]) -> Scores:
+    """What *extenders* give the feasible *nodes*, with their weights: int64[n]."""
+    described = cycle.described or [node for i in range(nodes.n) if (node := nodes.node(i)) is not None]
+    found = extender_scores(extenders, cycle.pod, described)
+    return np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)
 
 
 def _reduced(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores | RuleError, ranking: Ranking) -> Scores:

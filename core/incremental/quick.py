@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from typing import Any
 
 import attrs
 
+from ...api.objects import Pod
 from ..cluster.nominations import Nominations
 from ..cluster.order import Order
 from ..cycle import Cycle
@@ -52,7 +53,8 @@ class QuickPath:
     order: Order
     ties: TieBreaker
     nominations: Nominations
-    extenders: Sized
+    asks_extenders: Callable[[Pod], bool]
+    """Whether any extender is asked about a pod."""
     is_cacheable: bool
     """Each rule says all that its answers depend on."""
     ask_plugins: Callable[[Any], Detour | None] = no_plugins
@@ -84,7 +86,7 @@ class QuickPath:
             return Detour.RULES
         if self.nominations.by_node:
             return Detour.NOMINATIONS
-        if self.extenders:
+        if self.asks_extenders(cycle.pod):
             return Detour.EXTENDERS
         return Detour.VOLUMES if cycle.pod.spec.volumes else self.ask_plugins(cycle)
 

@@ -84,6 +84,8 @@ class Keyed(Protocol):
 def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
     """The nodes that have the topology key of every constraint: bool[n]."""
     keys = frozenset(constraint.topology_key for constraint in constraints)
+    if nodes.is_described:
+        return _with_keys(keys, nodes)
     found: Mask = nodes.table.once(("all keys", keys), lambda: _with_keys(keys, Batch.everywhere(nodes.table)))
     return found if nodes.rows is None else found[nodes.rows]
 
@@ -216,9 +218,9 @@ def _make_indexes(pod: Template, constraints: Constraints, table: NodeTable) -> 
     return [DomainIndex.of(label.codes, len(label.values), mask, lacks_keys=lacks) for label in labels]
 
 
-def without_a_key(pod: Template, constraints: Constraints, table: NodeTable) -> bool:
-    """Whether any row of *table* lacks the topology key of a constraint of *pod*."""
-    return any(index.lacks_keys for index in _indexes(pod, constraints, table))
+def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool:
+    """Whether any of *nodes*, or another row of their table, may lack the topology key of a constraint of *pod*."""
+    return nodes.is_described or any(index.lacks_keys for index in _indexes(pod, constraints, nodes.table))
 
 
 def metadata_fails(pod: Template, table: NodeTable) -> bool:

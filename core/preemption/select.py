@@ -72,11 +72,10 @@ def chosen(cycle: Cycle, nominations: Nominations, candidates: Candidates, exten
     """The plan for that of the *candidates* that *extenders* leave whose victims matter least; without a node if none is left."""
     if not len(candidates):
         return Preemption()
-    if not extenders:
+    if not any(extender.supports_preemption and extender.is_interested(cycle.pod) for extender in extenders):
         best = candidates.pick()
         return _plan(cycle, nominations, candidates.name(best), candidates.victims(best), candidates.spelled_out)
-    names_victims = cycle.release.preemption.extender_names_victims
-    left = preempt_with_extenders(extenders, cycle.pod, candidates.spelled_out(), names_victims=names_victims)
+    left = preempt_with_extenders(extenders, cycle, candidates.spelled_out())
     if not left:
         return Preemption()
     name = pick_one_node(left, cycle.release.preemption.by_start_time)

@@ -9,6 +9,7 @@ import attrs
 
 from ...core.arrays.types import Rows
 from ...core.decision.decision import Details, Refusal
+from ...core.decision.extender import Passed
 from ..status import Status
 from .diagnosis import Diagnosis
 
@@ -19,10 +20,10 @@ class FrameworkDetails(Details):
 
     diagnosis: Diagnosis
 
-    def narrow(self, rows: Rows, reasons: dict[str, list[str]]) -> None:
+    def narrow(self, rows: Rows, passed: Passed) -> None:
         self.diagnosis.extended = len(rows) != len(self.feasible_rows)
-        self.diagnosis.extender_reasons = reasons
-        super().narrow(rows, reasons)
+        self.diagnosis.take(passed)
+        self.feasible_rows, self.extender_reasons = rows, self.diagnosis.extender_reasons
 
     @property
     def visited(self) -> list[int]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.arrays.types import Mask, Rows
 from ...core.cluster.order import NO_ROWS
+from ...core.decision.extender import Passed
 from ...core.decision.search import Search
 from ..status import Code, Status, unresolvable
 
@@ -33,6 +34,8 @@ class Diagnosis:
     failed_first: int | None = None
     """The row of the nominated node, if it failed and the search did not visit it again."""
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
+    extender_unresolvable: set[str] = attrs.field(factory=set)
+    """Nodes on which removing pods does not help, as extenders say."""
     extended: bool = False
     """Whether extenders rejected nodes."""
     post_filter: str = ""
@@ -52,7 +55,27 @@ class Diagnosis:
     @property
     def size(self) -> int:
         """The number of nodes with a status. Upstream: the length of NodeToStatusMap."""
-        return self.node_count if self.rejected is not None else len(self.failed_rows) + len(self.excluded)
+        if self.rejected is not None:
+            return self.node_count
+        others = 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
+        return len(self.failed_rows) + len(self.excluded) + others
+
+    @property
+    def rejected_names(self) -> set[str]:
+        """The nodes that filters rejected, and those that PreFilter left out."""
+        return {self.names[row] for row in (*self.failed_rows.tolist(), *self.excluded.tolist())}
+
+    def take(self, passed: Passed) -> None:
+        """Note why extenders rejected nodes."""
+        for name, texts in passed.reasons.items():
+            self.extender_reasons.setdefault(name, []).extend(texts)
+        self.extender_unresolvable |= passed.unresolvable
+
+    def replace_reasons(self) -> None:
+        """The statuses of a search replace those that extenders gave before it."""
+        for name in self.rejected_names & self.extender_reasons.keys():
+            del self.extender_reasons[name]
+            self.extender_unresolvable.discard(name)
 
     def failed(self) -> dict[str, list[str]]:
         """Node -> why it does not fit."""
@@ -73,18 +96,25 @@ class Diagnosis:
         for row in self.failed_rows.tolist() if self.search is not None else ():
             found[self.names[row]] = self.status(row)
         for name, texts in self.extender_reasons.items():
-            found[name] = Status(Code.UNSCHEDULABLE, tuple(texts), EXTENDER)
+            found[name] = self._extended(found.get(name), name, texts)
         return found
+
+    def _extended(self, status: Status | None, name: str, texts: list[str]) -> Status:
+        """The status of a node with the reasons of extenders; *status*: that of the filters, if they rejected it."""
+        reasons = (*(() if status is None else status.reasons), *texts)
+        if name in self.extender_unresolvable:
+            return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons, EXTENDER)
+        return Status(Code.UNSCHEDULABLE, reasons, EXTENDER) if status is None else attrs.evolve(status, reasons=reasons)
 
     def status_of(self, row: int) -> Status | None:
         """What ``statuses`` has for the node of *row*; cheaper than to list them all."""
         if self.rejected is not None:
             return self.rejected if (self.order == row).any() else None
-        if self.names[row] in self.extender_reasons:
-            return Status(Code.UNSCHEDULABLE, tuple(self.extender_reasons[self.names[row]]), EXTENDER)
+        status = unresolvable(FILTERED_OUT) if (self.excluded == row).any() else None
         if self.search is not None and (self.failed_rows == row).any():
-            return self.status(row)
-        return unresolvable(FILTERED_OUT) if (self.excluded == row).any() else None
+            status = self.status(row)
+        name = self.names[row]
+        return self._extended(status, name, self.extender_reasons[name]) if name in self.extender_reasons else status
 
     def status(self, row: int) -> Status:
         """The status of a row that a filter rejects, whether the search visited it or not."""
@@ -128,6 +158,9 @@ class Diagnosis:
             failed = self.failed_rows
             found[failed] = self.search.verdict.unresolvable()[failed]
         found[self.excluded] = True
+        if self.extender_unresolvable:
+            named = (row for row in self.order.tolist() if self.names[row] in self.extender_unresolvable)
+            found[list(named)] = True
         return found
 
     def text(self) -> str:

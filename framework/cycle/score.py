@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Rows, Scores
+from ...core.arrays.types import Rows
 from ...core.decision.extender import Extender
-from ...core.decision.score import Ranking, ScoreError, reduced_scores
+from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
 from ...core.rule import Priority, RuleError
-from ...exceptions import ExtenderError
 from ..plugin import MAX_NODE_SCORE
 from ..profile import Profile
 from ..status import Code
@@ -37,7 +35,8 @@ def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows, extender
         ranking.raw[rule.name] = raw
     _normalize(cycle, rules, nodes, ranking)
     _check_range(ranking)
-    _add_extender_scores(cycle, nodes, extenders, ranking.totals)
+    if extenders:
+        ranking.totals += EXTENDER_SCALE * scores_by_extenders(cycle, nodes, extenders)
     return ranking
 
 
@@ -79,13 +78,3 @@ def _check_range(ranking: Ranking) -> None:
         text = f'plugin "{name}" returns an invalid score {score}, it should in the range of [0, 100] after normalizing'
         # Upstream: all scores are normalized by then.
         raise ScoreError(f"applying score defaultWeights on Score plugins: {text}", ranking.by_priority)
-
-
-def _add_extender_scores(cycle: FrameworkCycle, nodes: Batch, extenders: Sequence[Extender], totals: Scores) -> None:
-    for extender in extenders:
-        if not extender.is_interested(cycle.pod):
-            continue
-        # Upstream: errors of an extender's prioritize call are ignored.
-        with contextlib.suppress(ExtenderError):
-            found = extender.prioritize(cycle.pod, [node for i in range(nodes.n) if (node := nodes.node(i)) is not None])
-            totals += EXTENDER_SCALE * np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)

@@ -5,14 +5,18 @@ Upstream: findNodesThatFitPod and findNodesThatPassFilters in pkg/scheduler/sche
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import attrs
 import numpy as np
 
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.cluster.nominations import Nominations
+from ...core.decision.extender import Passed
 from ...core.decision.search import Search, judge_twice
 from ...core.decision.verdict import Verdict
+from ...exceptions import ExtenderError
 from ..profile import Profile
 from .diagnosis import Diagnosis
 from .state import FrameworkCycle
@@ -28,18 +32,28 @@ class Found:
     feasible: Rows
     start: int
     error: str | None = None
+    passed_extenders: bool = False
+    """Extenders were asked about these rows."""
+
+
+PassExtenders = Callable[[FrameworkCycle, Rows], tuple[Rows, Passed]]
 
 
 def search(
-    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, names: frozenset[str] | None, start: int
-) -> Found:
-    """Filter the nodes, the nominated one first, and write into *diagnosis* why nodes were rejected."""
+    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, names: frozenset[str] | None, start: int,
+    pass_extenders: PassExtenders | None = None,
+) -> Found:  # fmt: skip
+    """Filter the nodes, the nominated one first, and write into *diagnosis* why nodes were rejected.
+
+    *pass_extenders* asks extenders about the nominated node, which they may reject, too.
+    """
     verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, check_all=False)
     first = _nominated_row(cycle)
     if first is not None and verdict.fits[first]:
-        rows = np.array([first], np.intp)
-        diagnosis.search = Search(verdict, rows, np.ones(1, np.bool_), 1)
-        return Found(rows, start)
+        rows = _left_by_extenders(cycle, np.array([first], np.intp), diagnosis, pass_extenders)
+        if len(rows):
+            diagnosis.search = Search(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
+            return Found(rows, start, passed_extenders=pass_extenders is not None)
     order = diagnosis.order
     if names is not None:
         inside = np.isin(order, _rows_of(cycle, names))
@@ -47,10 +61,25 @@ def search(
     if not len(order):
         return Found(order, start, NO_NODE_LEFT)
     found = diagnosis.search = _pass(verdict, order, start % len(order), profile)
-    if first is not None and verdict.error(first) is None and first not in found.visited and first not in diagnosis.excluded:
+    has_failed = first is not None and not verdict.fits[first] and verdict.error(first) is None
+    if has_failed and first not in found.visited and first not in diagnosis.excluded:
         diagnosis.failed_first = first
+    diagnosis.replace_reasons()
     feasible, error = _until_error(found)
     return Found(feasible, (start + len(feasible) + diagnosis.size) % len(order), error)
+
+
+def _left_by_extenders(cycle: FrameworkCycle, rows: Rows, diagnosis: Diagnosis, pass_extenders: PassExtenders | None) -> Rows:
+    """What extenders leave of the nominated node."""
+    if pass_extenders is None:
+        return rows
+    try:
+        left, passed = pass_extenders(cycle, rows)
+    except ExtenderError:
+        # Upstream: an error here is only logged, and all nodes are tried.
+        return rows[:0]
+    diagnosis.take(passed)
+    return left
 
 
 def _nominated_row(cycle: FrameworkCycle) -> int | None:

@@ -122,7 +122,7 @@ class PodTopologySpread(Plugin):
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         try:
-            cycle.notes[self.soft_slot] = self._soft(pod, nodes, cycle)
+            cycle.notes[self.soft_slot] = self._soft(pod, cycle.as_described(nodes), cycle)
         except SelectorError as fault:
             return error(f"calculating preScoreState: obtaining pod's soft topology spread constraints: {fault}")
         return None

@@ -136,7 +136,7 @@ def time_once(case: Json, engine_options: Mapping[str, Any]) -> Timing:
     gc.collect()
     started = time.process_time()
     run = Run(build(case, engine_options), details=False)
-    items = read_items(case)
+    items = read_items(case, keeps_manifests=bool(run.engine.extenders))
     run.engine.warm()
     loaded = time.process_time() - started
     with settled():
@@ -173,7 +173,7 @@ def _percentiles(moments: list[float]) -> tuple[float, float]:
 def profiled(case: Json, engine_options: Mapping[str, Any], profiler: Any) -> None:
     """Run *case* once more, with *profiler* (``start``, ``stop``) on during the loop alone."""
     run = Run(build(case, engine_options), details=False)
-    items = read_items(case)
+    items = read_items(case, keeps_manifests=bool(run.engine.extenders))
     run.engine.warm()
     profiler.start()
     for _ in decisions(run, items, case.get("nominated") or {}):

@@ -14,6 +14,7 @@ from ...api.objects import KubeObject
 from ...api.reading.documents import Document
 from ...exceptions import ManifestError, UnknownNameError, wrong_type
 from ...framework.recipe import Recipe, SchedulerOptions
+from ...live.extenders.choice import asked_extenders
 from ..order import ORDERS
 from ..scenario import Scenario, read_scenario, sorted_out
 
@@ -26,7 +27,7 @@ WANTED = "a Cluster, a path, manifests or a list of these"
 
 def recipe_of(options: SchedulerOptions) -> Recipe:
     """The recipe of *options*; raises as :class:`~kubeclassic.Scheduler` does."""
-    return Recipe.read(dict(options))
+    return Recipe.read({**options, "extenders": asked_extenders(options.get("extenders"))})
 
 
 def scenario_of(cluster: GivenCluster, pods: GivenCluster = (), *, scheduler_names: Collection[str], defaults: bool = True) -> Scenario:

@@ -100,9 +100,10 @@ class TestConfigurations:
         assert newer.algorithm.percentage == 30
         packing = Wanted.parse("c", "provider=ClusterAutoscalerProvider").engine()
         assert "MostRequestedPriority" in [priority.name for priority, _ in packing.algorithm.priorities]
+        assert Wanted.parse("d", "extenders='replay a b.jsonl'").setup.extenders == "replay a b.jsonl"
         with pytest.raises(UnknownNameError):
             Wanted.parse("a", "seed=1")
-        assert len(KEYS) == 10
+        assert len(KEYS) == 11
 
 
 def told(html: str) -> dict[str, str]:

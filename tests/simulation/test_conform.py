@@ -151,7 +151,8 @@ class TestForms:
             ({"version": "1.16"}, "wanted a case: an object with a name"),
             ({"name": "a", "pending": []}, "no version"),
             ({"name": "a", "version": "1.16"}, "neither pending, a list of pods, nor script, a list of operations"),
-            (PROBLEM | {"extenders": {}}, "field extenders is not known: wanted name, version, config, objects, pending, nominated"),
+            (PROBLEM | {"extender": {}}, "field extender is not known: wanted name, version, config, objects, pending, nominated"),
+            (PROBLEM | {"extenders": {"http://x": {"filter": []}}}, "extenders: got an object, wanted an object: URL prefix -> role -> pod -> reply"),
             (SCRIPT | {"pending": []}, "field pending is not known: wanted name, version, podPriority, namespaces, script"),
             (SCRIPT | {"podPriority": None}, "podPriority: got null, wanted true or false"),
             (SCRIPT | {"script": []}, "script: got an empty list, wanted a list of operations"),
@@ -175,7 +176,7 @@ class TestForms:
             ({"name": "a", "steps": []}, "steps: got none, wanted at least one"),
             ({"name": "a", "steps": [EMPTY, "pop"]}, 'steps[1]: got "pop", wanted an object'),
             ({"name": "a", "steps": [EMPTY | {"cycle": 1}]}, "steps[0]: field cycle is not known"),
-            ({"name": "a", "cycles": [{"http": []}]}, "cycles[0]: field http is not known"),
+            ({"name": "a", "cycles": [{"https": []}]}, "cycles[0]: field https is not known"),
             ({"name": "a", "results": []}, "field results is not known"),
         ],
     )

@@ -10,6 +10,7 @@ import pytest
 
 from kubeclassic import Cluster, KubeclassicError, Scheduler
 from kubeclassic.cli import run
+from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.decision.plan import Victims
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod
@@ -128,12 +129,12 @@ class Picky:
         return True
 
     def filter(self, pod: Any, nodes: Any) -> Any:
-        return [node.name for node in nodes], {}
+        return FilterReply([node.name for node in nodes])
 
     def prioritize(self, pod: Any, nodes: Any) -> Any:
         return {}
 
-    def process_preemption(self, pod: Any, candidates: Any) -> Any:
+    def process_preemption(self, pod: Any, candidates: Any, pods_on: Any) -> Any:
         return {name: Victims([], 0) if name == "a" else victims for name, victims in candidates.items()}
 
 

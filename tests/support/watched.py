@@ -81,7 +81,7 @@ LISTINGS = _needing(
 VOLUME_LISTINGS = ("volumes", "claims", "classes", "csi_nodes", "csi_drivers", "csi_capacities")
 CACHE = _needing(free="node_count", node="node", cluster="infos")
 CYCLE = _needing(
-    free="pod template algorithm release enabled notes has_metadata answers details templates table listings binder cache"
+    free="pod template algorithm release enabled notes has_metadata answers details templates table listings binder cache as_described"
 )
 
 

@@ -46,6 +46,8 @@ class Choice:
     """Gate PodPriority is on."""
     defaults: bool = True
     """Complete and admit objects as the API server would."""
+    keeps_manifests: bool = False
+    """Objects keep their JSON form, for extenders."""
     scheduler_names: frozenset[str] = frozenset([DEFAULT_SCHEDULER])
     """Pods that ask for another scheduler are ignored while they have no node."""
     digest: bool = True
@@ -136,7 +138,7 @@ class _Reader:
     def _read_events(self, documents: Iterable[Document]) -> None:
         found = []
         for document in documents:
-            event = read_event(document, self.times, defaults=self.choice.defaults)
+            event = read_event(document, self.times, defaults=self.choice.defaults, keeps_manifest=self.choice.keeps_manifests)
             if event is None:
                 self.passed_over["events about other kinds"] += 1
             else:
@@ -172,7 +174,9 @@ class _Reader:
 
     def inputs(self) -> Inputs:
         """Everything that was read."""
-        loaded = load(self.manifests, stdin=self._stream(), defaults=self.choice.defaults) if self.manifests else Loaded()
+        choice, loaded = self.choice, Loaded()
+        if self.manifests:
+            loaded = load(self.manifests, stdin=self._stream(), defaults=choice.defaults, keeps_manifests=choice.keeps_manifests)
         self.passed_over.update({f"of kind {kind}": count for kind, count in loaded.passed_over.items()})
         self.warnings += loaded.warnings
         self.config_maps.update(config_maps([loaded]))

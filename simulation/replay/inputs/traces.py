@@ -67,7 +67,7 @@ def is_event(data: Mapping[str, Any]) -> bool:
     return "event" in data and "kind" not in data
 
 
-def read_event(document: Document, times: Times, *, defaults: bool) -> Event | None:
+def read_event(document: Document, times: Times, *, defaults: bool, keeps_manifest: bool = False) -> Event | None:
     """The event in a line of a recording; None for one about a kind that scheduling does not read.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`.
@@ -80,7 +80,7 @@ def read_event(document: Document, times: Times, *, defaults: bool) -> Event | N
     inner = data.get("object", data.get("resource"))
     if not isinstance(inner, Mapping):
         raise ManifestError(f"{where}: object: got {shown(inner)}, wanted a Kubernetes object")
-    item = decode(inner, f"{where} ({describe(inner)})", strict=False)
+    item = decode(inner, f"{where} ({describe(inner)})", strict=False, keeps_manifest=keeps_manifest)
     if item is None:
         return None
     if not item.name:

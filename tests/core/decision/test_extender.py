@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Barrier
 
 import attrs
 import pytest
 
-from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.api.objects import KubeObject, Node, ObjectMeta, Pod
 from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.decision.extender import FilterReply, PodsOn
 from kubeclassic.core.decision.plan import Victims
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
+from kubeclassic.exceptions import ExtenderError
 from tests.support import build
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import scheduler
@@ -32,20 +35,41 @@ class Scripted:
     url: str = URL
     supports_preemption: bool = False
     sent: list[list[str]] = attrs.field(factory=list)
+    labels: list[Mapping[str, str]] = attrs.field(factory=list)
+    """Of all nodes that it was sent, one call after the other."""
+    describes: bool = False
+    """It answers with objects that have a name alone."""
+    scores: Mapping[str, int] = attrs.field(factory=dict)
+    fails: bool = False
+    """Its scoring fails."""
+    meets: Barrier | None = None
+    """Whom it waits for when it scores."""
+    spares: tuple[str, ...] = ()
+    """Nodes on which it leaves no victims."""
+    only: str = ""
+    """The pod that it is interested in; else all."""
 
     def is_interested(self, pod: Pod) -> bool:
-        return True
+        return pod.name == self.only or not self.only
 
-    def filter(self, pod: Pod, nodes: Sequence[Node]) -> tuple[list[str], dict[str, str]]:
+    def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
         self.sent.append([node.name for node in nodes])
+        self.labels += [node.labels for node in nodes]
+        if self.describes:
+            return FilterReply(nodes=[Node(metadata=ObjectMeta(name=node.name)) for node in nodes])
         left = [node.name for node in nodes if node.name not in self.drops]
-        return [*left, *self.adds], {name: text for name, text in self.drops.items() if name in self.sent[-1]}
+        return FilterReply([*left, *self.adds], failed={name: text for name, text in self.drops.items() if name in self.sent[-1]})
 
-    def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
-        return {}
+    def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:
+        self.labels += [node.labels for node in nodes]
+        if self.meets is not None:
+            self.meets.wait()
+        if self.fails:
+            raise ExtenderError("no")
+        return self.scores
 
-    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims]) -> dict[str, Victims]:
-        return dict(candidates)
+    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn) -> dict[str, Victims]:
+        return {name: Victims([] if name in self.spares else victims.pods, 0) for name, victims in candidates.items()}
 
 
 def decided(release: str, *extenders: Scripted, objects: Sequence[KubeObject] = ()) -> Decision:
@@ -116,3 +140,87 @@ def test_reasons_are_counted() -> None:
     """The FitError has the reasons of extenders beside those of predicates."""
     found = decided("1.16", Scripted(drops={"a": "not here", "b": "not here"}))
     assert found.error == "0/3 nodes are available: 1 Insufficient pods, 2 not here."
+
+
+class TestNodesThatAreDescribed:
+    """A filter that answers with objects: these count as they are."""
+
+    def test_a_node_may_be_named_twice(self) -> None:
+        """A node that is named twice is twice feasible."""
+        assert decided("1.16", Scripted(adds=("a",))).feasible == ["a", "b", "a"]
+
+    def test_labels_of_the_reply_count(self) -> None:
+        """Inter-pod affinity looks for its domains on the objects of the reply."""
+        there = node("a", labels={"zone": "1"}), node("b", labels={"zone": "2"}), pod("db", on="b", labels={"app": "db"})
+        terms = [{"weight": 9, "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}}]
+        web = pod("web", affinity={"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
+        found = {}
+        for describes in (False, True):
+            engine = build.engine(*there, release="1.16")
+            engine.extenders = [Scripted(describes=describes)]
+            found[describes] = engine.schedule(web).priorities["InterPodAffinityPriority"]
+        assert found == {False: {"a": 0, "b": 10}, True: {"a": 0, "b": 0}}
+
+    @pytest.mark.parametrize("release", [*CLASSIC, FRAMEWORK])
+    def test_the_next_extender_sees_them(self, release: str) -> None:
+        """What one extender described is sent to the next, and to all that score."""
+        second = Scripted()
+        decided(release, Scripted(describes=True), second)
+        assert second.labels == [{}, {}, {}, {}]
+
+
+class TestScores:
+    def test_all_are_asked_at_once(self) -> None:
+        """Several extenders score at the same time, and their scores add up."""
+        meeting = Barrier(2, timeout=10)
+        found = decided("1.16", *(Scripted(meets=meeting, scores={"b": 5}) for _ in range(2)))
+        assert found.scores["b"] - found.scores["a"] == 10
+
+    @pytest.mark.parametrize(("release", "scale"), [("1.16", 1), (FRAMEWORK, 10)])
+    def test_errors_are_passed_over(self, release: str, scale: int) -> None:
+        """One that fails scores nothing, whether it may be ignored or not; the others count."""
+        found = decided(release, Scripted(scores={"zz": 1}, fails=True), Scripted(scores={"a": 3}))
+        assert found.scores["a"] - found.scores["b"] == 3 * scale
+
+
+class TestPreemption:
+    ROOM = (node("a", pods="1"), node("b", pods="1"), pod("low-a", on="a"), pod("low-b", on="b"))
+
+    def decided(self, release: str, *extenders: Scripted) -> Decision:
+        """What is decided on a pod that fits nowhere."""
+        engine = build.engine(*self.ROOM, release=release) if release != FRAMEWORK else scheduler(*self.ROOM)
+        engine.extenders = extenders
+        return engine.schedule(pod("high", priority=5))
+
+    @pytest.mark.parametrize(("release", "node_name", "error"), [("1.16", "a", None), (FRAMEWORK, None, 'victim pod on node "a"')])
+    def test_nodes_without_victims(self, release: str, node_name: str | None, error: str | None) -> None:
+        """Up to 1.16 a node that an extender leaves without victims is taken; in the framework it is an error."""
+        plan = self.decided(release, Scripted(supports_preemption=True, spares=("a",))).preemption
+        assert plan is not None
+        assert plan.node == node_name
+        assert (error or "") in (plan.error or "")
+        assert ("error" in plan.record()) == (error is not None)
+
+    def test_an_ignorable_one_loses_such_nodes(self) -> None:
+        """In the framework such a node is left out if the extender may be ignored."""
+        plan = self.decided(FRAMEWORK, Scripted(supports_preemption=True, spares=("a",), is_ignorable=True)).preemption
+        assert plan is not None
+        assert (plan.node, list(plan.candidates)) == ("b", ["b"])
+
+
+class TestWhoIsAsked:
+    def test_the_framework_asks_about_the_nominated_node_first(self) -> None:
+        """A nominated node is filtered alone; if the extender rejects it, all nodes are, and it has the reason twice."""
+        one = Scripted(drops={"a": "no"})
+        engine = scheduler(node("a"), node("b"), extenders=[one])
+        found = engine.schedule(pod("new", status={"nominatedNodeName": "a"}))
+        assert (one.sent, found.host, found.failed) == ([["a"], ["a", "b"]], "b", {"a": ["no", "no"]})
+
+    @pytest.mark.parametrize("release", ["1.16", FRAMEWORK])
+    def test_pods_of_no_interest_take_the_quick_path(self, release: str) -> None:
+        """A decision is read off a scoreboard unless an extender is asked about the pod."""
+        there = node("a"), node("b")
+        engine = build.engine(*there, release=release) if release != FRAMEWORK else scheduler(*there)
+        engine.extenders = [Scripted(only="special")]
+        taken = [(engine.schedule(pod(name), details=False), engine.flow.detours()[0])[1] for name in ("plain", "special", "other")]
+        assert taken == [1, 1, 2]
