@@ -88,6 +88,13 @@ V1_27: Release = attrs.evolve(
         ),
     ),
     nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
+    live=attrs.evolve(
+        _LAST.live,
+        patches_status=True,
+        reads_failed_pods=False,
+        preempted_text="Preempted by a pod on node {node}",
+        wrong_node_text='provisioning failed for PVC "{claim}"',
+    ),
 )
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})
