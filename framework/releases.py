@@ -95,6 +95,26 @@ V1_27: Release = attrs.evolve(
         preempted_text="Preempted by a pod on node {node}",
         wrong_node_text='provisioning failed for PVC "{claim}"',
     ),
+    client=attrs.evolve(
+        _LAST.client,
+        resources=MappingProxyType(
+            {
+                **_LAST.client.resources,
+                "PodDisruptionBudget": "policy/v1",
+                "CSINode": "storage.k8s.io/v1",
+                "CSIDriver": "storage.k8s.io/v1",
+                "CSIStorageCapacity": "storage.k8s.io/v1",
+                "Namespace": "v1",
+            }
+        ),
+        pod_selector="status.phase!=Succeeded,status.phase!=Failed",
+        pods_send_duration=True,
+        relists_from_last=True,
+        pauses=(0.8, 30.0),
+        rewatches_limited=True,
+        resends_reads=True,
+        attempts=11,
+    ),
 )
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})

@@ -19,7 +19,7 @@ from ...exceptions import CacheError, ExtenderError
 from .failures import Consequences
 from .state import LiveState
 from .volumes import NotBound, NotWritten, VolumeWork
-from .writes.api import ApiError
+from .writes.api import ApiError, NoAnswer, is_not_found
 
 READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
 
@@ -106,7 +106,7 @@ class Bindings:
             else:
                 await self.state.api.bind(pod, host)
         except ApiError as error:
-            is_bound = error.is_unanswered and await self._was_bound(pod, host)
+            is_bound = isinstance(error, NoAnswer) and await self._was_bound(pod, host)
             return None if is_bound else f"{plugin}{error}"
         except ExtenderError as error:
             return str(error)
@@ -119,7 +119,7 @@ class Bindings:
             try:
                 current = await self.state.api.read_pod(pod)
             except ApiError as error:
-                if error.is_not_found:
+                if is_not_found(error):
                     return False
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_READ_PAUSE)

@@ -19,7 +19,7 @@ from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError
 from .preempting import ClassicPreemption, FrameworkPreemption
 from .state import LiveState
-from .writes.api import ApiError, status_of
+from .writes.api import ApiError, is_not_found, status_of
 from .writes.status import NewCondition, patch_status, status_patch, with_condition, with_nomination
 
 FIRST_READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 60.0
@@ -95,7 +95,7 @@ class ClassicConsequences:
             try:
                 current = await self.state.api.read_pod(item.pod)
             except ApiError as error:
-                if error.is_not_found:
+                if is_not_found(error):
                     self.state.engine.binder.forget(item.pod)
                     return
                 pause = min(2 * pause, LONGEST_READ_PAUSE)

@@ -6,36 +6,29 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ....api.objects import KubeObject, Pod
-from ....exceptions import KubeclassicError
+from ...client.answers import ApiError
+
+__all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "Recorder", "is_not_found", "may_pass", "status_of"]
 
 Json = dict[str, Any]
 
 
-class ApiError(KubeclassicError):
-    """The API server refused a request, or did not answer. *status* is that of HTTP, 0 without an answer; the text is the server's."""
+class NoAnswer(ApiError):
+    """No answer came, so nobody knows whether the request was carried out."""
 
-    def __init__(self, message: str, status: int = 0, reason: str = "") -> None:
-        super().__init__(message)
-        self.status = status
-        self.reason = reason
 
-    @property
-    def is_not_found(self) -> bool:
-        return self.status == 404
+def is_not_found(error: ApiError) -> bool:
+    """Whether the object is not there."""
+    return error.status == 404
 
-    @property
-    def is_unanswered(self) -> bool:
-        """Whether nobody knows if the request was carried out."""
-        return self.status == 0
 
-    @property
-    def is_retriable(self) -> bool:
-        """Whether a patch of the status is tried again. Upstream: Retriable in pkg/scheduler/util/utils.go."""
-        return self.status in (0, 500, 503)
+def may_pass(error: ApiError) -> bool:
+    """Whether a patch of a status is tried again after *error*. Upstream: Retriable in pkg/scheduler/util/utils.go."""
+    return isinstance(error, NoAnswer) or error.status in (500, 503)
 
 
 class ClusterApi(Protocol):
-    """The writes of a scheduler; each may raise :class:`ApiError`."""
+    """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.answers.ApiError`."""
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node."""

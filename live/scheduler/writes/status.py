@@ -14,7 +14,7 @@ import attrs
 
 from ....api.objects import Pod
 from ...wire.goform import go_form
-from .api import ApiError, ClusterApi, Json
+from .api import ApiError, ClusterApi, Json, may_pass
 
 MERGE_KEYS: Mapping[str, str] = {"conditions": "type", "podIPs": "ip"}
 """List -> the field that tells its entries apart; other lists are replaced whole."""
@@ -108,7 +108,7 @@ async def patch_status(api: ClusterApi, pod: Pod, patch: Json) -> None:
             await api.patch_status(pod, patch)
             return
         except ApiError as error:
-            if not error.is_retriable or not left:
+            if not may_pass(error) or not left:
                 raise
         await asyncio.sleep(pause)
         pause *= PATCH_PAUSE_FACTOR
