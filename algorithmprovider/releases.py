@@ -12,10 +12,10 @@ from types import MappingProxyType
 import attrs
 
 from ..core.pods import requests
-from ..core.release import ClientCells, GateEffect, LiveCells, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
+from ..core.release import GateEffect, LiveCells, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
 from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
-from . import cells, gatelists
+from . import cells, clients, gatelists
 
 PRESSURE = ("CheckNodeMemoryPressure", "CheckNodePIDPressure", "CheckNodeDiskPressure")
 
@@ -204,39 +204,8 @@ V1_12 = Release(
         probe_times=False,
     ),
     nominations=NominationCells(by_uid=False, keeps_on_update=False, empty_name_counts=False, asks_lister=False),
-    live=LiveCells(
-        patches_status=False,
-        reads_failed_pods=True,
-        binding_failure_texts=False,
-        preempted_text="by {pod} on node {node}",
-        wrong_node_text='selectedNode annotation value "{got}" not set to scheduled node "{node}"',
-    ),
-    client=ClientCells(
-        resources=MappingProxyType(
-            {
-                "Node": "v1",
-                "Pod": "v1",
-                "PersistentVolume": "v1",
-                "PersistentVolumeClaim": "v1",
-                "ReplicationController": "v1",
-                "ReplicaSet": "apps/v1",
-                "StatefulSet": "apps/v1",
-                "Service": "v1",
-                "PodDisruptionBudget": "policy/v1beta1",
-                "StorageClass": "storage.k8s.io/v1",
-            }
-        ),
-        pod_selector="status.phase!=Failed,status.phase!=Succeeded",
-        bookmarks=False,
-        sends_duration=False,
-        pods_send_duration=False,
-        relists_from_last=False,
-        pauses=(1.0, 1.0),
-        rewatches_refused=False,
-        rewatches_limited=False,
-        resends_reads=False,
-        attempts=10,
-    ),
+    client=clients.FIRST,
+    live=LiveCells(binding_failure_texts=False),
 )
 
 V1_13 = attrs.evolve(
@@ -257,7 +226,7 @@ V1_13 = attrs.evolve(
         probe_times=True,
     ),
     nominations=attrs.evolve(V1_12.nominations, by_uid=True),
-    client=attrs.evolve(V1_12.client, sends_duration=True),
+    client=clients.WITH_DURATIONS,
 )
 
 V1_14 = attrs.evolve(
@@ -301,7 +270,7 @@ V1_14 = attrs.evolve(
         fifo_wait_doubles=False,
         probe_times=False,
     ),
-    live=attrs.evolve(V1_13.live, binding_failure_texts=True),
+    live=LiveCells(),
 )
 
 V1_15 = attrs.evolve(
@@ -350,13 +319,8 @@ V1_16 = attrs.evolve(
     ),
     preemption=attrs.evolve(V1_15.preemption, needs_priority_gate=False),
     queue=attrs.evolve(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
+    client=clients.WITH_BOOKMARKS,
     live=attrs.evolve(V1_15.live, preempted_text="Preempted by {pod} on node {node}"),
-    client=attrs.evolve(
-        V1_15.client,
-        resources=MappingProxyType({**V1_15.client.resources, "CSINode": "storage.k8s.io/v1beta1"}),
-        bookmarks=True,
-        rewatches_refused=True,
-    ),
 )
 
 RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16)}

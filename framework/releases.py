@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import attrs
 
-from ..algorithmprovider import cells
+from ..algorithmprovider import cells, clients
 from ..algorithmprovider.releases import RELEASES
 from ..core.pods import requests
 from ..core.release import Release
@@ -88,32 +88,13 @@ V1_27: Release = attrs.evolve(
         ),
     ),
     nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
+    client=clients.WITH_GROWING_PAUSES,
     live=attrs.evolve(
         _LAST.live,
         patches_status=True,
         reads_failed_pods=False,
         preempted_text="Preempted by a pod on node {node}",
         wrong_node_text='provisioning failed for PVC "{claim}"',
-    ),
-    client=attrs.evolve(
-        _LAST.client,
-        resources=MappingProxyType(
-            {
-                **_LAST.client.resources,
-                "PodDisruptionBudget": "policy/v1",
-                "CSINode": "storage.k8s.io/v1",
-                "CSIDriver": "storage.k8s.io/v1",
-                "CSIStorageCapacity": "storage.k8s.io/v1",
-                "Namespace": "v1",
-            }
-        ),
-        pod_selector="status.phase!=Succeeded,status.phase!=Failed",
-        pods_send_duration=True,
-        relists_from_last=True,
-        pauses=(0.8, 30.0),
-        rewatches_limited=True,
-        resends_reads=True,
-        attempts=11,
     ),
 )
 
