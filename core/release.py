@@ -191,10 +191,6 @@ class QueueCells:
 class LiveCells:
     """What a release writes to the API server as it schedules."""
 
-    patches_status: bool = False
-    """A pod's condition and its nomination are written as a patch of the status; else as an update of the whole pod."""
-    reads_failed_pods: bool = True
-    """A pod that failed is read from the API before it is queued again; else it is taken from what the informer knows."""
     binding_failure_texts: bool = True
     """After a binding that failed the condition PodScheduled has the error as its message; else it has none."""
     preempted_text: str = "by {pod} on node {node}"

@@ -91,8 +91,6 @@ V1_27: Release = attrs.evolve(
     client=clients.WITH_GROWING_PAUSES,
     live=attrs.evolve(
         _LAST.live,
-        patches_status=True,
-        reads_failed_pods=False,
         preempted_text="Preempted by a pod on node {node}",
         wrong_node_text='provisioning failed for PVC "{claim}"',
     ),

@@ -80,6 +80,7 @@ class ClassicConsequences:
     async def _record(self, item: QueuedPod, condition: NewCondition, text: str, node_name: str = "") -> None:
         state, pod = self.state, item.pod
         state.spawn(self._read_again(item, state.queue.cycle))
+        await asyncio.sleep(0)  # The read goes first; else its answer could be older than the update that an informer sees.
         state.recorder.event(pod, "Warning", "FailedScheduling", "Scheduling", text)
         status = with_condition(status_of(pod), condition, state.timestamp)
         if status is not None:
