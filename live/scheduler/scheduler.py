@@ -20,6 +20,7 @@ from .state import LiveState
 
 EXPIRY_PERIOD = 1.0
 """Seconds between two looks for assumed pods that have expired."""
+SHORTEST_WAIT = 0.001
 
 
 def _ignore(decision: Decision) -> None:
@@ -37,6 +38,8 @@ class LiveScheduler:
     binders: Sequence[PodBinder] = ()
     on_decision: Callable[[Decision], None] = _ignore
     """Called after each cycle, before anything follows from its decision."""
+    details: bool = False
+    """Decisions keep their details, which takes longer."""
     consequences: Consequences = attrs.field(init=False)
     bindings: Bindings = attrs.field(init=False)
     cycles: int = 0
@@ -85,7 +88,7 @@ class LiveScheduler:
         state.awake.clear()
         due, handle = state.queue.next_due(), None
         if due is not None:
-            loop, left = asyncio.get_running_loop(), max(0.0, due - state.times.now())
+            loop, left = asyncio.get_running_loop(), max(SHORTEST_WAIT, due - state.times.now())
             handle = loop.call_later(left, state.awake.set)
         try:
             await state.awake.wait()
@@ -124,7 +127,7 @@ class LiveScheduler:
     def _decide(self, item: QueuedPod) -> Decision:
         """The decision; an error of a rule or plugin fails the attempt, not the scheduler."""
         try:
-            return self.state.engine.schedule(item.pod, details=False)
+            return self.state.engine.schedule(item.pod, details=self.details)
         except KubeclassicError as error:
             self.state.report(f"pod {item.pod.key}: {error}")
             return Decision(item.pod, error=str(error), nominated="")
