@@ -78,11 +78,10 @@ def _typed(kind: str, item: Object, flavour: Flavour, old: Object) -> Object:
 
 def _part(kind: str, name: str, item: Object, flavour: Flavour, old: Object) -> Object:
     part: Object = item.get(name) or {}
-    if part is old.get(name):
+    if id(part) == id(old.get(name)):
         return part
     form = "ObjectMeta" if name == "metadata" else kind + name.capitalize()
-    written: Object = go_form(form, part, flavour.form)
-    return written
+    return go_form(form, part, flavour.form)
 
 
 def _with_addresses(item: Object, flavour: Flavour) -> Object:
