@@ -14,6 +14,10 @@ TOLERATIONS = tuple(
     for what in ("not-ready", "unreachable")
 )
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+SYSTEM_TEXTS = {
+    "system-cluster-critical": "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
+}
 RESOURCES = ("cpu", "memory")
 
 
@@ -180,12 +184,20 @@ def _workload(item: Object, flavour: Flavour, storage: Storage) -> Object:
     return {**_generation(item), "status": {"replicas": 0}}
 
 
+def _role_binding(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    group = {"apiGroup": "rbac.authorization.k8s.io"}
+    subjects = [{**(group if each["kind"] in ("User", "Group") else {}), **each} for each in item.get("subjects") or ()]
+    return {**item, "subjects": subjects}
+
+
 def _generation(item: Object) -> Object:
     return {**item, "metadata": {**item["metadata"], "generation": 1}}
 
 
 _DEFAULTS: Mapping[str, Callable[[Object, Flavour, Storage], Object]] = {
     "Pod": _pod,
+    "RoleBinding": _role_binding,
+    "ClusterRoleBinding": _role_binding,
     "Node": _node,
     "Service": _service,
     "PersistentVolumeClaim": _claim,

@@ -66,7 +66,8 @@ def _gracefully(call: Call, old: Object, options: Object) -> Object:
     # Upstream: it is marked first even if it goes at once, so its watchers see MODIFIED, then DELETED.
     new = _marked(call, old, period)
     if is_finished(new):
-        call.storage.remove(call.resource, new)
+        last = call.storage.remove(call.resource, new)
+        return last if call.flavour.shows_removal else new
     return new
 
 

@@ -6,7 +6,6 @@ from .answers import Answer, Json, not_allowed, not_served, text
 from .resources import Flavour, Resource
 
 VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
-SUBRESOURCES = {"pods": (("binding", "Binding"), ("eviction", "Eviction"))}
 
 
 def answer(method: str, path: str, flavour: Flavour) -> Answer | None:
@@ -46,19 +45,26 @@ def _resources(parts: list[str], flavour: Flavour) -> Answer | None:
         group, wanted = parts[1], parts[2]
     else:
         return None
-    found = [each for resource in flavour.resources if (resource.group, resource.version) == (group, wanted) for each in _entries(resource)]
+    resources = [resource for resource in flavour.resources if (resource.group, resource.version) == (group, wanted)]
+    found = [each for resource in resources for each in _entries(resource, flavour)]
     if not found:
         raise not_served()
     head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
     return Answer(200, {**head, "groupVersion": f"{group}/{wanted}" if group else wanted, "resources": found})
 
 
-def _entries(resource: Resource) -> list[Json]:
+def _entries(resource: Resource, flavour: Flavour) -> list[Json]:
     """The resource, and those below it."""
-    entry = {"name": resource.plural, "singularName": "", "namespaced": resource.is_namespaced, "kind": resource.kind}
-    found: list[Json] = [{**entry, "verbs": VERBS}]
-    for name, kind in SUBRESOURCES.get(resource.plural, ()):
-        found.append({**entry, "name": f"{resource.plural}/{name}", "kind": kind, "verbs": ["create"]})
+    singular = "" if flavour.has_self_link else resource.kind.lower()
+    entry = {"name": resource.plural, "singularName": singular, "namespaced": resource.is_namespaced, "kind": resource.kind}
+    is_whole = resource.plural not in ("namespaces", "services") or (resource.plural == "services" and not flavour.has_self_link)
+    found: list[Json] = [{**entry, "verbs": [verb for verb in VERBS if is_whole or verb != "deletecollection"]}]
+    below = {**entry, "singularName": ""}
+    if resource.plural == "pods":
+        policy = flavour.groups["policy"][0]
+        found.append({**below, "name": "bindings", "singularName": singular and "binding", "kind": "Binding", "verbs": ["create"]})
+        found.append({**below, "name": "pods/binding", "kind": "Binding", "verbs": ["create"]})
+        found.append({**below, "name": "pods/eviction", "kind": "Eviction", "group": "policy", "version": policy, "verbs": ["create"]})
     if resource.has_status:
-        found.append({**entry, "name": f"{resource.plural}/status", "verbs": ["get", "patch", "update"]})
+        found.append({**below, "name": f"{resource.plural}/status", "verbs": ["get", "patch", "update"]})
     return found

@@ -18,9 +18,10 @@ MERGE_KEYS: Mapping[str, str] = {
     "hostAliases": "ip",
     "volumeMounts": "mountPath",
     "taints": "key",
-    "images": "",
 }
 """Field -> the key by which a strategic merge patch finds an item of the list; a list that is not here is replaced."""
+ORDER = "$setElementOrder/"
+REJECTED = "the server rejected our request due to an error in our request"
 PLAIN_LISTS = frozenset({"finalizers"})
 """Lists of strings that a strategic merge patch adds to."""
 
@@ -44,64 +45,62 @@ def strategic_patch(value: Object, patch: Object) -> Object:
         return {key: part for key, part in patch.items() if key != "$patch"}
     found = dict(value)
     for key, part in patch.items():
-        if key.startswith("$"):
-            _directive(found, key, part)
+        if key.startswith("$deleteFromPrimitiveList/"):
+            field = key.partition("/")[2]
+            found[field] = [item for item in found.get(field, ()) if item not in part]
         elif part is None:
             found.pop(key, None)
-        else:
-            found[key] = _merged(key, found.get(key), part)
-    for key, order in ((key, part) for key, part in patch.items() if key.startswith("$setElementOrder/")):
-        _put_in_order(found, key.partition("/")[2], order)
+        elif not key.startswith("$"):
+            found[key] = _merged(key, found.get(key), part, patch.get(ORDER + key))
+    for key in (key.removeprefix(ORDER) for key in patch if key.startswith(ORDER)):
+        if key not in patch and key in found:
+            found[key] = _merged(key, found[key], [], patch[ORDER + key])
     return found
 
 
-def _directive(found: Object, key: str, part: Json) -> None:
-    if key.startswith("$deleteFromPrimitiveList/"):
-        field = key.partition("/")[2]
-        found[field] = [item for item in found.get(field, ()) if item not in part]
-
-
-def _merged(key: str, value: Json, part: Json) -> Json:
+def _merged(key: str, value: Json, part: Json, order: Json = None) -> Json:
     if isinstance(part, dict):
         return strategic_patch(value if isinstance(value, dict) else {}, part)
     if isinstance(part, list) and key in PLAIN_LISTS:
         return [*(value or ()), *(item for item in part if item not in (value or ()))]
     if isinstance(part, list) and MERGE_KEYS.get(key):
-        return _merged_list(value or [], part, MERGE_KEYS[key])
+        return _merged_list(value or [], part, MERGE_KEYS[key], order)
     return part
 
 
-def _merged_list(items: list[Object], patch: list[Object], key: str) -> list[Object]:
+def _merged_list(items: list[Object], patch: list[Object], key: str, order: list[Object] | None) -> list[Object]:
     if any(part.get("$patch") == "replace" for part in patch):
         return [part for part in patch if "$patch" not in part]
     found = {item.get(key): item for item in items}
-    added: list[Object] = []
     for part in patch:
         name = part.get(key)
         if part.get("$patch") == "delete":
             found.pop(name, None)
-        elif name in found:
-            found[name] = strategic_patch(found[name], part)
         else:
-            added.append(strategic_patch({}, part))
-    return [*found.values(), *added]
+            found[name] = strategic_patch(found.get(name, {}), part)
+    named = [part.get(key) for part in (patch if order is None else order)]
+    return _in_order(found, [name for name in named if name in found], [item.get(key) for item in items])
 
 
-def _put_in_order(found: Object, field: str, order: list[Any]) -> None:
-    """Items named in *order* come in that order, others stay behind them where they were."""
-    if field not in found:
-        return
-    key = MERGE_KEYS.get(field)
-    names = [item.get(key) if isinstance(item, dict) else item for item in order]
-    place = {name: number for number, name in enumerate(names)}
-    found[field] = sorted(found[field], key=lambda item: place.get(item.get(key) if isinstance(item, dict) else item, -1))
+def _in_order(found: Mapping[Any, Object], named: list[Any], before: list[Any]) -> list[Object]:
+    """The items that the patch names in its order, among the others. Upstream: another comes first only if it was before the next one."""
+    others = [name for name in before if name in found and name not in named]
+    merged: list[Any] = []
+    for name in named:
+        while others and name in before and before.index(others[0]) < before.index(name):
+            merged.append(others.pop(0))
+        merged.append(name)
+    return [found[name] for name in (*merged, *others)]
 
 
 def json_patch(value: Json, operations: list[Object]) -> Json:
-    """RFC 6902: add, remove, replace and test. A test that fails is a 422."""
-    for operation in operations:
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in operation["path"].split("/")[1:]]
-        value = _operated(value, steps, operation)
+    """RFC 6902: add, remove, replace and test. A test that fails is a 422, and so is a place that is not there."""
+    try:
+        for operation in operations:
+            steps = [step.replace("~1", "/").replace("~0", "~") for step in operation["path"].split("/")[1:]]
+            value = _operated(value, steps, operation)
+    except LookupError:
+        raise fault(422, "Invalid", REJECTED, {}) from None
     return value
 
 
@@ -115,7 +114,7 @@ def _operated(value: Json, steps: list[str], operation: Object) -> Json:
         del found[place]
     elif operation["op"] == "test":
         if found[place] != operation["value"]:
-            raise fault(422, "Invalid", "the server rejected our request due to an error in our request", {})
+            raise fault(422, "Invalid", REJECTED, {})
     elif operation["op"] == "add" and isinstance(found, list):
         found.insert(place, operation["value"])
     else:

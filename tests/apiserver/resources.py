@@ -107,6 +107,8 @@ class Flavour:
     """A Binding with another UID or another name than the pod's is refused."""
     too_old_reason: str
     """The reason of the 410 that the watch cache answers."""
+    shows_removal: bool
+    """The answer to the deletion of a pod that goes at once has the revision of its removal, not of its mark."""
     counts_remaining: bool
     """A list with ``limit`` says how many are left."""
     pod_defaults: Json
@@ -129,6 +131,6 @@ class Flavour:
         return next(resource for resource in self.resources if resource.plural == plural)
 
 
-OLD_SERVER = Flavour("1.15.5", OLD, "1.15", True, False, "Gone", False, {})
-NEW_SERVER = Flavour("1.28.7", NEW, "1.27", False, True, "Expired", True, {"preemptionPolicy": "PreemptLowerPriority"})
+OLD_SERVER = Flavour("1.15.5", OLD, "1.15", True, False, "Gone", False, False, {})
+NEW_SERVER = Flavour("1.28.7", NEW, "1.27", False, True, "Expired", True, True, {"preemptionPolicy": "PreemptLowerPriority"})
 FLAVOURS = {flavour.version: flavour for flavour in (OLD_SERVER, NEW_SERVER)}

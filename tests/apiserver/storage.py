@@ -27,7 +27,7 @@ class Storage:
 
     clock: Callable[[], float] = time.time
     """Seconds since 1970, for the times in objects."""
-    history: int = 200_000
+    history: int = 50_000
     """How many changes are kept; what is older is compacted."""
     seed: int = 0
     revision: int = 1
@@ -81,6 +81,7 @@ class Storage:
             watch.offer(change)
         for observe in self.observers:
             observe(change)
+        change.lines.clear()
 
     # --- the past ---------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import attrs
 from . import deletes, discovery, reads, subresources, writes
 from .answers import Answer, ApiFault, Object, fault, not_allowed, not_served, text
 from .call import Call
-from .defaults import SYSTEM_CLASSES
+from .defaults import SYSTEM_CLASSES, SYSTEM_TEXTS, with_defaults
 from .forms import stored_form
 from .resources import OLD_SERVER, Flavour, Resource
 from .storage import Storage
@@ -36,14 +36,15 @@ class Store:
 
     def __attrs_post_init__(self) -> None:
         for name in NAMESPACES:
-            self._begin("namespaces", {"metadata": {"name": name}, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}})
+            self._begin("namespaces", {"metadata": {"name": name}})
         for name, value in SYSTEM_CLASSES.items():
-            self._begin("priorityclasses", {"metadata": {"name": name, "generation": 1}, "value": value})
+            self._begin("priorityclasses", {"metadata": {"name": name}, "value": value, "description": SYSTEM_TEXTS[name]})
 
     def _begin(self, plural: str, item: Object) -> None:
         resource, storage = self.flavour.resource(plural), self.storage
         metadata = {"uid": storage.uid(), "creationTimestamp": storage.now(), **item["metadata"]}
-        storage.put(resource, stored_form(resource, {**item, "metadata": metadata}, self.flavour))
+        new = with_defaults(resource.kind, {**item, "metadata": metadata}, self.flavour, storage)
+        storage.put(resource, stored_form(resource, new, self.flavour))
 
     def handle(
         self, method: str, path: str, query: str = "", body: bytes = b"", headers: Mapping[str, str] | None = None
@@ -62,6 +63,8 @@ class Store:
             return text(404, "404 page not found\n")
         verb = self._verb(call)
         self._check_permission(call, verb, user)
+        if not call.resource.kind:  # Upstream: whoever may not read a resource does not learn that it is not there.
+            raise not_served()
         return self._answer(call, verb, headers)
 
     # --- who --------------------------------------------------------------------------------------------------------
@@ -76,20 +79,20 @@ class Store:
         return self.users[token]
 
     def _check_permission(self, call: Call, verb: str, user: str) -> None:
-        resource = call.resource
+        resource, name = call.resource, _named(call)
         if self.users is None or self.permits(user, verb, resource, call.subresource):
             return
         whole = f"{resource.plural}/{call.subresource}" if call.subresource else resource.plural
         where = f'in the namespace "{call.namespace}"' if call.namespace else "at the cluster scope"
         what = f'User "{user}" cannot {verb} resource "{whole}" in API group "{resource.group}" {where}'
-        named = f'{resource.qualified} "{call.name}"' if call.name else resource.qualified
-        details = resource.details(call.name)
+        named = f'{resource.qualified} "{name}"' if name else resource.qualified
+        details = resource.details(name)
         raise fault(403, "Forbidden", f"{named} is forbidden: {what}", details, x_content_type_options="nosniff")
 
     # --- what -------------------------------------------------------------------------------------------------------
 
     def _call(self, method: str, path: str, query: str, body: bytes, headers: Mapping[str, str]) -> Call | None:
-        """The request for a resource that a path means; None for no path of an API that is there, 404 for no resource of it."""
+        """The request for a resource that a path means; None for no path of an API that is there."""
         parts = path.strip("/").split("/")
         if parts[0] == "api" and len(parts) > 2:
             group, version, rest = "", parts[1], parts[2:]
@@ -108,9 +111,7 @@ class Store:
         plural, name, subresource = (*rest, "", "")[:3]
         if plural == "bindings":
             plural, subresource = "pods", "binding"
-        resource = self.flavour.by_path.get((group, version, plural))
-        if resource is None:
-            raise not_served()
+        resource = self.flavour.by_path.get((group, version, plural)) or Resource(group, version, plural, "")
         kind = headers.get("content-type", "").partition(";")[0]
         return Call(method, resource, namespace, name, subresource, asked, body, kind, self.storage, self.flavour)
 
@@ -135,6 +136,12 @@ class Store:
         if (verb in ("update", "patch") and not call.name) or (verb == "create" and call.name):
             raise not_allowed()
         return _ANSWERS[verb](call)
+
+
+def _named(call: Call) -> str:
+    """The name of the object that is meant. Upstream: a field selector for one name counts as well."""
+    field, _, value = call.query.get("fieldSelector", "").partition("=")
+    return call.name or (value if field == "metadata.name" else "")
 
 
 def _check_accepted(accept: str, flavour: Flavour) -> None:

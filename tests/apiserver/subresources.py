@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from kubeclassic.api.meaning.labels import compile_selector
-from kubeclassic.api.objects import LabelSelector, Requirement
-
 from .answers import Answer, Object, bad_request, fault, success
 from .call import Call
 from .deletes import deleted
+from .selectors import chosen
 from .writes import _check_preconditions
 
 BUDGET_FAULT = "Cannot evict pod as it would violate the pod's disruption budget."
@@ -85,21 +83,12 @@ def evict(call: Call) -> Answer:
     """POST of an Eviction: as a deletion, if the budgets of the pod allow it, else 429."""
     pod = call.stored()
     budgets = call.flavour.resource("poddisruptionbudgets")
-    chosen = [each for key, each in call.storage.of(budgets.plural).items() if key[0] == call.namespace and _covers(each, pod)]
-    for budget in chosen:
-        _spend(call, budget)
+    labels = pod["metadata"].get("labels") or {}
+    for key, budget in list(call.storage.of(budgets.plural).items()):
+        if key[0] == call.namespace and chosen(budget["spec"].get("selector") or {}, labels):
+            _spend(call, budget)
     deleted(call, pod, (call.given_json() or {}).get("deleteOptions") or {})
     return success(201)
-
-
-def _covers(budget: Object, pod: Object) -> bool:
-    given = budget["spec"].get("selector") or {}
-    expressions = tuple(
-        Requirement(key=each["key"], operator=each["operator"], values=tuple(each.get("values") or ()))
-        for each in given.get("matchExpressions") or ()
-    )
-    chosen = compile_selector(LabelSelector(match_labels=given.get("matchLabels") or {}, match_expressions=expressions))
-    return chosen(pod["metadata"].get("labels") or {})
 
 
 def _spend(call: Call, budget: Object) -> None:

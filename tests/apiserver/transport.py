@@ -30,7 +30,7 @@ class Fault:
     is_lost: bool = False
     """The server carries the request out, and the answer is lost."""
     answer: Answer | None = None
-    """This is the answer, and the server has not seen the request."""
+    """This is the answer, and the server has not seen the request; such as ``refused(500)`` or ``too_many_requests()``."""
     cut_after: int | None = None
     """A watch breaks after so many events."""
     is_expired: bool = False
@@ -74,7 +74,7 @@ class StoreTransport:
         if answer.watch is None:
             yield Stream(answer.status, answer.headers, _lines(answer.encoded()))
             return
-        lines = _expired() if fault.is_expired else frames(answer.watch, fault.cut_after)
+        lines = _expired(self.store) if fault.is_expired else frames(answer.watch, fault.cut_after)
         try:
             yield Stream(answer.status, answer.headers, lines)
         finally:
@@ -113,8 +113,9 @@ async def _lines(body: bytes) -> AsyncIterator[bytes]:
         yield line
 
 
-async def _expired() -> AsyncIterator[bytes]:
-    status = status_body(410, "Expired", "too old resource version: 1 (2)")
+async def _expired(store: Store) -> AsyncIterator[bytes]:
+    message = f"too old resource version: 1 ({store.storage.revision})"
+    status = status_body(410, store.flavour.too_old_reason, message)
     yield encode_text({"type": "ERROR", "object": status}).encode()
 
 

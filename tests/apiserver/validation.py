@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from .answers import Json, Object, bad_request, cause, fault
+from .forms import EVENT_FIELDS
 from .resources import Flavour, Resource
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -16,6 +17,8 @@ NAME_RULE = (
     "must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character "
     "(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
+NEW_EVENT = ("reportingComponent", "reportingInstance", "action", "reason")
+"""What an event with an ``eventTime`` must have."""
 QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 POD_UPDATE = {
     True: "pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, "
@@ -80,14 +83,14 @@ def _wrong_times(item: Object) -> Iterable[str]:
 # --- 422 ------------------------------------------------------------------------------------------------------------
 
 
-def invalid(resource: Resource, name: str, causes: list[Object], *, repeated: bool = True) -> Exception:
+def invalid(resource: Resource, name: str, causes: list[Object]) -> Exception:
     """422: the object is invalid, with all causes."""
-    kind = f"{resource.plural}.{resource.group}" if resource.group == "coordination.k8s.io" else resource.kind
+    # Upstream: a Lease without a resourceVersion is refused by its resource's name, others by their kind.
+    kind, group = resource.plural if resource.kind == "Lease" else resource.kind, "" if resource.kind == "Event" else resource.group
     parts = list(dict.fromkeys(f"{each['field']}: {each['message']}" for each in causes))
     text = parts[0] if len(parts) == 1 else f"[{', '.join(parts)}]"
-    named = resource.plural if kind != resource.kind else resource.kind
-    details: Json = {"name": name, **({"group": resource.group} if resource.group else {}), "kind": named, "causes": causes}
-    return fault(422, "Invalid", f'{kind} "{name}" is invalid: {text}', details)
+    details: Json = {"name": name, **({"group": group} if group else {}), "kind": kind, "causes": causes}
+    return fault(422, "Invalid", f'{kind}{"." if group else ""}{group} "{name}" is invalid: {text}', details)
 
 
 def check_new(resource: Resource, item: Object, flavour: Flavour) -> None:
@@ -106,11 +109,13 @@ def check_new(resource: Resource, item: Object, flavour: Flavour) -> None:
 
 def _event_causes(item: Object) -> list[Object]:
     """Upstream: an event lies in its object's namespace; one without in ``default``."""
+    missing = [field for field in NEW_EVENT if item.get("eventTime") and not item.get(field)]
+    causes = [cause("FieldValueRequired", "Required value", EVENT_FIELDS.get(field, field)) for field in missing]
     wanted = (item.get("involvedObject") or {}).get("namespace", "")
     given = item["metadata"].get("namespace", "")
     if given == (wanted or "default") or (not wanted and given in ("default", "kube-system")):
-        return []
-    return [cause("FieldValueInvalid", f'Invalid value: "{wanted}": does not match event.namespace', "involvedObject.namespace")]
+        return causes
+    return [*causes, cause("FieldValueInvalid", f'Invalid value: "{wanted}": does not match event.namespace', "involvedObject.namespace")]
 
 
 def check_update(resource: Resource, old: Object, new: Object, flavour: Flavour) -> None:

@@ -26,7 +26,7 @@ class Change:
     """The object from now on, or its last state when it is deleted."""
     is_deletion: bool
     lines: dict[tuple[str, str], bytes] = attrs.field(factory=dict)
-    """Event type and API version -> the event as bytes, for all watches that want the same."""
+    """Event type and API version -> the event as bytes, for all watches that want the same; kept while the change is handed out."""
 
 
 @attrs.frozen
@@ -51,6 +51,8 @@ class Watch:
     namespace: str
     matches: Matcher | None
     api_version: str
+    after: int = 0
+    """Changes up to this revision are not sent."""
     view: View | None = None
     """From the stored form to that of the API version, if it differs."""
     events: deque[Event] = attrs.field(factory=deque)
@@ -67,7 +69,7 @@ class Watch:
 
     def offer(self, change: Change) -> None:
         """Queue what this watch sees of a change, if anything."""
-        if self.namespace and change.key[0] != self.namespace:
+        if change.revision <= self.after or (self.namespace and change.key[0] != self.namespace):
             return
         if (seen := self._type(change)) is not None:
             self.send(self._event(seen, change))

@@ -52,19 +52,26 @@ def update(call: Call) -> Answer:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
     if call.key not in call.storage.of(call.resource.plural) and call.resource.creates_on_update and not call.subresource:
         return call.answer(201, created(call, given))
-    return call.answer(200, updated(call, call.stored(), given))
+    return call.answer(200, updated(call, _existing(call, given["metadata"].get("uid")), given))
+
+
+def _existing(call: Call, uid: str | None) -> Object:
+    """The object to update. Upstream: the UID is compared first, so one that is missing is a 409 if a UID is given."""
+    if uid and call.key not in call.storage.of(call.resource.plural):
+        _check_preconditions(call, {"metadata": {"uid": ""}}, {"uid": uid})
+    return call.stored()
 
 
 def updated(call: Call, old: Object, given: Object) -> Object:
     """*given* in place of *old*, after all checks; what changes nothing keeps its revision."""
     _check_preconditions(call, old, given["metadata"])
-    new = stored_form(call.resource, _prepared(call, old, given), call.flavour)
+    new = stored_form(call.resource, _prepared(call, old, given), call.flavour, old)
     check_update(call.resource, old, new, call.flavour)
     if new == old or call.is_dry_run:
         return new
     if is_finished(new):
-        call.storage.remove(call.resource, new)
-        # Upstream: the answer to the update that takes the last finalizer has the revision from before it.
+        # Upstream: the answer lacks the finalizer but has the old revision; watchers see the object with its finalizer.
+        call.storage.remove(call.resource, old)
         return new
     return call.storage.put(call.resource, new)
 
