@@ -7,6 +7,7 @@ import asyncio
 import attrs
 
 from ...api.objects import KubeObject, Pod
+from ...api.reading.decode import decode_kind
 from .scheduler import LiveScheduler
 from .state import LiveState
 from .writes.api import ApiError, ClusterApi, Json
@@ -18,6 +19,8 @@ class DryApi:
 
     known: dict[str, Pod] = attrs.field(factory=dict)
     """The pods as the informer knows them, by key."""
+    _written: dict[str, Pod] = attrs.field(factory=dict)
+    """Pods with the status that would have been written; the queues of old releases look at it."""
     _bindings: dict[str, asyncio.Future[None]] = attrs.field(factory=dict)
 
     async def bind(self, pod: Pod, node_name: str) -> None:
@@ -26,6 +29,7 @@ class DryApi:
 
     def settle(self, key: str, *, is_bound: bool) -> None:
         """The pod was bound by somebody, or is gone."""
+        self._written.pop(key, None)
         end = self._bindings.pop(key, None)
         if end is None or end.done():
             return
@@ -37,10 +41,14 @@ class DryApi:
     async def read_pod(self, pod: Pod) -> Pod:
         if pod.key not in self.known:
             raise ApiError(404, "NotFound", f'pods "{pod.name}" not found')
-        return self.known[pod.key]
+        known, written = self.known[pod.key], self._written.get(pod.key)
+        is_newest = written is not None and written.metadata == known.metadata
+        return written if written is not None and is_newest else known
 
     async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
-        return None
+        written = decode_kind("Pod", {**(pod.manifest or {}), "status": status}, strict=False, keeps_manifest=True)
+        if isinstance(written, Pod):
+            self._written[pod.key] = written
 
     async def patch_status(self, pod: Pod, patch: Json) -> None:
         return None
