@@ -119,7 +119,7 @@ def _fitting(engine: Engine, pod: Pod, details: Details, node: str, row: int) ->
 
 
 def _unfit(details: Details, node: str, row: int) -> NodeView:
-    if row not in details.visited and node not in details.extender_reasons:
+    if not details.has_visited(row) and node not in details.extender_reasons:
         return NodeView(node, UNKNOWN if details.search is None else NOT_VISITED)
     refusal = details.refusal(row)
     if refusal is None or not refusal.reasons:
