@@ -17,10 +17,11 @@ from ...live.client.access import Access
 from ...live.client.http import HttpTransport
 from ...live.client.kubeconfig import in_cluster, read_kubeconfig
 from ...live.client.transport import Transport
+from ...live.eventlog.recorder import Recorder
 from ...live.informers.informers import informers_of
 from ...live.informers.store import Handler
 from ...live.scheduler.state import LiveState, Times
-from ...live.scheduler.writes.api import ClusterApi, Recorder
+from ...live.scheduler.writes.api import ClusterApi
 from ..output import note, warn
 from ..setup import Setup
 

@@ -12,16 +12,22 @@ import click
 from ...core.decision.decision import Decision
 from ...live.client.api import Api
 from ...live.client.transport import Transport
+from ...live.eventlog.recorder import Recorder
 from ...live.informers.informers import retries_of
 from ...live.scheduler.dryrun import DryApi, DryRun, NoEvents
+from ...live.scheduler.events import connect_events
 from ...live.scheduler.scheduler import LiveScheduler
 from ...live.scheduler.writes.api import ClusterApi
 from ...live.scheduler.writes.wireapi import WireApi
+from ...live.settings.releases import LIVE_RELEASES
+from ..output import warn
 from ..setup import Setup
 from .live import STATUS, Cluster, cluster_of, connection, follow
 
 Tell = Callable[[Decision], None]
 SHOWN_NODES = 3
+LAST_EVENTS = 2.0
+"""Seconds at the end for events that are not sent yet."""
 
 
 def run_scheduler(
@@ -43,9 +49,22 @@ async def scheduled(
 ) -> int | None:
     """Schedule over *transport* until a signal, or for some seconds; answers the signal."""
     release = cluster.engine.algorithm.release
-    api: ClusterApi = DryApi() if dry_run else WireApi(Api(transport, retries_of(release.client)), release.version)
-    state = cluster.state(api, NoEvents())
-    scheduler = LiveScheduler(state, details=explain)
+    if dry_run:
+        return await _followed(cluster, transport, DryApi(), NoEvents(), explain, tell, seconds)
+    api = WireApi(Api(transport, retries_of(release.client)), release.version)
+    events = await connect_events(transport, LIVE_RELEASES[release.version], say=warn)
+    async with asyncio.TaskGroup() as group:
+        sending = group.create_task(events.run())
+        ended_by = await _followed(cluster, transport, api, events.recorder(cluster.scheduler_name), explain, tell, seconds)
+        await events.drain(LAST_EVENTS)
+        sending.cancel()
+    return ended_by
+
+
+async def _followed(
+    cluster: Cluster, transport: Transport, api: ClusterApi, recorder: Recorder, explain: bool, tell: Tell | None, seconds: float | None
+) -> int | None:  # fmt: skip
+    scheduler = LiveScheduler(cluster.state(api, recorder), details=explain)
     if tell is not None:
         scheduler.on_decision = tell
     return await follow(cluster, transport, DryRun.of(scheduler, api), scheduler, seconds)

@@ -8,6 +8,7 @@ import attrs
 
 from ...api.objects import KubeObject, Pod
 from ...api.reading.decode import decode_kind
+from ..eventlog.reference import About
 from .scheduler import LiveScheduler
 from .state import LiveState
 from .writes.api import ApiError, ClusterApi, Json
@@ -64,7 +65,7 @@ class DryApi:
 class NoEvents:
     """A recorder that records nothing."""
 
-    def event(self, about: KubeObject, kind: str, reason: str, action: str, text: str, related: KubeObject | None = None) -> None:
+    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
         """Do nothing."""
 
 

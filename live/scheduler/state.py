@@ -17,7 +17,8 @@ from ...core.queue.clock import Clock
 from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
-from .writes.api import ClusterApi, Recorder
+from ..eventlog.recorder import Recorder
+from .writes.api import ClusterApi
 
 
 @attrs.frozen

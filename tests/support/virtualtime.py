@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+BEGIN = 1_795_311_696.0
+"""Seconds since 1970 at the start of virtual time."""
+
 
 class Stuck(Exception):
     """All tasks wait, and no timer is set."""
@@ -55,3 +58,18 @@ def run_virtually(work: Coroutine[Any, Any, T], *, until: float | None = None) -
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(limited())
+
+
+def now() -> float:
+    """The time of the running loop."""
+    return asyncio.get_running_loop().time()
+
+
+def wall() -> float:
+    """The time of the running loop as seconds since 1970."""
+    return BEGIN + now()
+
+
+def wall_ns() -> int:
+    """The time of the running loop as nanoseconds since 1970."""
+    return round(wall() * 1e9)

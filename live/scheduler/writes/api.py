@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ....api.objects import KubeObject, Pod
 from ...client.answers import ApiError
 
-__all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "Recorder", "is_not_found", "may_pass", "status_of"]
+__all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "is_not_found", "may_pass", "status_of"]
 
 Json = dict[str, Any]
 
@@ -52,14 +52,6 @@ class ClusterApi(Protocol):
 
     async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
         """Write a volume, for *claim*, or a claim; answers the object with its new version."""
-        ...
-
-
-class Recorder(Protocol):
-    """Records events. It never fails and never waits."""
-
-    def event(self, about: KubeObject, kind: str, reason: str, action: str, text: str, related: KubeObject | None = None) -> None:
-        """An event about an object; *kind* is ``Normal`` or ``Warning``."""
         ...
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import attrs
 
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request
+from kubeclassic.live.eventlog.reference import About
 from kubeclassic.live.informers.informers import Informers, retries_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveState, Times
@@ -107,9 +107,9 @@ class Events:
 
     told: list[Event] = attrs.field(factory=list)
 
-    def event(self, about: KubeObject, kind: str, reason: str, action: str, text: str, related: KubeObject | None = None) -> None:
+    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
         """Keep an event."""
-        self.told.append(Event(about.name, kind, reason, action, text))
+        self.told.append(Event(about.name, type, reason, action, text))
 
 
 @attrs.define

@@ -1,0 +1,1 @@
+"""Events as the API server gets them: counted, gathered, sent."""

@@ -1,0 +1,117 @@
+"""Events of core/v1: sent one at a time, equal ones counted.
+
+Upstream: client-go, tools/record/event.go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any
+
+import attrs
+
+from ..leases.record import in_seconds
+from .clock import Stamp, date
+from .correlator import CoreEvent, Correlator
+from .reference import About, reference
+from .sending import MOST_TRIES, PAUSE, Sender
+
+MOST_WAITING = 1000
+"""As many events wait at most; more are lost."""
+
+
+@attrs.define(eq=False)
+class CoreEvents:
+    """All events of core/v1 of one process. :meth:`run` sends them."""
+
+    sender: Sender
+    version: str
+    """The release, such as ``1.15``."""
+    names_reporter: bool
+    stamp: Stamp
+    correlator: Correlator = attrs.field(factory=Correlator)
+    _waiting: deque[CoreEvent] = attrs.field(factory=deque, init=False)
+    _awake: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+    _is_sending: bool = attrs.field(default=False, init=False)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is left to send."""
+        return not self._waiting and not self._is_sending
+
+    def put(self, component: str, about: About, type: str, reason: str, text: str) -> None:
+        """Take an event; it is lost where too many wait."""
+        if len(self._waiting) >= MOST_WAITING:
+            return
+        now, target = self.stamp(), reference(about)
+        name = f"{target.name}.{now:x}"
+        event = CoreEvent(name=name, about=target, type=type, reason=reason, text=text, component=component, first=now, last=now)
+        self._waiting.append(event)
+        self._awake.set()
+
+    async def run(self) -> None:
+        """Send events until this is cancelled."""
+        while True:
+            await self._awake.wait()
+            self._awake.clear()
+            while self._waiting:
+                self._is_sending = True
+                await self._send(self._waiting.popleft())
+                self._is_sending = False
+
+    async def _send(self, event: CoreEvent) -> None:
+        found = self.correlator.correlate(event, asyncio.get_running_loop().time())
+        if found is None:
+            return
+        for i in range(MOST_TRIES):
+            if await self._try(found):
+                return
+            if i + 1 < MOST_TRIES:
+                await asyncio.sleep(PAUSE * (self.sender.dice.random() if i == 0 else 1))
+        self.sender.say(f"Unable to write event '{found.reason}' of {found.about.namespace}/{found.about.name} (retry limit exceeded!)")
+
+    async def _try(self, event: CoreEvent) -> bool:
+        """Send it once; whether that is the end of it."""
+        folder = f"/api/v1/namespaces/{event.about.namespace or 'default'}/events"
+        status = 404
+        if event.count > 1:
+            changes = {"count": event.count, "lastTimestamp": in_seconds(date(event.last)), "message": event.text}
+            answer = await self.sender.patch(f"{folder}/{event.name}", changes)
+            status = answer.status
+        if status == 404:
+            answer = await self.sender.create(folder, self._written(event))
+        if answer.is_done:
+            meta = answer.found.get("metadata") or {}
+            self.correlator.written(attrs.evolve(event, name=str(meta.get("name", event.name))))
+        return answer.status != 0
+
+    def _written(self, event: CoreEvent) -> dict[str, Any]:
+        return {
+            "kind": "Event",
+            "apiVersion": "v1",
+            "metadata": {"name": event.name, "namespace": event.about.namespace or "default", "creationTimestamp": None},
+            "involvedObject": event.about.written(self.version),
+            "reason": event.reason,
+            "message": event.text,
+            "source": {"component": event.component},
+            "firstTimestamp": in_seconds(date(event.first)),
+            "lastTimestamp": in_seconds(date(event.last)),
+            "count": event.count,
+            "type": event.type,
+            "eventTime": None,
+            "reportingComponent": event.component if self.names_reporter else "",
+            "reportingInstance": "",
+        }
+
+
+@attrs.frozen
+class CoreRecorder:
+    """The events of one scheduler name."""
+
+    events: CoreEvents
+    component: str
+
+    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
+        """Record what happened; core/v1 knows no *action* and no *related* object."""
+        self.events.put(self.component, about, type, reason, text)

@@ -1,0 +1,45 @@
+"""What an event is about."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import attrs
+
+from ...api.objects import Pod
+from ..wire.goform import go_form
+
+
+@attrs.frozen(kw_only=True)
+class Reference:
+    """An object as events name it."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str = ""
+    api_version: str = "v1"
+    resource_version: str = ""
+
+    def written(self, version: str) -> dict[str, Any]:
+        """The reference as JSON, in the form of release *version*."""
+        found = {
+            "kind": self.kind,
+            "namespace": self.namespace,
+            "name": self.name,
+            "uid": self.uid,
+            "apiVersion": self.api_version,
+            "resourceVersion": self.resource_version,
+        }
+        return go_form("ObjectReference", found, version)
+
+
+About: TypeAlias = Pod | Reference
+
+
+def reference(about: About) -> Reference:
+    """The reference to *about*."""
+    if isinstance(about, Reference):
+        return about
+    meta = about.metadata
+    return Reference(kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid, resource_version=meta.resource_version)

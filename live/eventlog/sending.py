@@ -1,0 +1,87 @@
+"""How events reach the API server: which answers end a try, and which are worth another.
+
+Upstream: recordEvent in client-go's tools/record and tools/events, and Request.Do in client-go's rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from ..client.transport import Request, Response, Transport, TransportError
+from ..wire.goform import go_json
+
+MOST_TRIES = 12
+"""How often an event is sent when no answer comes."""
+PAUSE = 10.0
+"""Seconds between such tries."""
+MOST_WAITS = 10
+"""How often an answer with Retry-After is obeyed."""
+PATCH = "application/strategic-merge-patch+json"
+
+
+@attrs.frozen
+class Answer:
+    """What became of one try. Upstream: any answer ends the tries, even 500; only without one the event is sent again."""
+
+    status: int
+    """0: no answer came."""
+    found: Mapping[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the event is written."""
+        return 200 <= self.status < 300
+
+
+@attrs.define
+class Sender:
+    """Writes events."""
+
+    transport: Transport
+    say: Callable[[str], None] = lambda text: None
+    """Gets one line for each event that is lost."""
+    dice: random.Random = attrs.field(factory=random.Random)
+
+    async def create(self, path: str, event: Mapping[str, Any]) -> Answer:
+        """POST *event* to the folder *path*."""
+        return await self._send("POST", path, go_json(event) + b"\n", "application/json")
+
+    async def patch(self, path: str, changes: Mapping[str, Any]) -> Answer:
+        """PATCH the event at *path*."""
+        return await self._send("PATCH", path, go_json(changes), PATCH)
+
+    async def _send(self, method: str, path: str, body: bytes, kind: str) -> Answer:
+        headers = {"Accept": "application/json, */*", "Content-Type": kind}
+        try:
+            response = await self._obeying(Request(method, path, "", body, headers))
+        except TransportError as error:
+            self.say(f"Unable to write event: '{error}' (may retry after sleeping)")
+            return Answer(0)
+        found = _object(response.body)
+        if response.status >= 300 and not (method == "PATCH" and response.status == 404):
+            self.say(f"Server rejected event: '{found.get('message', f'status {response.status}')}' (will not retry!)")
+        return Answer(response.status, found)
+
+    async def _obeying(self, request: Request) -> Response:
+        """The answer, after the waits that the server asked for."""
+        for _ in range(MOST_WAITS):
+            response = await self.transport.send(request)
+            wait = response.headers.get("retry-after", "")
+            if not wait.isdecimal() or not (response.status == 429 or response.status >= 500):
+                return response
+            await asyncio.sleep(int(wait))
+        return await self.transport.send(request)
+
+
+def _object(body: bytes) -> Mapping[str, Any]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,1 @@
+"""The objects by which replicas agree on a leader."""

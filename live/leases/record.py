@@ -1,0 +1,116 @@
+"""What a lock says: who holds it, since when, and for how long.
+
+Upstream: client-go, tools/leaderelection/resourcelock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+
+from ..wire.goform import go_json
+
+ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
+
+
+@attrs.frozen
+class LeaseRecord:
+    """One state of a lock. Its times are those of the holder's clock, so nobody compares them with their own."""
+
+    holder: str = ""
+    """Empty: nobody holds it."""
+    seconds: int = 0
+    """How long the lease lasts without being renewed."""
+    acquired: datetime | None = None
+    renewed: datetime | None = None
+    transitions: int = 0
+    """How often the leader changed."""
+
+
+def moment(text: object) -> datetime | None:
+    """The time that *text* says in RFC 3339; None for anything else."""
+    try:
+        found = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def in_seconds(time: datetime | None) -> str | None:
+    """A time as metav1.Time: in whole seconds, the rest cut off."""
+    return None if time is None else time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def in_micros(time: datetime | None) -> str | None:
+    """A time as metav1.MicroTime."""
+    return None if time is None else time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _integer(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+# --- an annotation --------------------------------------------------------------------------------------------------
+
+
+def read_annotation(found: Mapping[str, Any]) -> LeaseRecord:
+    """The record in the annotation of an Endpoints or ConfigMap; without one, that nobody holds the lock.
+
+    Raises ValueError if it is not JSON.
+    """
+    text = (found.get("metadata", {}).get("annotations") or {}).get(ANNOTATION)
+    data = {} if text is None else json.loads(text)
+    if not isinstance(data, dict):
+        raise ValueError(f"annotation {ANNOTATION}: got {text}, wanted an object")
+    return LeaseRecord(
+        str(data.get("holderIdentity") or ""),
+        _integer(data.get("leaseDurationSeconds")),
+        moment(data.get("acquireTime")),
+        moment(data.get("renewTime")),
+        _integer(data.get("leaderTransitions")),
+    )
+
+
+def write_annotation(found: Mapping[str, Any], record: LeaseRecord) -> dict[str, Any]:
+    """The Endpoints or ConfigMap *found* with *record* as its annotation."""
+    data = {
+        "holderIdentity": record.holder,
+        "leaseDurationSeconds": record.seconds,
+        "acquireTime": in_seconds(record.acquired),
+        "renewTime": in_seconds(record.renewed),
+        "leaderTransitions": record.transitions,
+    }
+    metadata = found.get("metadata") or {}
+    annotations = {**(metadata.get("annotations") or {}), ANNOTATION: go_json(data).decode()}
+    return {**found, "metadata": {**metadata, "annotations": annotations}}
+
+
+# --- a Lease --------------------------------------------------------------------------------------------------------
+
+
+def read_lease(found: Mapping[str, Any]) -> LeaseRecord:
+    """The record in the spec of a Lease."""
+    spec = found.get("spec") or {}
+    return LeaseRecord(
+        str(spec.get("holderIdentity") or ""),
+        _integer(spec.get("leaseDurationSeconds")),
+        moment(spec.get("acquireTime")),
+        moment(spec.get("renewTime")),
+        _integer(spec.get("leaseTransitions")),
+    )
+
+
+def write_lease(found: Mapping[str, Any], record: LeaseRecord) -> dict[str, Any]:
+    """The Lease *found* with *record* as its spec."""
+    spec = {
+        "holderIdentity": record.holder,
+        "leaseDurationSeconds": record.seconds,
+        "acquireTime": in_micros(record.acquired),
+        "renewTime": in_micros(record.renewed),
+        "leaseTransitions": record.transitions,
+    }
+    return {**found, "spec": spec}

@@ -1,0 +1,1 @@
+"""Metrics: which there are, and how they are written."""

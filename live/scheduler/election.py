@@ -1,0 +1,243 @@
+"""Leader election: of several replicas one schedules, and another takes over when it stops.
+
+A replica never compares the times in the lock with its own clock. It only sees that the lock changes: as long as it does, somebody leads.
+So clocks may differ as much as they like, as long as they run at about the same speed.
+
+Upstream: client-go, tools/leaderelection/leaderelection.go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import socket
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+import attrs
+
+from ...exceptions import KubeclassicError
+from ..client.transport import TransportError
+from ..eventlog.recorder import Recorder
+from ..leases.locks import Lock, LockError, LockGoneError
+from ..leases.record import LeaseRecord
+from ..settings.cells import LeaderCells
+
+JITTER = 1.2
+"""A replica that waits for its turn waits one retry period and up to this many more."""
+TOLERANCE = 20.0
+"""Seconds after the end of its lease after which a leader that has not ended calls itself unhealthy."""
+
+
+class LeaderLostError(KubeclassicError):
+    """This replica led, and could not renew its lease in time."""
+
+
+@attrs.frozen(kw_only=True)
+class LeaseTimes:
+    """How long things take, in seconds."""
+
+    lease: float = 15.0
+    """How long others wait after the last change of the lock before one of them takes over."""
+    renew: float = 10.0
+    """How long the leader tries to renew before it gives up."""
+    retry: float = 2.0
+
+
+def new_identity() -> str:
+    """The name of this process among the replicas: that of the host, and something that no other process has."""
+    return f"{socket.gethostname()}_{uuid.uuid4()}"
+
+
+@attrs.define(eq=False)
+class Elector:
+    """One replica. :meth:`lead` waits until it leads, does the work, and ends when it leads no more."""
+
+    lock: Lock
+    cells: LeaderCells
+    times: LeaseTimes = LeaseTimes()
+    identity: str = attrs.field(factory=new_identity)
+    recorders: tuple[Recorder, ...] = ()
+    """Where it is told that this replica became the leader."""
+    say: Callable[[str], None] = lambda text: None
+    """Gets one line for each thing that happens."""
+    on_change: Callable[[bool], None] = lambda leads: None
+    """Told whether this replica leads, at the start and with each change."""
+    wall: Callable[[], float] = time.time
+    """Seconds since 1970, for the times in the lock."""
+    dice: random.Random = attrs.field(factory=random.Random)
+    leads: bool = attrs.field(default=False, init=False)
+    _known: LeaseRecord = attrs.field(default=LeaseRecord(), init=False)
+    _seen: LeaseRecord = attrs.field(default=LeaseRecord(), init=False)
+    _known_since: float = attrs.field(default=-math.inf, init=False)
+    _renewed_at: float = attrs.field(default=-math.inf, init=False)
+
+    # --- what is known ----------------------------------------------------------------------------------------------
+
+    @property
+    def leader(self) -> str:
+        """The holder of the lock as far as it is known here; empty if there is none."""
+        return self._known.holder
+
+    @property
+    def has_lock(self) -> bool:
+        """Whether the lock named this replica when it was last read or written."""
+        return self._known.holder == self.identity
+
+    @property
+    def holds_lease(self) -> bool:
+        """Whether this replica leads and no other one can have taken over yet, even if it heard of the last renewal at once."""
+        return self.leads and _now() < self._renewed_at + self.times.lease
+
+    def fault(self) -> str:
+        """Why the health check ``leaderElection`` fails; empty if it does not.
+
+        Upstream: a replica that waits is healthy, and so is a leader until long after it should have ended.
+        """
+        if not self.has_lock or _now() - self._known_since <= self.times.lease + TOLERANCE:
+            return ""
+        return f"failed election to renew leadership on lease {self.lock.place.partition('/')[2]}"
+
+    # --- leading ----------------------------------------------------------------------------------------------------
+
+    async def lead(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Wait until this replica leads, then run *work* until it ends or the lease is lost.
+
+        Raises :class:`LeaderLostError` when the lease is lost. When the caller cancels this, *work* is cancelled, and then the lock is
+        given back where the release does so.
+        """
+        self.on_change(False)
+        await self.acquire()
+        working, renewing = asyncio.ensure_future(work()), asyncio.ensure_future(self._keep())
+        try:
+            await asyncio.wait((working, renewing), return_when=asyncio.FIRST_COMPLETED)
+            is_lost = renewing.done() and not working.done()
+        finally:
+            await _ended(working, renewing)
+            await self._step_down()
+        if is_lost:
+            renewing.result()
+            raise LeaderLostError("lost lease")
+        working.result()
+
+    async def acquire(self) -> None:
+        """Wait until this replica has the lock."""
+        self.say(f"attempting to acquire leader lease {self.lock.place}...")
+        while not await self.attempt():
+            await asyncio.sleep(self.times.retry * (1 + self.dice.random() * JITTER))
+        self.leads = True
+        self._tell("became leader")
+        self.on_change(True)
+        self.say(f"successfully acquired lease {self.lock.place}")
+
+    async def _keep(self) -> None:
+        while await self._renew():
+            await asyncio.sleep(self.times.retry)
+        self.say(f"failed to renew lease {self.lock.place}: timed out waiting for the condition")
+
+    async def _renew(self) -> bool:
+        """Whether the lease was renewed within the deadline."""
+        try:
+            async with asyncio.timeout(self.times.renew):
+                if not await self.attempt():
+                    await self._retry()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _retry(self) -> None:
+        """Try again at each tick, until it works. Upstream: ticks that come during a try are skipped."""
+        start, tick = _now(), 1
+        while True:
+            tick = max(tick, math.floor((_now() - start) / self.times.retry) + 1)
+            await asyncio.sleep(start + tick * self.times.retry - _now())
+            if await self.attempt():
+                return
+            tick += 1
+
+    async def _step_down(self) -> None:
+        self.leads = False
+        self.on_change(False)
+        if not self.cells.releases:
+            return
+        if self.has_lock:
+            await self._release()
+        self._tell("stopped leading")
+
+    async def _release(self) -> None:
+        now = self._date()
+        record = LeaseRecord("", 1, now, now, self._known.transitions)
+        try:
+            await self.lock.update(record)
+        except (LockError, TransportError) as error:
+            self.say(f"Failed to release lock: {error}")
+            return
+        self._know(record)
+
+    def _tell(self, what: str) -> None:
+        for about in self.lock.references():
+            for recorder in self.recorders:
+                recorder.event(about, "Normal", "LeaderElection", "", f"{self.identity} {what}")
+
+    # --- one try ----------------------------------------------------------------------------------------------------
+
+    async def attempt(self) -> bool:
+        """Try once to get the lock, or to renew it; whether it worked."""
+        start = _now()
+        try:
+            record = await self._write(start)
+        except (LockError, TransportError) as error:
+            self.say(str(error))
+            return False
+        if record is None:
+            self.say(f"lock is held by {self.leader} and has not yet expired")
+            return False
+        self._know(record)
+        self._renewed_at = start
+        return True
+
+    async def _write(self, start: float) -> LeaseRecord | None:
+        """Write the lock; None if another one holds it."""
+        now = self._date()
+        mine = LeaseRecord(self.identity, int(self.times.lease), now, now, 0)
+        try:
+            old = await self.lock.read()
+        except LockGoneError:
+            await self.lock.create(mine)
+            return mine
+        if old != self._seen:
+            self._seen = old
+            self._know(old)
+        if not self.has_lock and self._is_held(old, start):
+            return None
+        if self.has_lock:
+            mine = attrs.evolve(mine, acquired=old.acquired, transitions=old.transitions)
+        else:
+            mine = attrs.evolve(mine, transitions=old.transitions + 1)
+        await self.lock.update(mine)
+        return mine
+
+    def _is_held(self, old: LeaseRecord, start: float) -> bool:
+        if not old.holder and self.cells.free_without_holder:
+            return False
+        return self._known_since + (old.seconds if self.cells.lease_of_record else self.times.lease) > start
+
+    def _know(self, record: LeaseRecord) -> None:
+        self._known, self._known_since = record, _now()
+
+    def _date(self) -> datetime:
+        return datetime.fromtimestamp(self.wall(), UTC)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def _ended(*tasks: asyncio.Future[None]) -> None:
+    """Cancel *tasks* and wait for them; what they raise is read later, or told by the loop."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

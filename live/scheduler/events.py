@@ -1,0 +1,93 @@
+"""What a scheduler tells about pods and itself: Scheduled, FailedScheduling, Preempted, LeaderElection.
+
+The release says in which API group events of pods go; where the server does not have that group they go to core/v1. Events about the
+leader are always of core/v1.
+
+Upstream: cmd/kube-scheduler/app, NewEventBroadcasterAdapter in client-go's tools/events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+import time
+from collections.abc import Callable
+
+import attrs
+
+from ..client.transport import Request, Transport, TransportError
+from ..eventlog.clock import Stamp
+from ..eventlog.core import CoreEvents, CoreRecorder
+from ..eventlog.recorder import Recorder
+from ..eventlog.sending import Sender
+from ..eventlog.series import SeriesEvents, SeriesRecorder
+from ..settings.cells import LiveRelease
+
+LOOK = 0.01
+"""Seconds between two looks whether all is sent."""
+
+
+@attrs.define(eq=False)
+class Events:
+    """The events of one process: recorders that take them, and :meth:`run`, which sends them."""
+
+    core: CoreEvents
+    series: SeriesEvents | None
+    """None: all events go to core/v1."""
+
+    def recorder(self, scheduler_name: str) -> Recorder:
+        """Where events about pods are told, in the name of a scheduler."""
+        if self.series is None:
+            return CoreRecorder(self.core, scheduler_name)
+        return SeriesRecorder(self.series, scheduler_name)
+
+    def leader_recorder(self, scheduler_name: str) -> Recorder:
+        """Where it is told who leads."""
+        return CoreRecorder(self.core, scheduler_name)
+
+    async def run(self) -> None:
+        """Send events until this is cancelled."""
+        if self.series is None:
+            await self.core.run()
+            return
+        await asyncio.gather(self.core.run(), self.series.run())
+
+    async def drain(self, seconds: float) -> None:
+        """Wait until all events are sent, at most *seconds*. :meth:`run` has to run at the same time."""
+        end = asyncio.get_running_loop().time() + seconds
+        while not self._is_idle and asyncio.get_running_loop().time() < end:
+            await asyncio.sleep(LOOK)
+
+    @property
+    def _is_idle(self) -> bool:
+        return self.core.is_idle and (self.series is None or self.series.is_idle)
+
+
+async def connect_events(
+    transport: Transport,
+    release: LiveRelease,
+    *,
+    say: Callable[[str], None] = lambda text: None,
+    wall: Callable[[], int] = time.time_ns,
+    host: str = "",
+    dice: random.Random | None = None,
+) -> Events:
+    """The events of a process; asks the server whether it has the release's API group for them.
+
+    *say* gets a line for each event that is lost, *wall* is the time in nanoseconds since 1970, *host* the name of this machine.
+    """
+    cells, stamp = release.events, Stamp(wall)
+    sender = Sender(transport, say, dice or random.Random())
+    core = CoreEvents(sender, release.version, cells.names_reporter, stamp)
+    if not cells.group or not await _has_group(transport, cells.group):
+        return Events(core, None)
+    return Events(core, SeriesEvents(sender, cells, release.version, host or socket.gethostname(), stamp))
+
+
+async def _has_group(transport: Transport, group: str) -> bool:
+    try:
+        response = await transport.send(Request("GET", f"/apis/{group}", headers={"Accept": "application/json, */*"}))
+    except TransportError:
+        return False
+    return response.status == 200

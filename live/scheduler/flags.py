@@ -1,0 +1,249 @@
+"""What a live scheduler is started with: kube-scheduler's flags and configuration of a release, as one typed value.
+
+Upstream: cmd/kube-scheduler/app/options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.gates import parse_gates
+from ..settings.cells import LiveRelease
+from ..settings.document import Surroundings, load_surroundings
+from ..settings.flagtable import BOOL, FLAGS
+from ..settings.releases import LIVE_RELEASES
+from ..settings.values import FlagError, Values, check_names
+from .election import JITTER, LeaseTimes
+
+LOOPBACK = "127.0.0.1"
+PARKED = "pod-max-in-unschedulable-pods-duration"
+ALWAYS = frozenset(
+    {
+        *("config", "master", "feature-gates", "write-config-to", "scheduler-name", PARKED),
+        *("bind-address", "secure-port", "tls-cert-file", "tls-private-key-file"),
+    }
+)
+"""Flags that count beside ``--config``."""
+
+
+@attrs.frozen(kw_only=True)
+class ClientSettings:
+    """How the API server is reached."""
+
+    kubeconfig: str = ""
+    """Empty: as a pod of the cluster."""
+    master: str = ""
+    qps: float = 50.0
+    burst: int = 100
+
+
+@attrs.frozen(kw_only=True)
+class ElectionSettings:
+    """Which lock names the leader."""
+
+    kind: str
+    namespace: str = "kube-system"
+    name: str = "kube-scheduler"
+    times: LeaseTimes = attrs.field(factory=LeaseTimes)
+
+
+@attrs.frozen(kw_only=True)
+class Listener:
+    """An address at which health, metrics and configuration can be asked for."""
+
+    address: str = LOOPBACK
+    port: int
+    certificate: str = ""
+    """A file in PEM; empty: plain HTTP."""
+    key: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class AlgorithmSettings:
+    """Which algorithm a release with predicates and priorities runs, as flags say it; without any, its default."""
+
+    provider: str = ""
+    policy_file: str = ""
+    policy_config_map: tuple[str, str] | None = None
+    """Namespace and name."""
+    hard_pod_affinity_weight: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class RunSettings:
+    """All that a live scheduler is started with, but for what its configuration says about scheduling."""
+
+    release: LiveRelease
+    scheduler_name: str = ""
+    """Empty: as the configuration says, else ``default-scheduler``."""
+    config: str = ""
+    """The file of the configuration; empty: the defaults."""
+    document: Mapping[str, Any] = attrs.field(factory=dict)
+    """The configuration as it was read."""
+    write_config_to: str = ""
+    client: ClientSettings = ClientSettings()
+    election: ElectionSettings | None = None
+    """None: no leader is elected."""
+    listeners: tuple[Listener, ...] = ()
+    profiling: bool = False
+    algorithm: AlgorithmSettings = AlgorithmSettings()
+    gates: Mapping[str, bool] = attrs.field(factory=dict)
+    longest_parked: float | None = None
+    """Seconds after which a pod that fits nowhere is tried again; None: as the release does."""
+    notes: tuple[str, ...] = ()
+    """What was given and has no effect, with the reason."""
+
+
+def split_flags(arguments: Sequence[str]) -> dict[str, str]:
+    """Flag -> text of ``--flag=text``, ``--flag text`` and, for switches, ``--flag``; the last one of a name counts.
+
+    >>> split_flags(["--leader-elect", "--port=0", "--config", "a.yaml", "-v=4"])
+    {'leader-elect': 'true', 'port': '0', 'config': 'a.yaml', 'v': '4'}
+    """
+    found: dict[str, str] = {}
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.lstrip("-").partition("=")
+        if not argument.startswith("-") or not name:
+            raise FlagError(f'got the argument "{argument}", wanted flags only')
+        if not equals:
+            is_switch = name in FLAGS and FLAGS[name].kind == BOOL
+            value = "true" if is_switch else next(rest, "")
+            if not is_switch and not value:
+                raise FlagError(f"--{name}: got nothing, wanted a value")
+        found[name] = value
+    return found
+
+
+def read_settings(given: Mapping[str, str], version: str) -> RunSettings:
+    """The settings of release *version* that the flags *given* make, each as the text that was typed.
+
+    Raises :class:`FlagError`, and what :func:`~kubeclassic.live.settings.document.load_surroundings` raises.
+    """
+    release = LIVE_RELEASES[version]
+    check_names(given, release)
+    values = Values(given, release)
+    file = values.text("config")
+    found = load_surroundings(file, release.config_versions) if file else Surroundings()
+    flags = attrs.evolve(values, given=dict(_counting(given, release))) if file else values
+    return RunSettings(
+        release=release,
+        scheduler_name=flags.text("scheduler-name", found.scheduler_name),
+        config=file,
+        document=found.document,
+        write_config_to=values.text("write-config-to"),
+        client=_client(flags, found),
+        election=_election(flags, found),
+        listeners=tuple(_listeners(flags, found)),
+        profiling=flags.switch("profiling", found.enable_profiling),
+        algorithm=_algorithm(flags),
+        gates=parse_gates(values.text("feature-gates")),
+        longest_parked=flags.seconds(PARKED, 0.0) if PARKED in flags.given else None,
+        notes=tuple(_notes(given, flags.given, file)),
+    )
+
+
+def _counting(given: Mapping[str, str], release: LiveRelease) -> Iterator[tuple[str, str]]:
+    """The flags that count beside ``--config``. Upstream: the others are not read then."""
+    for name, value in given.items():
+        is_election = name.startswith("leader-elect") and release.config_flags
+        if name in ALWAYS or is_election or FLAGS[name].word:
+            yield name, value
+
+
+def _notes(given: Mapping[str, str], counting: Mapping[str, str], file: str) -> Iterator[str]:
+    for name in given:
+        if FLAGS[name].word:
+            yield f"--{name} has no effect: {FLAGS[name].word}"
+        elif name not in counting:
+            yield f"--{name} has no effect beside --config {file}, as in the original"
+
+
+# --- the parts ------------------------------------------------------------------------------------------------------
+
+
+def _client(flags: Values, found: Surroundings) -> ClientSettings:
+    connection = found.client_connection
+    return ClientSettings(
+        kubeconfig=flags.text("kubeconfig", connection.kubeconfig),
+        master=flags.text("master"),
+        qps=flags.number("kube-api-qps", connection.qps or 50.0),
+        burst=flags.whole("kube-api-burst", connection.burst or 100),
+    )
+
+
+def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
+    said, cells = found.leader_election, flags.release.leader
+    if not flags.switch("leader-elect", said.leader_elect):
+        return None
+    times = LeaseTimes(
+        lease=flags.seconds("leader-elect-lease-duration", said.lease_duration or 15.0),
+        renew=flags.seconds("leader-elect-renew-deadline", said.renew_deadline or 10.0),
+        retry=flags.seconds("leader-elect-retry-period", said.retry_period or 2.0),
+    )
+    _check_times(times)
+    kind = flags.text("leader-elect-resource-lock", said.resource_lock or cells.default_lock)
+    if kind not in cells.locks:
+        raise FlagError(f"couldn't create resource lock: {cells.removed_locks.get(kind, f'Invalid lock-type {kind}')}")
+    name = said.lock_object_name or said.resource_name or "kube-scheduler"
+    namespace = said.lock_object_namespace or said.resource_namespace or "kube-system"
+    return ElectionSettings(
+        kind=kind,
+        name=flags.text("leader-elect-resource-name", flags.text("lock-object-name", name)),
+        namespace=flags.text("leader-elect-resource-namespace", flags.text("lock-object-namespace", namespace)),
+        times=times,
+    )
+
+
+def _check_times(times: LeaseTimes) -> None:
+    if times.lease <= times.renew:
+        raise FlagError("leaseDuration must be greater than renewDeadline")
+    if times.renew <= JITTER * times.retry:
+        raise FlagError("renewDeadline must be greater than retryPeriod*JitterFactor")
+    if times.retry <= 0:
+        raise FlagError("retryPeriod must be greater than zero")
+
+
+def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:
+    """Where to listen. Without an address it is loopback, other than upstream, as callers are not asked who they are."""
+    serving, certificate, key = flags.release.serving, flags.text("tls-cert-file"), flags.text("tls-private-key-file")
+    if bool(certificate) != bool(key):
+        raise FlagError("--tls-cert-file and --tls-private-key-file: got one of them, wanted both or none")
+    secure = flags.text("bind-address", LOOPBACK)
+    if serving.port_flag == "secure-port":
+        if port := flags.port("secure-port", serving.port):
+            yield Listener(address=secure, port=port, certificate=certificate, key=key)
+        return
+    places = [_place(address) for address in (found.healthz_bind_address, found.metrics_bind_address) if address is not None]
+    given = (flags.text("address", LOOPBACK), flags.port("port", serving.port))
+    for address, port in dict.fromkeys(places or [given]):
+        if port:
+            yield Listener(address=address, port=port)
+    if certificate and (port := flags.port("secure-port", 10259)):
+        yield Listener(address=secure, port=port, certificate=certificate, key=key)
+
+
+def _place(written: str) -> tuple[str, int]:
+    """Host and port of ``host:port``; port 0 for an empty text."""
+    host, colon, port = written.rpartition(":")
+    if written and (not colon or not port.isdecimal() or int(port) > 65535):
+        raise FlagError(f'healthzBindAddress or metricsBindAddress: got "{written}", wanted an address such as 127.0.0.1:10251')
+    return (host.strip("[]") or LOOPBACK), int(port or 0)
+
+
+def _algorithm(flags: Values) -> AlgorithmSettings:
+    """Upstream: the Policy's file with ``--use-legacy-policy-config`` or without a ConfigMap, then the ConfigMap, then the provider."""
+    file, config_map = flags.text("policy-config-file"), flags.text("policy-configmap")
+    is_legacy = flags.switch("use-legacy-policy-config", False)
+    if is_legacy and not file:
+        raise FlagError("policyConfigFile: Required value: required when --use-legacy-policy-config is true")
+    weight = flags.whole("hard-pod-affinity-symmetric-weight", 0) if "hard-pod-affinity-symmetric-weight" in flags.given else None
+    if file and (is_legacy or not config_map):
+        return AlgorithmSettings(policy_file=file, hard_pod_affinity_weight=weight)
+    if config_map:
+        place = (flags.text("policy-configmap-namespace", "kube-system") or "kube-system", config_map)
+        return AlgorithmSettings(policy_config_map=place, hard_pod_affinity_weight=weight)
+    return AlgorithmSettings(provider=flags.text("algorithm-provider"), hard_pod_affinity_weight=weight)

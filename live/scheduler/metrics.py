@@ -1,0 +1,222 @@
+"""What a scheduler counts and measures, by the names of its release, so that old dashboards work.
+
+A release shows what it has; what it does not know is taken and not shown.
+
+Upstream: pkg/scheduler/metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeAlias
+
+import attrs
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+
+from ..measures.tables import COUNTER, GAUGE, GROUPS, HISTOGRAM, SUMMARY, Feed, Metric
+from ..measures.writing import Quantiles, Sample, go_number, lines
+from ..settings.cells import LiveRelease
+
+Result: TypeAlias = Literal["scheduled", "unschedulable", "error"]
+Operation: TypeAlias = Literal["predicate_evaluation", "priority_evaluation", "preemption_evaluation", "binding"]
+_OPERATIONS: Mapping[str, Feed] = {
+    "predicate_evaluation": Feed.PREDICATES,
+    "priority_evaluation": Feed.PRIORITIES,
+    "preemption_evaluation": Feed.PREEMPTION,
+    "binding": Feed.BINDING,
+}
+
+
+class SchedulerMetrics:
+    """All metrics of one scheduler, in a registry of its own. Times are in seconds."""
+
+    def __init__(self, release: LiveRelease, *, with_process: bool = True) -> None:
+        """The metrics of *release*, all 0; *with_process*: those of this process too, where the system tells them."""
+        self._release, self._with_process = release, with_process
+        self.reset()
+
+    def reset(self) -> None:
+        """Set everything back, as ``DELETE /metrics`` does."""
+        self._registry = CollectorRegistry()
+        names = (*self._release.metrics, "requests")
+        self._instruments = [_instrument(metric, self._registry) for name in names for metric in GROUPS[name]]
+        self._fed: dict[Feed, list[_Instrument]] = {}
+        for instrument in self._instruments:
+            self._fed.setdefault(instrument.metric.feed, []).append(instrument)
+        self._process = CollectorRegistry()
+        if self._with_process:
+            ProcessCollector(registry=self._process)
+
+    def text(self) -> str:
+        """What ``/metrics`` answers."""
+        found = {instrument.metric.name: "\n".join(instrument.lines(self._release.stability)) for instrument in self._instruments}
+        found.update(self._process_lines())
+        return "".join(f"{found[name]}\n" for name in sorted(found) if found[name])
+
+    def _process_lines(self) -> Iterator[tuple[str, str]]:
+        for family in self._process.collect():
+            name = f"{family.name}_total" if family.type == COUNTER else family.name
+            samples = [Sample("", sample.labels, sample.value) for sample in family.samples]
+            yield name, "\n".join(lines(name, family.type, family.documentation, samples))
+
+    # --- a pod's way ------------------------------------------------------------------------------------------------
+
+    def attempt(self, result: Result, seconds: float, profile: str = "") -> None:
+        """One attempt to schedule a pod came to its end after *seconds*."""
+        self._feed(Feed.ATTEMPT, 1, result=result, profile=profile)
+        self._feed(Feed.ATTEMPT_TIME, seconds, result=result, profile=profile)
+
+    def algorithm(self, seconds: float) -> None:
+        """A node was found for a pod."""
+        self._feed(Feed.ALGORITHM, seconds)
+
+    def operation(self, name: Operation, seconds: float) -> None:
+        """A part of an attempt took *seconds*."""
+        self._feed(_OPERATIONS[name], seconds)
+        self._feed(Feed.OPERATION, seconds, operation=name)
+
+    def end_to_end(self, seconds: float) -> None:
+        """A pod was bound, *seconds* after its attempt began."""
+        self._feed(Feed.END_TO_END, seconds)
+
+    def scheduled(self, attempts: int, seconds: float) -> None:
+        """A pod was bound at last, after so many attempts and *seconds* after it first came into the queue."""
+        self._feed(Feed.SCHEDULED_TRIES, attempts)
+        self._feed(Feed.SCHEDULED_TIME, seconds, attempts=str(attempts) if attempts < 15 else "15+")
+
+    def preemption_attempt(self) -> None:
+        """A pod tried to make others leave."""
+        self._feed(Feed.PREEMPTIONS, 1)
+
+    def victims(self, count: int) -> None:
+        """So many pods have to leave for one."""
+        self._feed(Feed.VICTIMS, count)
+
+    # --- the framework ----------------------------------------------------------------------------------------------
+
+    def extension_point(self, point: str, status: str, profile: str, seconds: float) -> None:
+        """All plugins of a point have run."""
+        self._feed(Feed.POINT, seconds, extension_point=point, status=status, profile=profile)
+
+    def plugin(self, plugin: str, point: str, status: str, seconds: float) -> None:
+        """One plugin has run."""
+        self._feed(Feed.PLUGIN, seconds, plugin=plugin, extension_point=point, status=status)
+
+    def evaluation(self, plugin: str, point: str, profile: str, count: int = 1) -> None:
+        """A plugin was asked *count* times."""
+        self._feed(Feed.EVALUATION, count, plugin=plugin, extension_point=point, profile=profile)
+
+    def permit_wait(self, result: str, seconds: float) -> None:
+        """A pod waited to be permitted."""
+        self._feed(Feed.PERMIT, seconds, result=result)
+
+    def unschedulable(self, plugin: str, profile: str, change: int) -> None:
+        """So many pods more (or fewer) wait because of *plugin*."""
+        self._feed(Feed.REASON, change, adds=True, plugin=plugin, profile=profile)
+
+    # --- queue, cache, volumes --------------------------------------------------------------------------------------
+
+    def pending(self, *, active: int, backoff: int, unschedulable: int, gated: int = 0) -> None:
+        """How many pods wait, by queue."""
+        for queue, count in (("active", active), ("backoff", backoff), ("unschedulable", unschedulable), ("gated", gated)):
+            if queue != "gated" or "pending, framework" in self._release.metrics:
+                self._feed(Feed.PENDING, count, queue=queue)
+
+    def incoming(self, queue: str, event: str) -> None:
+        """A pod came into *queue* because of *event*."""
+        self._feed(Feed.INCOMING, 1, queue=queue, event=event)
+
+    def cache(self, *, nodes: int, pods: int, assumed: int) -> None:
+        """How much the cache holds."""
+        for kind, count in (("nodes", nodes), ("pods", pods), ("assumed_pods", assumed)):
+            self._feed(Feed.CACHE, count, type=kind)
+
+    def tasks(self, operation: str, count: int) -> None:
+        """So many tasks do *operation* now, such as ``binding``."""
+        self._feed(Feed.TASKS, count, operation=operation)
+
+    def volumes(self, operation: str, seconds: float, *, is_failed: bool = False) -> None:
+        """A step with volumes was made: ``predicate``, ``assume`` or ``bind``."""
+        if is_failed:
+            self._feed(Feed.VOLUME_ERROR, 1, operation=operation)
+        else:
+            self._feed(Feed.VOLUME, seconds, operation=operation)
+
+    def volume_decisions(self, operation: str) -> None:
+        """The decisions about a pod's volumes were kept or dropped: ``add`` or ``delete``."""
+        self._feed(Feed.VOLUME_CACHE, 1, operation=operation)
+
+    def equivalence(self, *, hits: int = 0, misses: int = 0, writes: int = 0) -> None:
+        """How often the equivalence cache was asked and written."""
+        self._feed(Feed.EQUIVALENCE_LOOKUP, hits, result="hit")
+        self._feed(Feed.EQUIVALENCE_LOOKUP, misses, result="miss")
+        self._feed(Feed.EQUIVALENCE_WRITE, writes, result="success")
+
+    # --- around -----------------------------------------------------------------------------------------------------
+
+    def leader(self, name: str, leads: bool) -> None:
+        """Whether this replica leads by the lock *name*."""
+        self._feed(Feed.LEADER, int(leads), name=name)
+
+    def request(self, method: str, code: int, host: str) -> None:
+        """The API server answered with *code*; 0: it did not."""
+        self._feed(Feed.REQUEST, 1, method=method, code=str(code) if code else "<error>", host=host)
+
+    def _feed(self, feed: Feed, value: float, *, adds: bool = False, **labels: str) -> None:
+        for instrument in self._fed.get(feed, ()):
+            instrument.take(value, labels, adds)
+
+
+@attrs.define(eq=False)
+class _Instrument:
+    """A metric and its numbers."""
+
+    metric: Metric
+    counted: Counter | Gauge | Histogram | None
+    summaries: dict[tuple[str, ...], Quantiles] = attrs.field(factory=dict)
+
+    def take(self, value: float, labels: Mapping[str, str], adds: bool) -> None:
+        """Count or measure *value*."""
+        values = tuple(labels[name] for name in self.metric.labels)
+        if self.counted is None:
+            self.summaries.setdefault(values, Quantiles()).observe(value)
+            return
+        child = self.counted.labels(*values) if values else self.counted
+        if isinstance(child, Histogram):
+            child.observe(value if self.metric.scale == 1 else int(value * self.metric.scale))
+        elif isinstance(child, Gauge) and self.metric.kind == GAUGE and not adds:
+            child.set(value)
+        else:
+            child.inc(value)
+
+    def lines(self, has_stability: bool) -> Iterator[str]:
+        """The metric as text."""
+        metric = self.metric
+        help = f"[{metric.stability}] {metric.help}" if has_stability else metric.help
+        return lines(metric.name, metric.kind, help, self._samples())
+
+    def _samples(self) -> Iterator[Sample]:
+        if self.counted is None:
+            for values in sorted(self.summaries):
+                yield from self.summaries[values].samples(dict(zip(self.metric.labels, values, strict=True)))
+            return
+        for family in self.counted.collect():
+            for sample in family.samples:
+                if not sample.name.endswith("_created"):
+                    labels = {key: go_number(float(value)) if key == "le" else value for key, value in sample.labels.items()}
+                    yield Sample(sample.name.removeprefix(self.metric.name), labels, sample.value)
+
+
+def _instrument(metric: Metric, registry: CollectorRegistry) -> _Instrument:
+    if metric.kind == SUMMARY:
+        return _Instrument(metric, None)
+    made: Counter | Gauge | Histogram
+    if metric.kind == HISTOGRAM:
+        made = Histogram(metric.name, metric.help, metric.labels, registry=registry, buckets=metric.buckets)
+    elif metric.kind == COUNTER and metric.name.endswith("_total"):
+        made = Counter(metric.name, metric.help, metric.labels, registry=registry)
+    else:  # prometheus-client would add _total to the names of other counters.
+        made = Gauge(metric.name, metric.help, metric.labels, registry=registry)
+    for values in metric.starts:
+        made.labels(*values)
+    return _Instrument(metric, made)

@@ -1,0 +1,123 @@
+"""What ``/configz`` shows, the configuration with its defaults by the names of the Go fields, and the same as a file.
+
+Upstream: k8s.io/component-base/configz, which writes the internal type. Of profiles only what was given is shown, without defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..leases.locks import go_duration
+from ..scheduler.flags import ElectionSettings, RunSettings
+
+_SPELLED = {"qps": "QPS", "apiVersion": "apiVersion"}
+
+
+def componentconfig(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
+    """The configuration of a scheduler that was started with *settings*."""
+    if settings.release.config_flags:
+        return _framework(settings)
+    return _classic(settings, default_percentage)
+
+
+def config_document(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
+    """The same as a file of the release's configuration API, as ``--write-config-to`` writes it; keys in alphabetical order."""
+    shown = {key: value for key, value in componentconfig(settings, default_percentage).items() if value not in (None, "")}
+    shown |= {"ApiVersion": shown.pop("apiVersion", settings.release.config_versions[0]), "Kind": "KubeSchedulerConfiguration"}
+    given = settings.document
+    written: dict[str, Any] = _untitled(shown)
+    return {key: given.get(key, value) if key in ("profiles", "extenders") else value for key, value in sorted(written.items())}
+
+
+def _untitled(value: Any) -> Any:
+    """JSON with its keys as the API calls them, without nulls."""
+    if not isinstance(value, Mapping):
+        return value
+    keys = {key: "qps" if key == "QPS" else key[:1].lower() + key[1:] for key in value}
+    return {keys[key]: _untitled(value[key]) for key in sorted(value) if value[key] is not None}
+
+
+def _classic(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
+    given = settings.document
+    address = _address(settings)
+    return {
+        "SchedulerName": settings.scheduler_name or "default-scheduler",
+        "AlgorithmSource": _source(settings),
+        "HardPodAffinitySymmetricWeight": settings.algorithm.hard_pod_affinity_weight or given.get("hardPodAffinitySymmetricWeight") or 1,
+        "LeaderElection": _election(settings, "LockObjectNamespace", "LockObjectName"),
+        "ClientConnection": _client(settings),
+        "HealthzBindAddress": address,
+        "MetricsBindAddress": address,
+        "EnableProfiling": settings.profiling,
+        "EnableContentionProfiling": False,
+        "DisablePreemption": bool(given.get("disablePreemption")),
+        "PercentageOfNodesToScore": given.get("percentageOfNodesToScore") or default_percentage,
+        "BindTimeoutSeconds": given.get("bindTimeoutSeconds", 600),
+        "Plugins": None,
+        "PluginConfig": None,
+    }
+
+
+def _framework(settings: RunSettings) -> dict[str, Any]:
+    given = settings.document
+    profiles = _titled(given.get("profiles")) or [{"SchedulerName": settings.scheduler_name or "default-scheduler"}]
+    return {
+        "apiVersion": given.get("apiVersion", settings.release.config_versions[0]),
+        "Parallelism": given.get("parallelism", 16),
+        "LeaderElection": _election(settings, "ResourceName", "ResourceNamespace"),
+        "ClientConnection": _client(settings),
+        "HealthzBindAddress": "",
+        "MetricsBindAddress": "",
+        "EnableProfiling": settings.profiling,
+        "EnableContentionProfiling": False,
+        "PercentageOfNodesToScore": given.get("percentageOfNodesToScore", 0),
+        "PodInitialBackoffSeconds": given.get("podInitialBackoffSeconds", 1),
+        "PodMaxBackoffSeconds": given.get("podMaxBackoffSeconds", 10),
+        "Profiles": profiles,
+        "Extenders": _titled(given.get("extenders")),
+    }
+
+
+def _election(settings: RunSettings, *names: str) -> dict[str, Any]:
+    election = settings.election or ElectionSettings(kind=settings.release.leader.default_lock)
+    return {
+        "LeaderElect": settings.election is not None,
+        "LeaseDuration": go_duration(election.times.lease),
+        "RenewDeadline": go_duration(election.times.renew),
+        "RetryPeriod": go_duration(election.times.retry),
+        "ResourceLock": election.kind,
+        **{name: election.namespace if name.endswith("Namespace") else election.name for name in names},
+    }
+
+
+def _client(settings: RunSettings) -> dict[str, Any]:
+    client = settings.client
+    qps = int(client.qps) if client.qps == int(client.qps) else client.qps
+    common = {"AcceptContentTypes": "", "ContentType": "application/json", "QPS": qps, "Burst": client.burst}
+    return {"Kubeconfig": client.kubeconfig, **common}
+
+
+def _address(settings: RunSettings) -> str:
+    plain = [listener for listener in settings.listeners if not listener.certificate]
+    return f"{plain[0].address}:{plain[0].port}" if plain else ""
+
+
+def _source(settings: RunSettings) -> dict[str, Any]:
+    algorithm, given = settings.algorithm, settings.document.get("algorithmSource")
+    if isinstance(given, Mapping):
+        named = _titled(given)
+        return {"Policy": named.get("Policy"), "Provider": named.get("Provider")}
+    if algorithm.policy_file:
+        return {"Policy": {"File": {"Path": algorithm.policy_file}, "ConfigMap": None}, "Provider": None}
+    if algorithm.policy_config_map is not None:
+        namespace, name = algorithm.policy_config_map
+        return {"Policy": {"File": None, "ConfigMap": {"Namespace": namespace, "Name": name}}, "Provider": None}
+    return {"Policy": None, "Provider": algorithm.provider or "DefaultProvider"}
+
+
+def _titled(value: Any) -> Any:
+    """JSON with its keys as Go fields are called."""
+    if isinstance(value, Mapping):
+        return {_SPELLED.get(key, key[:1].upper() + key[1:]): _titled(item) for key, item in value.items()}
+    return [_titled(item) for item in value] if isinstance(value, list) else value

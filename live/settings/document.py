@@ -1,0 +1,107 @@
+"""The part of a KubeSchedulerConfiguration that is not about scheduling: the client, the lock, addresses.
+
+Upstream: pkg/scheduler/apis/config and k8s.io/component-base/config, with their defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from ...api.meaning.durations import parse_duration
+from ...api.reading.derive import Field, Schema
+from ...api.reading.documents import read_documents
+from ...api.reading.fields import Mismatch
+from ...exceptions import PolicyError
+
+KIND = "KubeSchedulerConfiguration"
+
+
+def _seconds(value: Any) -> float:
+    found = parse_duration(value) if isinstance(value, str) else None
+    if found is None:
+        raise Mismatch(value, "a duration such as 15s")
+    return found
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Mismatch(value, "a number")
+    return float(value)
+
+
+@attrs.frozen(kw_only=True)
+class LeaderElection:
+    """The key ``leaderElection``. Empty texts and zeros stand for the defaults; times are in seconds."""
+
+    leader_elect: bool = True
+    lease_duration: float = 0.0
+    renew_deadline: float = 0.0
+    retry_period: float = 0.0
+    resource_lock: str = ""
+    lock_object_name: str = ""
+    lock_object_namespace: str = ""
+    resource_name: str = ""
+    resource_namespace: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class ClientConnection:
+    """The key ``clientConnection``."""
+
+    kubeconfig: str = ""
+    content_type: str = ""
+    accept_content_types: str = ""
+    qps: float = 0
+    burst: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Surroundings:
+    """What a configuration says about all that is not scheduling."""
+
+    kind: str = ""
+    api_version: str = ""
+    scheduler_name: str = ""
+    leader_election: LeaderElection = LeaderElection()
+    client_connection: ClientConnection = ClientConnection()
+    healthz_bind_address: str | None = None
+    metrics_bind_address: str | None = None
+    enable_profiling: bool = False
+    document: Mapping[str, Any] = attrs.field(factory=dict, metadata={"unread": True})
+    """The whole of it, as it was read."""
+
+
+_SCHEMA = Schema(
+    {
+        LeaderElection: {name: Field(read=_seconds) for name in ("lease_duration", "renew_deadline", "retry_period")},
+        ClientConnection: {"qps": Field(read=_number)},
+    }
+)
+
+
+def load_surroundings(file: str, versions: tuple[str, ...]) -> Surroundings:
+    """What the configuration in *file* says; its apiVersion has to be one of *versions*.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError` or ``ManifestError``, which say where and what.
+    """
+    documents = list(read_documents(file))
+    if len(documents) != 1:
+        raise PolicyError(f"{file}: got {len(documents)} documents, wanted one {KIND}")
+    document = documents[0]
+    return read_surroundings(document.data, document.where, versions)
+
+
+def read_surroundings(document: Mapping[str, Any], where: str, versions: tuple[str, ...]) -> Surroundings:
+    """What *document*, the JSON form of a configuration, says."""
+    try:
+        found = _SCHEMA.reader(Surroundings)(document)
+    except Mismatch as mismatch:
+        raise PolicyError(f"{where}: {mismatch}") from None
+    if found.kind != KIND:
+        raise PolicyError(f'{where}: kind: got "{found.kind}", wanted {KIND}')
+    if found.api_version not in versions:
+        raise PolicyError(f'{where}: apiVersion: got "{found.api_version}", wanted {" or ".join(versions)}')
+    return attrs.evolve(found, document=document)

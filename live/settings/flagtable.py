@@ -1,0 +1,133 @@
+"""kube-scheduler's flags: what they take, what they are by default, and what becomes of those that mean nothing here.
+
+Upstream: cmd/kube-scheduler/app/options, and the options of k8s.io/apiserver and k8s.io/component-base that it takes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+TEXT, BOOL, WHOLE, NUMBER, DURATION = "text", "bool", "whole", "number", "duration"
+
+
+@attrs.frozen
+class Flag:
+    """One flag."""
+
+    name: str
+    kind: str
+    help: str
+    word: str = ""
+    """Why the flag has no effect here; empty: it has."""
+    is_refused: bool = False
+    """A flag without effect ends the program, as leaving it out would be less than what was asked for; else it is noted."""
+
+
+_LOGS = "notes go to standard error; -v says more"
+_CALLERS = "callers are not asked who they are: keep the address on loopback, or put a proxy before it"
+_CIPHERS = "versions and ciphers are those of Python's ssl; put a proxy before the port to choose them"
+
+_SERVED = (
+    Flag("config", TEXT, "A KubeSchedulerConfiguration."),
+    Flag("write-config-to", TEXT, "Write the configuration to this file and end."),
+    Flag("master", TEXT, "The URL of the API server; replaces that of the kubeconfig."),
+    Flag("kubeconfig", TEXT, "How to reach the API server."),
+    Flag("kube-api-qps", NUMBER, "How many requests a second the API server gets, in the long run."),
+    Flag("kube-api-burst", WHOLE, "How many requests it gets at once."),
+    Flag("scheduler-name", TEXT, "Schedule the pods that ask for this one."),
+    Flag("feature-gates", TEXT, "Gates that differ from the release's defaults: A=true,B=false."),
+    Flag("profiling", BOOL, "Answer /debug/pprof/, to callers on this machine only."),
+    Flag("leader-elect", BOOL, "Schedule only while leading."),
+    Flag("leader-elect-lease-duration", DURATION, "How long others wait after the leader's last renewal."),
+    Flag("leader-elect-renew-deadline", DURATION, "How long the leader tries to renew before it ends."),
+    Flag("leader-elect-retry-period", DURATION, "The time between two tries."),
+    Flag("leader-elect-resource-lock", TEXT, "The kind of object that names the leader."),
+    Flag("leader-elect-resource-name", TEXT, "Its name."),
+    Flag("leader-elect-resource-namespace", TEXT, "Its namespace."),
+    Flag("lock-object-name", TEXT, "Its name."),
+    Flag("lock-object-namespace", TEXT, "Its namespace."),
+    Flag("algorithm-provider", TEXT, "DefaultProvider or ClusterAutoscalerProvider."),
+    Flag("policy-config-file", TEXT, "A Policy."),
+    Flag("policy-configmap", TEXT, "A ConfigMap that holds the Policy; it is read once."),
+    Flag("policy-configmap-namespace", TEXT, "Its namespace."),
+    Flag("use-legacy-policy-config", BOOL, "Take the Policy's file even if there is a ConfigMap."),
+    Flag("hard-pod-affinity-symmetric-weight", WHOLE, "The weight of the required affinity of other pods in scoring, 1 to 100."),
+    Flag("address", TEXT, "Where to listen."),
+    Flag("port", WHOLE, "The port to listen on; 0: do not listen."),
+    Flag("bind-address", TEXT, "Where to listen."),
+    Flag("secure-port", WHOLE, "The port to listen on; 0: do not listen."),
+    Flag("tls-cert-file", TEXT, "The certificate to answer with, in PEM."),
+    Flag("tls-private-key-file", TEXT, "Its key."),
+    Flag("pod-max-in-unschedulable-pods-duration", DURATION, "After this time a pod that fits nowhere is tried again."),
+)
+_NOTED = (
+    Flag("kube-api-content-type", TEXT, "", "requests are always JSON"),
+    Flag("contention-profiling", BOOL, "", "there are no Go locks to profile"),
+    Flag("failure-domains", TEXT, "", "the original does not read it either"),
+    Flag("http2-max-streams-per-connection", WHOLE, "", "answers are HTTP/1.1"),
+    Flag("permit-port-sharing", BOOL, "", "a port is listened on once"),
+    Flag("permit-address-sharing", BOOL, "", "an address is listened on once"),
+    Flag("cert-dir", TEXT, "", "no certificate is made: name one by --tls-cert-file"),
+    *(
+        Flag(f"authentication-{name}", kind, "", _CALLERS)
+        for name, kind in (
+            ("kubeconfig", TEXT), ("skip-lookup", BOOL), ("token-webhook-cache-ttl", DURATION), ("tolerate-lookup-failure", BOOL),
+        )
+    ),
+    *(
+        Flag(f"authorization-{name}", kind, "", _CALLERS)
+        for name, kind in (
+            ("always-allow-paths", TEXT), ("kubeconfig", TEXT),
+            ("webhook-cache-authorized-ttl", DURATION), ("webhook-cache-unauthorized-ttl", DURATION),
+        )
+    ),
+    *(
+        Flag(f"requestheader-{name}", TEXT, "", _CALLERS)
+        for name in ("allowed-names", "client-ca-file", "extra-headers-prefix", "group-headers", "username-headers")
+    ),
+    *(Flag(name, kind, "", _LOGS) for name, kind in (
+        ("v", TEXT), ("vmodule", TEXT), ("logtostderr", BOOL), ("alsologtostderr", BOOL), ("log-dir", TEXT), ("log-file", TEXT),
+        ("log-flush-frequency", DURATION), ("stderrthreshold", TEXT), ("log-backtrace-at", TEXT),
+    )),
+    *(Flag(name, kind, "", _LOGS) for name, kind in (
+        ("logging-format", TEXT), ("log-json-info-buffer-size", TEXT), ("log-json-split-stream", BOOL),
+    )),
+    *(Flag(name, TEXT, "", "every metric of the release is shown") for name in (
+        "show-hidden-metrics-for-version", "disabled-metrics", "allow-metric-labels",
+    )),
+)
+_REFUSED = (
+    Flag("client-ca-file", TEXT, "", "client certificates are not checked: put a proxy before the port", is_refused=True),
+    Flag("tls-cipher-suites", TEXT, "", _CIPHERS, is_refused=True),
+    Flag("tls-min-version", TEXT, "", _CIPHERS, is_refused=True),
+    Flag("tls-sni-cert-key", TEXT, "", "one certificate is served: --tls-cert-file", is_refused=True),
+)
+
+FLAGS: Mapping[str, Flag] = {flag.name: flag for flag in (*_SERVED, *_NOTED, *_REFUSED)}
+"""Every flag of every release by its name."""
+
+# --- in groups, for the table of releases ---------------------------------------------------------------------------
+
+EVERY = (
+    *(flag.name for flag in _SERVED[:14]), "kube-api-content-type", "contention-profiling",
+    *(flag.name for flag in _NOTED if flag.word == _LOGS and "json" not in flag.name and flag.name != "logging-format"),
+)
+"""Flags of every release. ``--scheduler-name`` is not one of the framework's: there it names the default profile."""
+CLASSIC = (
+    "algorithm-provider", "policy-config-file", "policy-configmap", "policy-configmap-namespace", "use-legacy-policy-config",
+    "hard-pod-affinity-symmetric-weight",
+)
+LOCK_OBJECT = ("lock-object-name", "lock-object-namespace")
+INSECURE = ("address", "port")
+SECURE = (
+    "bind-address", "secure-port", "tls-cert-file", "tls-private-key-file",
+    "cert-dir", "http2-max-streams-per-connection", *(flag.name for flag in _NOTED if flag.word == _CALLERS),
+    *(flag.name for flag in _REFUSED),
+)
+RESOURCE_NAME = ("leader-elect-resource-name", "leader-elect-resource-namespace")
+FRAMEWORK = (
+    "pod-max-in-unschedulable-pods-duration", "logging-format", "log-json-info-buffer-size", "log-json-split-stream",
+    "permit-port-sharing", "permit-address-sharing", "show-hidden-metrics-for-version", "disabled-metrics", "allow-metric-labels",
+)

@@ -1,0 +1,101 @@
+"""The releases around the scheduler: in what they differ there, as changes over the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import attrs
+
+from . import flagtable
+from .cells import EventCells, LeaderCells, LiveRelease, ServingCells, half, whole
+
+_GROUP = "kubescheduler.config.k8s.io"
+
+V1_12 = LiveRelease(
+    version="1.12",
+    leader=LeaderCells(
+        locks=("endpoints", "configmaps"),
+        default_lock="endpoints",
+        request_timeout=whole,
+        free_without_holder=False,
+        lease_of_record=False,
+        releases=False,
+    ),
+    events=EventCells(group="", names_reporter=False),
+    serving=ServingCells(port=10251, port_flag="port", caching_header=False),
+    metrics=("summary by operation, first name", "microseconds", "preemption", "equivalence cache"),
+    stability=False,
+    flags=(*flagtable.EVERY, *flagtable.CLASSIC, *flagtable.LOCK_OBJECT, *flagtable.INSECURE, "failure-domains"),
+    config_versions=(f"{_GROUP}/v1alpha1", "componentconfig/v1alpha1"),
+    config_flags=False,
+)
+V1_13 = attrs.evolve(
+    V1_12,
+    version="1.13",
+    metrics=("summary by operation, first name", "microseconds", "preemption", "equivalence cache", "attempts", "volumes"),
+    flags=(*V1_12.flags, *flagtable.SECURE),
+    config_versions=(f"{_GROUP}/v1alpha1",),
+)
+V1_14 = attrs.evolve(
+    V1_13,
+    version="1.14",
+    leader=attrs.evolve(V1_13.leader, locks=("endpoints", "configmaps", "leases"), free_without_holder=True),
+    metrics=(
+        "summary by operation",
+        "summary by operation, deprecated",
+        "seconds",
+        "microseconds, deprecated",
+        "preemption",
+        "attempts",
+        "volumes",
+        "leader",
+    ),
+)
+V1_15 = attrs.evolve(
+    V1_14,
+    version="1.15",
+    metrics=(*V1_14.metrics, "pending"),
+    flags=tuple(flag for flag in V1_14.flags if flag != "failure-domains"),
+)
+V1_16 = attrs.evolve(
+    V1_15,
+    version="1.16",
+    events=EventCells(
+        group="events.k8s.io/v1beta1",
+        first_count=1,
+        has_state=True,
+        names_source=True,
+        tells_types_apart=False,
+        creates_again=False,
+        names_reporter=False,
+    ),
+    stability=True,
+)
+V1_27 = attrs.evolve(
+    V1_16,
+    version="1.27",
+    leader=LeaderCells(
+        locks=("leases", "endpointsleases", "configmapsleases"),
+        default_lock="leases",
+        removed_locks={
+            "endpoints": "endpoints lock is removed, migrate to endpointsleases",
+            "configmaps": "configmaps lock is removed, migrate to configmapsleases",
+        },
+        request_timeout=half,
+        free_without_holder=True,
+        lease_of_record=True,
+        releases=True,
+    ),
+    events=EventCells(group="events.k8s.io/v1", names_reporter=True),
+    serving=ServingCells(port=10259, port_flag="secure-port", caching_header=True),
+    metrics=("framework", "attempts by profile", "preemption, framework", "pending, framework", "volumes, framework", "leader"),
+    flags=(*flagtable.EVERY, *flagtable.SECURE, *flagtable.LOCK_OBJECT, *flagtable.RESOURCE_NAME, *flagtable.FRAMEWORK),
+    config_versions=(f"{_GROUP}/v1", f"{_GROUP}/v1beta3", f"{_GROUP}/v1beta2"),
+    config_flags=True,
+)
+
+LIVE_RELEASES: Mapping[str, LiveRelease] = MappingProxyType(
+    {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16, V1_27)}
+)
+"""Version -> release, oldest first: as many as there are schedulers."""

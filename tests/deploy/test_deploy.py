@@ -1,0 +1,220 @@
+"""The manifests in examples/deploy: rights against calls, flags, probes, and the steps of the image."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+import yaml
+
+from kubeclassic.algorithmprovider.policy import read_policy
+from kubeclassic.algorithmprovider.providers import resolve
+from kubeclassic.algorithmprovider.releases import find_release
+from kubeclassic.framework.config.configuration import load_configuration
+from kubeclassic.live.scheduler.flags import read_settings, split_flags
+from tests.conftest import ROOT
+from tests.support.recordings import VERSIONS, Exchange, recorded
+
+DEPLOY = ROOT / "examples" / "deploy"
+MANIFESTS = ("rbac.yaml", "scheduler.yaml", "extender.yaml")
+Call = tuple[str, str, str]
+"""API group, resource, verb."""
+
+LISTED = {
+    "": ("namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "pods", "replicationcontrollers", "services"),
+    "apps": ("replicasets", "statefulsets"),
+    "policy": ("poddisruptionbudgets",),
+    "storage.k8s.io": ("csidrivers", "csinodes", "csistoragecapacities", "storageclasses"),
+}
+READS: set[Call] = {(group, kind, verb) for group, kinds in LISTED.items() for kind, verb in product(kinds, ("list", "watch"))}
+WRITES: set[Call] = {
+    ("", "pods", "get"),  # before a pod that failed is tried again
+    ("", "pods", "delete"),  # victims
+    ("", "pods/binding", "create"),
+    ("", "pods/status", "update"),  # the condition: up to 1.16
+    ("", "pods/status", "patch"),  # the condition: from 1.27
+    ("", "persistentvolumes", "update"),  # binding of volumes
+    ("", "persistentvolumeclaims", "update"),
+    *product(("", "events.k8s.io"), ("events",), ("create", "patch")),
+}
+IN_NAMESPACE: set[Call] = {
+    *(("coordination.k8s.io", "leases", verb) for verb in ("create", "get", "update")),
+    ("", "configmaps", "get"),  # the Policy
+}
+SCENARIOS = ("a1-startup", "a2-leader", "b-schedule", "c-unschedulable", "c2-retries", "d-preemption", "e-volumes")
+NOT_OURS = {
+    ("", "configmaps", "list"),  # how to authenticate callers
+    ("", "configmaps", "watch"),
+    ("authorization.k8s.io", "subjectaccessreviews", "create"),
+}
+
+
+def documents(*files: str) -> list[dict[str, Any]]:
+    """The manifests of some files."""
+    return [item for file in files for item in yaml.safe_load_all((DEPLOY / file).read_text(encoding="utf-8"))]
+
+
+def found(kind: str, name: str) -> dict[str, Any]:
+    """The manifest of that kind and name."""
+    (item,) = [each for each in documents(*MANIFESTS) if each["kind"] == kind and each["metadata"]["name"] == name]
+    return item
+
+
+def allowed(kind: str, name: str) -> set[Call]:
+    """What a role allows."""
+    return {
+        call
+        for rule in found(kind, name)["rules"]
+        for call in product(rule["apiGroups"], rule["resources"], rule["verbs"])
+    }
+
+
+def calls(release: str) -> Iterator[Call]:
+    """What the original's scheduler asked of the API server in the recordings, but for locks of the old kinds."""
+    for scenario in SCENARIOS:
+        for exchange in recorded(release, scenario):
+            call = call_of(exchange) if exchange.who in ("kube-scheduler", "kube-scheduler-b") else None
+            if call is not None and call[1] != "endpoints":
+                yield call
+
+
+def call_of(exchange: Exchange) -> Call | None:
+    """The call that a request is; None for a look at what the server has."""
+    match = re.fullmatch(r"/(?:api|apis/([^/]+))/[^/]+(?:/namespaces/[^/]+)?/([a-z]+)(?:/([^/]+)(?:/([a-z]+))?)?", exchange.path)
+    if match is None:
+        return None
+    group, kind, name, part = match.groups()
+    reading = "watch" if "watch=true" in exchange.query else "get" if name else "list"
+    verb = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}.get(exchange.method, reading)
+    return group or "", f"{kind}/{part}" if part else kind, verb
+
+
+class TestRights:
+    def test_the_extender_reads(self) -> None:
+        """The extender's account may list and watch what decisions read, and nothing else."""
+        assert allowed("ClusterRole", "kubeclassic-reader") == READS
+        bound = [each["roleRef"]["name"] for each in bindings("kubeclassic-extender")]
+        assert bound == ["kubeclassic-reader"]
+
+    def test_the_scheduler_writes_its_decisions(self) -> None:
+        """The scheduler's account may do besides what its calls need, and nothing else."""
+        assert allowed("ClusterRole", "kubeclassic-writer") == WRITES
+        assert allowed("Role", "kubeclassic-scheduler") == IN_NAMESPACE
+        bound = sorted(each["roleRef"]["name"] for each in bindings("kubeclassic-scheduler"))
+        assert bound == ["kubeclassic-reader", "kubeclassic-scheduler", "kubeclassic-writer"]
+
+    def test_the_table_is_what_schedulers_call(self) -> None:
+        """The recorded calls of both generations are those of the table, but for what has to do with callers."""
+        made = {call for release in VERSIONS for call in calls(release)} - NOT_OURS
+        assert made == READS | WRITES | IN_NAMESPACE
+
+    def test_named_objects_only(self) -> None:
+        """Of locks and ConfigMaps only those with the deployment's names may be read or changed."""
+        names = {(rule["resources"][0], verb): rule.get("resourceNames") for rule in role_rules() for verb in rule["verbs"]}
+        settings = read_settings(split_flags(flags("scheduler")), "1.16")
+        assert settings.election is not None
+        assert names["leases", "update"] == names["leases", "get"] == [settings.election.name]
+        assert settings.algorithm.policy_config_map is not None
+        assert names["configmaps", "get"] == [settings.algorithm.policy_config_map[1]]
+
+
+def role_rules() -> list[dict[str, Any]]:
+    """The rules of the scheduler's Role."""
+    rules: list[dict[str, Any]] = found("Role", "kubeclassic-scheduler")["rules"]
+    return rules
+
+
+def bindings(account: str) -> list[dict[str, Any]]:
+    """What an account is bound to."""
+    bound = [item for item in documents("rbac.yaml") if item["kind"].endswith("RoleBinding")]
+    return [item for item in bound if any(subject["name"] == account for subject in item["subjects"])]
+
+
+def container(part: str) -> dict[str, Any]:
+    """The only container of a Deployment."""
+    (one,) = found("Deployment", f"kubeclassic-{part}")["spec"]["template"]["spec"]["containers"]
+    return dict(one)
+
+
+def flags(part: str) -> list[str]:
+    """The flags of a Deployment's container that are kube-scheduler's."""
+    return [argument for argument in container(part)["args"][1:] if not argument.startswith("--release=")]
+
+
+class TestDeployments:
+    def test_the_scheduler_starts(self) -> None:
+        """The flags are those of the release: a Lease of its own elects one of two replicas, and its endpoints can be reached."""
+        settings = read_settings(split_flags(flags("scheduler")), "1.16")
+        assert settings.notes == ()
+        assert settings.scheduler_name == "kubeclassic"
+        assert settings.election is not None
+        assert (settings.election.kind, settings.election.namespace, settings.election.name) == ("leases", "kubeclassic", "kubeclassic")
+        assert found("Deployment", "kubeclassic-scheduler")["spec"]["replicas"] == 2
+        (listener,) = settings.listeners
+        assert (listener.address, listener.port) == ("0.0.0.0", container("scheduler")["ports"][0]["containerPort"])
+
+    def test_the_policy_is_accepted(self) -> None:
+        """The Policy in the ConfigMap is one that the release runs."""
+        policy = read_policy(json.loads(found("ConfigMap", "scheduler-policy")["data"]["policy.cfg"]))
+        assert "GeneralPredicates" in [rule.name for rule in policy.predicates or ()]
+        resolve(find_release("1.16"), policy=policy)
+
+    @pytest.mark.parametrize("part", ["scheduler", "extender"])
+    def test_pods_are_reached_and_restricted(self, part: str) -> None:
+        """Selectors, ports and accounts fit together, probes ask for paths that are there, and nothing runs as root."""
+        deployment, service, one = found("Deployment", f"kubeclassic-{part}"), found("Service", f"kubeclassic-{part}"), container(part)
+        labels, spec = deployment["spec"]["template"]["metadata"]["labels"], deployment["spec"]["template"]["spec"]
+        assert labels == deployment["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
+        assert service["spec"]["ports"][0]["targetPort"] == one["ports"][0]["name"]
+        assert found("ServiceAccount", spec["serviceAccountName"])
+        assert (one["livenessProbe"]["httpGet"]["path"], one["readinessProbe"]["httpGet"]["path"]) == ("/livez", "/readyz")
+        assert spec["securityContext"]["runAsNonRoot"]
+        assert one["securityContext"]["readOnlyRootFilesystem"]
+        assert f"--port={one['ports'][0]['containerPort']}" in one["args"]
+
+    def test_the_extender_has_its_kubeconfig(self) -> None:
+        """The kubeconfig that the extender names is in its ConfigMap, at the place where that is mounted."""
+        (path,) = [argument.partition("=")[2] for argument in container("extender")["args"] if argument.startswith("--kubeconfig=")]
+        folder, _, name = path.rpartition("/")
+        assert folder == container("extender")["volumeMounts"][0]["mountPath"]
+        assert yaml.safe_load(found("ConfigMap", "kubeclassic-extender")["data"][name])["current-context"] == "cluster"
+
+    def test_kube_scheduler_takes_its_configuration(self) -> None:
+        """The configuration for the cluster's own scheduler is valid, and asks the Service."""
+        (extender,) = load_configuration(DEPLOY / "kube-scheduler-config.yaml").extenders
+        service = found("Service", "kubeclassic-extender")["metadata"]
+        assert extender.url_prefix == f"http://{service['name']}.{service['namespace']}.svc"
+        assert (extender.filter_verb, extender.prioritize_verb, extender.preempt_verb) == ("filter", "prioritize", "preemption")
+
+
+class TestImage:
+    def test_steps_name_what_is_there(self) -> None:
+        """The image is made from the folder that the first command fills, with extras that there are, and needs no network."""
+        text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
+        prepare, build = (shlex.split(line.removeprefix("#")) for line in text.splitlines() if line.startswith("#   "))
+        steps = [shlex.split(line) for line in text.splitlines() if line and not line.startswith("#")]
+        (_, source, target), = [step for step in steps if step[0] == "COPY"]
+        (install,) = [step for step in steps if step[0] == "RUN"]
+        assert prepare[prepare.index("--wheel-dir") + 1] == source
+        assert install[install.index("--find-links") + 1] == target
+        assert "--no-index" in install
+        assert (ROOT / build[build.index("--file") + 1]).is_file()
+        extras = prepare[-1].removeprefix(".")
+        assert install[-1] == f"kubeclassic{extras}"
+        setup = configparser.ConfigParser()
+        setup.read(ROOT / "setup.cfg")
+        assert set(extras.strip("[]").split(",")) <= set(setup["options.extras_require"])
+
+    def test_readme_says_the_same(self) -> None:
+        """The commands in README are those of the Containerfile, and each file that it names is there."""
+        text = (DEPLOY / "README.md").read_text(encoding="utf-8")
+        for line in (DEPLOY / "Containerfile").read_text(encoding="utf-8").splitlines():
+            assert not line.startswith("#   ") or line.removeprefix("#   ") in text
+        named = re.findall(r"examples/deploy/([\w.-]+)", text) + re.findall(r"^\| `([\w.-]+)` ", text, flags=re.MULTILINE)
+        assert {*named, "README.md"} == {file.name for file in DEPLOY.iterdir()}

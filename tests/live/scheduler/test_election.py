@@ -1,0 +1,333 @@
+"""Replicas against a server in process, on virtual time: who leads, when it ends, and who takes over."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable
+
+import attrs
+import pytest
+
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.eventlog.reference import About
+from kubeclassic.live.leases.locks import DoubleLock, make_lock
+from kubeclassic.live.leases.record import ANNOTATION, LeaseRecord
+from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
+from kubeclassic.live.settings.releases import LIVE_RELEASES
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.support.virtualtime import now, run_virtually, wall
+
+TIMES = LeaseTimes()
+OLD, NEW = "1.15", "1.27"
+
+
+@attrs.define
+class Told:
+    """A recorder that remembers."""
+
+    texts: list[str] = attrs.field(factory=list)
+
+    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
+        """Remember the text."""
+        self.texts.append(text)
+
+
+@attrs.define
+class Pair:
+    """A store with replicas of one release, each with a link of its own."""
+
+    release: str = NEW
+    kind: str = ""
+    store: Store = attrs.field(factory=lambda: Store(NEW_SERVER))
+
+    def replica(self, name: str, faults: Callable[[Request], Fault] = lambda request: NO_FAULT, skew: float = 0) -> Elector:
+        """A replica whose clock is *skew* seconds off."""
+        cells = LIVE_RELEASES[self.release].leader
+        timeout = cells.request_timeout(TIMES.renew)
+        link = StoreTransport(self.store, faults)
+        kind = self.kind or cells.default_lock
+        lock = make_lock(kind, link, "kube-system", "kube-scheduler", identity=name, version=self.release, timeout=timeout)
+        clock = lambda: wall() + skew  # noqa: E731  # one expression
+        return Elector(lock, cells, TIMES, name, (Told(),), wall=clock, dice=random.Random(name))
+
+    def holder(self, plural: str = "leases") -> str:
+        """Whom the lock names."""
+        item = json.loads(self.store.handle("GET", path_of(plural)).encoded())
+        if plural != "leases":
+            return str(json.loads(item["metadata"]["annotations"][ANNOTATION])["holderIdentity"])
+        return str(item["spec"]["holderIdentity"])
+
+
+def path_of(plural: str) -> str:
+    """The path of the lock."""
+    root = "/apis/coordination.k8s.io/v1" if plural == "leases" else "/api/v1"
+    return f"{root}/namespaces/kube-system/{plural}/kube-scheduler"
+
+
+async def forever() -> None:
+    """Work that does not end."""
+    await asyncio.Event().wait()
+
+
+async def stop(task: asyncio.Task[None]) -> None:
+    """Cancel a task, as SIGTERM does."""
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+class TestOneReplica:
+    def test_it_leads_and_renews(self) -> None:
+        """A lone replica leads at once, says so, and keeps the lease."""
+
+        async def story() -> None:
+            pair = Pair()
+            elector = pair.replica("a")
+            task = asyncio.create_task(elector.lead(forever))
+            await asyncio.sleep(100)
+            assert elector.leads
+            assert elector.holds_lease
+            assert pair.holder() == "a"
+            assert elector.recorders[0].texts == ["a became leader"]  # type: ignore[attr-defined]  # it is a Told
+            await stop(task)
+
+        run_virtually(story())
+
+    @pytest.mark.parametrize(("release", "left"), [(NEW, ""), (OLD, "a")])
+    def test_what_sigterm_leaves(self, release: str, left: str) -> None:
+        """A leader that is stopped gives the lock back in the new release, and leaves it in the old ones."""
+
+        async def story() -> None:
+            pair = Pair(release)
+            task = asyncio.create_task(pair.replica("a").lead(forever))
+            await asyncio.sleep(5)
+            await stop(task)
+            assert pair.holder(LIVE_RELEASES[release].leader.default_lock) == left
+
+        run_virtually(story())
+
+    def test_work_is_over_before_the_lock_is_given_back(self) -> None:
+        """Nobody else can lead while the work of a stopped leader still ends."""
+
+        async def story() -> None:
+            pair = Pair()
+            seen: list[str] = []
+
+            async def work() -> None:
+                try:
+                    await forever()
+                finally:
+                    await asyncio.sleep(1)
+                    seen.append(pair.holder())
+
+            task = asyncio.create_task(pair.replica("a").lead(work))
+            await asyncio.sleep(5)
+            await stop(task)
+            assert seen == ["a"]
+            assert pair.holder() == ""
+
+        run_virtually(story())
+
+    @pytest.mark.parametrize("release", [OLD, NEW])
+    def test_a_cut_link_ends_it_after_the_renew_deadline(self, release: str) -> None:
+        """A leader that cannot renew ends with an error, not before the deadline and at most a retry period after it."""
+
+        async def story() -> float:
+            start = 21.0
+            elector = Pair(release).replica("a", lambda request: Fault(is_dropped=now() >= start))
+            with pytest.raises(LeaderLostError, match="lost lease"):
+                await elector.lead(forever)
+            return now() - start
+
+        assert TIMES.renew <= run_virtually(story()) <= TIMES.renew + TIMES.retry
+
+    def test_a_failure_of_the_work_is_told(self) -> None:
+        """What the work raises comes out, and the lock is given back."""
+
+        async def story() -> None:
+            pair = Pair()
+
+            async def work() -> None:
+                await asyncio.sleep(3)
+                raise ValueError("broken")
+
+            with pytest.raises(ValueError, match="broken"):
+                await pair.replica("a").lead(work)
+            assert pair.holder() == ""
+
+        run_virtually(story())
+
+    def test_hung_requests_end_it_too(self) -> None:
+        """Requests that are never answered do not keep a leader beyond its deadline."""
+
+        async def story() -> float:
+            elector = Pair().replica("a", lambda request: Fault(slow=1e6 if now() > 10 else 0))
+            with pytest.raises(LeaderLostError):
+                await elector.lead(forever)
+            return now()
+
+        assert run_virtually(story()) < 10 + TIMES.retry + TIMES.renew + 5.1
+
+    @pytest.mark.parametrize("code", [403, 409, 500, 429])
+    def test_a_refusal_is_only_a_failed_try(self, code: int) -> None:
+        """Refused writes are tried again, and a leader goes on when they work before the deadline."""
+
+        async def story() -> None:
+            fault = refused(code, "Made", "up")
+            elector = Pair().replica("a", lambda request: fault if request.method != "GET" and now() % 20 < 8 else NO_FAULT)
+            task = asyncio.create_task(elector.lead(forever))
+            await asyncio.sleep(8)
+            assert not elector.leads
+            await asyncio.sleep(100)
+            assert elector.leads
+            await stop(task)
+
+        run_virtually(story())
+
+    def test_a_stolen_lock_ends_it(self) -> None:
+        """A leader whose lock names another one ends after the deadline, and does not take the name out of it."""
+
+        async def story() -> None:
+            pair = Pair()
+            elector = pair.replica("a")
+            task = asyncio.create_task(elector.lead(forever))
+            await asyncio.sleep(5)
+            body = json.dumps({"spec": {"holderIdentity": "thief"}}).encode()
+            pair.store.handle("PATCH", path_of("leases"), "", body, {"content-type": "application/merge-patch+json"})
+            with pytest.raises(LeaderLostError):
+                await task
+            assert pair.holder() == "thief"
+            assert elector.leader == "thief"
+            assert elector.recorders[0].texts == ["a became leader", "a stopped leading"]  # type: ignore[attr-defined]  # it is a Told
+
+        run_virtually(story())
+
+    def test_health(self) -> None:
+        """A leader that could not end in time calls itself unhealthy, in upstream's words."""
+
+        async def story() -> None:
+            elector = Pair().replica("a")
+            assert elector.fault() == ""
+            assert await elector.attempt()
+            await asyncio.sleep(35)
+            assert elector.fault() == ""
+            await asyncio.sleep(0.1)
+            assert elector.fault() == "failed election to renew leadership on lease kube-scheduler"
+
+        run_virtually(story())
+
+
+class TestTwoReplicas:
+    @pytest.mark.parametrize("release", LIVE_RELEASES)
+    @pytest.mark.parametrize("skew", [0, -3600, 3600])
+    def test_one_takes_over_after_a_kill(self, release: str, skew: float) -> None:
+        """The second replica leads once the lease of a killed one is over, whatever their clocks say."""
+
+        async def story() -> None:
+            pair = Pair(release)
+            first, second = pair.replica("a"), pair.replica("b", skew=skew)
+            one = asyncio.create_task(first.lead(forever))
+            await asyncio.sleep(1)
+            two = asyncio.create_task(second.lead(forever))
+            await asyncio.sleep(60)
+            assert not second.leads
+            first.cells = attrs.evolve(first.cells, releases=False)  # as a kill -9 would
+            await stop(one)
+            await asyncio.sleep(TIMES.lease - TIMES.retry - 0.1)
+            assert not second.leads
+            await asyncio.sleep(TIMES.retry + TIMES.retry * 2.2 + 0.2)
+            assert second.leads
+            await stop(two)
+
+        run_virtually(story())
+
+    def test_a_lock_that_is_given_back_is_free_at_once(self) -> None:
+        """After SIGTERM in the new release the next replica waits for its next try only."""
+
+        async def story() -> None:
+            pair = Pair()
+            one = asyncio.create_task(pair.replica("a").lead(forever))
+            await asyncio.sleep(1)
+            second = pair.replica("b")
+            two = asyncio.create_task(second.lead(forever))
+            await asyncio.sleep(20)
+            await stop(one)
+            await asyncio.sleep(TIMES.retry * 2.2 + 0.1)
+            assert second.leads
+            await stop(two)
+
+        run_virtually(story())
+
+    @pytest.mark.parametrize(("release", "is_free"), [("1.13", False), ("1.14", True)])
+    def test_a_lock_without_holder(self, release: str, is_free: bool) -> None:
+        """The first releases wait for the lease of a lock that names nobody; the others take it."""
+
+        async def story() -> bool:
+            pair = Pair(release)
+            elector = pair.replica("a")
+            record = LeaseRecord("", 15, None, None, 3)
+            await elector.lock.create(record)
+            return await elector.attempt()
+
+        assert run_virtually(story()) == is_free
+
+    def test_an_endpoints_without_annotation_is_free(self) -> None:
+        """An object that somebody else made is taken as a lock, and keeps what is in it."""
+
+        async def story() -> None:
+            for release in ("1.12", OLD):
+                pair = Pair(release)
+                body = {"metadata": {"name": "kube-scheduler", "labels": {"a": "b"}}, "subsets": [{"ports": [{"port": 1}]}]}
+                pair.store.handle("POST", path_of("endpoints").rpartition("/")[0], "", json.dumps(body).encode())
+                assert await pair.replica("a").attempt()
+                assert pair.holder("endpoints") == "a"
+                item = json.loads(pair.store.handle("GET", path_of("endpoints")).encoded())
+                assert (item["metadata"]["labels"], item["subsets"][0]["ports"][0]["port"]) == ({"a": "b"}, 1)
+
+        run_virtually(story())
+
+
+class TestDoubleLock:
+    @pytest.mark.parametrize(("kind", "old"), [("endpointsleases", "endpoints"), ("configmapsleases", "configmaps")])
+    def test_both_name_the_leader(self, kind: str, old: str) -> None:
+        """A replica with two locks writes both, and renews both."""
+
+        async def story() -> None:
+            pair = Pair(kind=kind)
+            elector = pair.replica("a")
+            assert isinstance(elector.lock, DoubleLock)
+            for _ in range(3):
+                assert await elector.attempt()
+            assert (pair.holder(), pair.holder(old)) == ("a", "a")
+
+        run_virtually(story())
+
+    def test_an_old_leader_is_respected(self) -> None:
+        """A replica with two locks waits for one that knows the old lock only, then makes the second lock."""
+
+        async def story() -> None:
+            pair = Pair(kind="endpoints", release=OLD)
+            assert await pair.replica("old").attempt()
+            new = attrs.evolve(pair, kind="endpointsleases", release=NEW).replica("new")
+            assert not await new.attempt()
+            await asyncio.sleep(TIMES.lease + 1)
+            assert await new.attempt()
+            assert (pair.holder(), pair.holder("endpoints")) == ("new", "new")
+
+        run_virtually(story())
+
+    def test_two_names_are_nobody(self) -> None:
+        """Where the locks name different leaders, nobody knows the leader until the lease is over."""
+
+        async def story() -> None:
+            pair = Pair(kind="leases")
+            assert await pair.replica("x").attempt()
+            assert await Pair(OLD, "endpoints", pair.store).replica("y").attempt()
+            double = attrs.evolve(pair, kind="endpointsleases").replica("z")
+            assert not await double.attempt()
+            assert double.leader == "leaderelection.k8s.io/unknown"
+
+        run_virtually(story())

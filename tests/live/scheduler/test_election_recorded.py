@@ -1,0 +1,102 @@
+"""Each try of recorded replicas to get or renew their lock: the same requests, and the same decisions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kubeclassic.live.leases.locks import make_lock
+from kubeclassic.live.leases.record import ANNOTATION
+from kubeclassic.live.scheduler.election import Elector, LeaseTimes
+from kubeclassic.live.settings.releases import LIVE_RELEASES
+from tests.support.recordings import Exchange, Script, recorded
+from tests.support.virtualtime import now, run_virtually, wall
+
+TIMES = LeaseTimes(lease=6.0, renew=4.0, retry=1.0)
+LOCKS = ("/endpoints", "/leases", "/configmaps")
+WAY = 0.01
+"""Seconds that a request needs to the recorder, which sits between the replicas and the server."""
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+ENDS = {"kube-scheduler": r"kube-scheduler a: stopped|A ended|A after the theft", "kube-scheduler-b": r"kube-scheduler b: stopped"}
+
+
+def masked(body: Any) -> Any:
+    """A body without times: those of a lock are the replica's own clock."""
+    return None if body is None else json.loads(TIME.sub("TIME", json.dumps(body)))
+
+
+def lives(release: str, scenario: str) -> Iterator[list[Exchange]]:
+    """The requests for the lock of each process that took part, in order."""
+    current: dict[str, list[Exchange]] = {who: [] for who in ENDS}
+    for exchange in recorded(release, scenario):
+        if not exchange.method:
+            for who, pattern in ENDS.items():
+                if re.search(pattern, exchange.note):
+                    yield current[who]
+                    current[who] = []
+        elif exchange.who in ENDS and is_about_a_lock(exchange):
+            current[exchange.who].append(exchange)
+    yield from current.values()
+
+
+def is_about_a_lock(exchange: Exchange) -> bool:
+    """Whether a request reads or writes a lock; the new scheduler reads another ConfigMap, about authentication."""
+    return any(part in exchange.path for part in LOCKS) and "timeout=" in exchange.query and "watch=" not in exchange.query
+
+
+def holders(life: list[Exchange]) -> list[str]:
+    """The identities that a process wrote, without the empty one of a lock that is given back."""
+    written = [exchange.body for exchange in life if exchange.body]
+    records = [json.loads(body["metadata"].get("annotations", {}).get(ANNOTATION, "null")) or body.get("spec") for body in written]
+    return [record["holderIdentity"] for record in records if record and record["holderIdentity"]]
+
+
+SCENARIOS = (("1.15", "a1-startup"), ("1.15", "a2-leader"), ("1.15", "a7-locks"), ("1.27", "a1-startup"), ("1.27", "a2-leader"))
+LIVES = [
+    pytest.param(release, life, id=f"{release}-{scenario}-{i}")
+    for release, scenario in SCENARIOS
+    for i, life in enumerate(lives(release, scenario))
+    if life
+]
+
+
+@pytest.mark.parametrize(("release", "life"), LIVES)
+class TestRecordedReplicas:
+    def test_each_try_sends_what_was_sent(self, release: str, life: list[Exchange]) -> None:
+        """A replica asks, takes over, renews, is refused and waits at the recorded times with the recorded requests."""
+        is_fast = "timeout=4s" in life[0].query or "timeout=2s" in life[0].query
+        times = TIMES if is_fast else LeaseTimes()
+        script = Script(life, masked)
+        cells = LIVE_RELEASES[release].leader
+        *_, namespace, plural, name = life[0].path.split("/")
+        identity = (holders(life) or ["host-a_nobody"])[0]
+        timeout = cells.request_timeout(times.renew)
+        lock = make_lock(plural, script, namespace, name, identity=identity, version=release, timeout=timeout)
+        elector = Elector(lock, cells, times, identity, wall=wall)
+
+        async def play() -> None:
+            while script.done < len(life):
+                exchange = life[script.done]
+                await asyncio.sleep(max(0.0, exchange.t - WAY - now()))
+                if exchange.method == "GET":
+                    await elector.attempt()
+                else:
+                    await elector._release()
+
+        run_virtually(play())
+        assert script.done == len(life)
+        assert elector.has_lock == was_written(life)
+
+
+def was_written(life: list[Exchange]) -> bool:
+    """Whether the process had the lock at the end of its life: its last successful request was a write, and not one that gives back."""
+    answered = [exchange for exchange in life if exchange.status is not None and exchange.status < 300]
+    last = answered[-1]
+    if last.method == "GET":
+        return False
+    return bool(holders([last]))

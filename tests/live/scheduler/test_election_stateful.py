@@ -1,0 +1,141 @@
+"""Two replicas with failing links, kills and restarts: never do both hold a lease."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import hypothesis.strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.leases.locks import make_lock
+from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
+from kubeclassic.live.settings.releases import LIVE_RELEASES
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.support.examples import examples
+from tests.support.virtualtime import VirtualLoop
+
+NAMES = st.sampled_from(("a", "b"))
+FAULTS = {
+    "none": NO_FAULT,
+    "cut": Fault(is_dropped=True),
+    "lost": Fault(is_lost=True),
+    "late": Fault(delay=4.0),
+    "slow": Fault(slow=4.0),
+    "hung": Fault(slow=1e6),
+    "409": refused(409, "Conflict"),
+    "500": refused(500),
+}
+STEP = 0.25
+"""Seconds between two looks."""
+PATIENCE = 60.0
+"""Seconds after which somebody leads again once all links work."""
+
+
+class Replicas(RuleBasedStateMachine):
+    """Two replicas over one store, on virtual time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = VirtualLoop()
+        self.faults = {"a": NO_FAULT, "b": NO_FAULT}
+        self.electors: dict[str, Elector] = {}
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+        self.lives = 0
+
+    @initialize(release=st.sampled_from(sorted(LIVE_RELEASES)))
+    def begin(self, release: str) -> None:
+        """Both start, of one release."""
+        self.store, self.release = Store(NEW_SERVER), release
+        for name in ("a", "b"):
+            self.start(name)
+
+    def start(self, name: str) -> None:
+        """Start a replica as a new process."""
+        self.lives += 1
+        cells = LIVE_RELEASES[self.release].leader
+        identity = f"{name}-{self.lives}"
+        link = StoreTransport(self.store, lambda request: self.fault(name, request))
+        timeout = cells.request_timeout(LeaseTimes().renew)
+        lock = make_lock(cells.default_lock, link, "kube-system", "x", identity=identity, version=self.release, timeout=timeout)
+        self.electors[name] = Elector(lock, cells, LeaseTimes(), identity, wall=self.loop.time, dice=random.Random(self.lives))
+        self.tasks[name] = self.loop.create_task(self.live(name))
+
+    def fault(self, name: str, request: Request) -> Fault:
+        """What goes wrong with a request now."""
+        return self.faults[name]
+
+    async def live(self, name: str) -> None:
+        """A process: it leads, and starts again when it has lost its lease."""
+        try:
+            await self.electors[name].lead(forever)
+        except LeaderLostError:
+            self.start(name)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass, and look often."""
+        for _ in range(round(seconds / STEP)):
+            self.loop.run_until_complete(asyncio.sleep(STEP))
+            self.at_most_one_holds_a_lease()
+
+    @rule(seconds=st.floats(0.25, 40.0))
+    def wait(self, seconds: float) -> None:
+        """Nothing happens for a while."""
+        self.pass_time(seconds)
+
+    @rule(name=NAMES, fault=st.sampled_from(sorted(FAULTS)))
+    def change_link(self, name: str, fault: str) -> None:
+        """A link breaks, or works again."""
+        self.faults[name] = FAULTS[fault]
+
+    @rule(name=NAMES, is_kill=st.booleans())
+    def restart(self, name: str, is_kill: bool) -> None:
+        """A replica is killed or told to stop, and starts again."""
+        elector = self.electors[name]
+        if is_kill:
+            elector.cells = LIVE_RELEASES["1.15"].leader
+        self.stop(name)
+        self.start(name)
+
+    def stop(self, name: str) -> None:
+        """End a process."""
+        task = self.tasks[name]
+        task.cancel()
+        self.loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+
+    @rule()
+    def heal(self) -> None:
+        """With working links somebody leads after a while."""
+        self.faults = {"a": NO_FAULT, "b": NO_FAULT}
+        self.pass_time(PATIENCE)
+        assert sum(elector.leads for elector in self.electors.values()) == 1
+
+    @invariant()
+    def at_most_one_holds_a_lease(self) -> None:
+        """Two leaders never hold a lease at the same time."""
+        held = [name for name, elector in self.electors.items() if elector.leads and holds(elector, self.loop.time())]
+        assert len(held) <= 1
+
+    def teardown(self) -> None:
+        """End everything."""
+        for name in self.tasks:
+            self.stop(name)
+        self.loop.close()
+
+
+def holds(elector: Elector, time: float) -> bool:
+    """As ``holds_lease``, outside of the loop."""
+    return time < elector._renewed_at + elector.times.lease
+
+
+async def forever() -> None:
+    """Work that does not end."""
+    await asyncio.Event().wait()
+
+
+TestReplicas: Any = Replicas.TestCase
+TestReplicas.settings = examples(1.0, stateful_step_count=20)

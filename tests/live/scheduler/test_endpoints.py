@@ -1,0 +1,260 @@
+"""The endpoints: what is answered, against the recordings, and how they are served."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
+from kubeclassic.live.scheduler.endpoints import Endpoints
+from kubeclassic.live.scheduler.flags import Listener, read_settings, split_flags
+from kubeclassic.live.scheduler.metrics import SchedulerMetrics
+from kubeclassic.live.scheduler.serving import LONGEST_BODY, ServingError, serve_endpoints
+from kubeclassic.live.settings.configz import componentconfig, config_document
+from kubeclassic.live.settings.releases import LIVE_RELEASES
+from tests.support.recordings import Exchange, recorded
+from tests.support.virtualtime import run_virtually
+
+OLD, NEW = "1.15", "1.27"
+LOOPBACK = "127.0.0.1"
+
+
+def endpoints(release: str = DEFAULT_RELEASE, **more: Any) -> Endpoints:
+    """Endpoints with nothing counted yet."""
+    cells = LIVE_RELEASES[release]
+    return Endpoints(cells, SchedulerMetrics(cells, with_process=False), more.pop("config", {}), **more)
+
+
+def asked(made: Endpoints, target: str, method: str = "GET", peer: str = LOOPBACK) -> tuple[int, str]:
+    """Status and body of an answer."""
+    answer = run_virtually(made.answer(method, target, peer))
+    return answer.status, answer.body
+
+
+def asked_of_original(release: str) -> list[Exchange]:
+    """What the driver asked the scheduler at its start."""
+    return [exchange for exchange in recorded(release, "a1-startup") if exchange.who == "driver->kube-scheduler"]
+
+
+class TestHealth:
+    @pytest.mark.parametrize("release", [OLD, NEW])
+    def test_answers_are_the_recorded_ones(self, release: str) -> None:
+        """Health, with and without details, and unknown paths are answered as recorded."""
+        made = endpoints(release, checks={"leaderElection": lambda: ""})
+        for exchange in asked_of_original(release):
+            if exchange.path in ("/healthz", "/version") or (exchange.path == "/nosuch" and release == OLD):
+                target = f"{exchange.path}?{exchange.query}" if exchange.query else exchange.path
+                assert asked(made, target) == (exchange.status, exchange.answer), target
+
+    def test_a_sick_leader(self) -> None:
+        """A failed check is 500 with all checks, but not why."""
+        made = endpoints(checks={"leaderElection": lambda: "failed election to renew"})
+        assert asked(made, "/healthz") == (500, "[-]leaderElection failed: reason withheld\nhealthz check failed\n")
+        assert asked(made, "/healthz/leaderElection") == (500, "internal server error: failed election to renew\n")
+        assert asked(made, "/healthz?exclude=leaderElection") == (200, "ok")
+
+    def test_without_election(self) -> None:
+        """Where no leader is elected the check is called ping."""
+        assert asked(endpoints(), "/healthz?verbose&exclude=x") == (
+            200, '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "x"\nhealthz check passed\n',
+        )
+        assert asked(endpoints(), "/healthz/ping") == (200, "ok")
+        assert asked(endpoints(), "/healthz/other") == (404, "404 page not found\n")
+
+    def test_readiness(self) -> None:
+        """A scheduler that has not listed all objects lives, and is not ready."""
+        made = endpoints(ready={"informers": lambda: "pods are not listed yet"})
+        assert asked(made, "/livez") == (200, "ok")
+        assert asked(made, "/readyz") == (500, "[+]ping ok\n[-]informers failed: reason withheld\nreadyz check failed\n")
+
+
+class TestOthers:
+    def test_metrics_are_reset_by_delete(self) -> None:
+        """DELETE /metrics sets them back, in the original's words."""
+        made = endpoints(OLD)
+        made.metrics.attempt("scheduled", 1)
+        assert 'result="scheduled"} 1' in asked(made, "/metrics")[1]
+        assert asked(made, "/metrics", "DELETE") == (200, "metrics reset\n")
+        assert 'result="scheduled"} 0' in asked(made, "/metrics")[1]
+        assert asked(made, "/healthz", "POST")[0] == 405
+
+    def test_content_types(self) -> None:
+        """Types and headers are the recorded ones."""
+        for release in (OLD, NEW):
+            made = endpoints(release)
+            for exchange in asked_of_original(release):
+                if exchange.path in ("/healthz", "/configz", "/metrics"):
+                    answer = run_virtually(made.answer("GET", exchange.path))
+                    assert answer.kind == exchange.headers_of_answer["Content-Type"]
+            wanted = next(e for e in asked_of_original(release) if e.path == "/healthz").headers_of_answer
+            assert all(wanted[name] == value for name, value in made.headers())
+
+    def test_configz_of_an_old_release(self) -> None:
+        """The configuration is shown by Go's names, as recorded, but for the address and kubeconfig."""
+        wanted = next(e for e in asked_of_original(OLD) if e.path == "/configz").answer["componentconfig"]
+        flags = ["--kubeconfig=/etc/kubernetes/scheduler-a.conf", "--port=15251", "--profiling=false"]
+        assert componentconfig(read_settings(split_flags(flags), OLD), 0) == wanted
+
+    def test_configz_with_a_policy(self) -> None:
+        """Where the Policy is from is shown as recorded."""
+        for scenario, flag in (
+            ("f1-extender-nocache", "--policy-config-file=/etc/kubernetes/policy.json"),
+            ("g-policy-configmap", "--policy-configmap=scheduler-policy"),
+        ):
+            wanted = next(e for e in recorded(OLD, scenario) if e.path == "/configz").answer["componentconfig"]
+            assert componentconfig(read_settings(split_flags([flag]), OLD), 0)["AlgorithmSource"] == wanted["AlgorithmSource"]
+
+    def test_configz_of_the_framework(self, shared: Path) -> None:
+        """What the file of the new release says is shown by Go's names, as recorded, but for the defaults of profiles."""
+        wanted = next(e for e in asked_of_original(NEW) if e.path == "/configz").answer["componentconfig"]
+        found = componentconfig(read_settings({"config": f"{shared}/recordings/1.28.7/config-defaults.yaml"}, NEW), 0)
+        ours = {"Profiles", "ClientConnection", "EnableContentionProfiling", "DelayCacheUntilActive"}
+        assert {key: value for key, value in found.items() if key not in ours} == {k: v for k, v in wanted.items() if k not in ours}
+        assert found["Profiles"][0]["Plugins"]["MultiPoint"]["Enabled"] == wanted["Profiles"][0]["Plugins"]["MultiPoint"]["Enabled"]
+        assert found["ClientConnection"]["QPS"] == 50
+
+
+class TestWrittenConfiguration:
+    """--write-config-to against what the originals wrote."""
+
+    def test_of_an_old_release(self, shared: Path) -> None:
+        """All keys are those of the original, and all values but for the address and the content type."""
+        wanted = yaml.safe_load((shared / "recordings/1.15.5/config-defaults.yaml").read_text())
+        found = config_document(read_settings({"kubeconfig": "/etc/kubernetes/scheduler.conf", "address": "0.0.0.0"}, OLD), 0)
+        wanted["clientConnection"]["contentType"] = "application/json"
+        assert found == wanted
+        assert list(found) == list(wanted)
+
+    def test_of_the_framework(self, shared: Path) -> None:
+        """What a file says is written again, profiles as they were given; it can be read again and means the same."""
+        file = shared / "recordings/1.28.7/config-defaults.yaml"
+        settings = read_settings({"config": str(file)}, NEW)
+        wanted = yaml.safe_load(file.read_text())
+        wanted["clientConnection"]["contentType"] = "application/json"
+        assert config_document(settings, 0) == {**wanted, "enableContentionProfiling": False}
+
+    @pytest.mark.parametrize("release", LIVE_RELEASES)
+    def test_it_can_be_read_again(self, release: str, tmp_path: Path) -> None:
+        """The file means what the flags meant."""
+        flags = {"leader-elect-lease-duration": "30s", "kube-api-qps": "7.5", "lock-object-name": "x", "kubeconfig": "k"}
+        settings = read_settings(flags, release)
+        file = tmp_path / "c.yaml"
+        file.write_text(yaml.safe_dump(config_document(settings, 0)))
+        again = read_settings({"config": str(file)}, release)
+        assert (again.election, again.client, again.listeners) == (settings.election, settings.client, settings.listeners)
+
+
+class TestProfiling:
+    def test_only_when_asked_for(self) -> None:
+        """Without --profiling the paths do not exist."""
+        assert asked(endpoints(), "/debug/pprof/")[0] == 404
+        assert asked(endpoints(profiling=True), "/debug/pprof/")[0] == 200
+
+    def test_only_on_this_machine(self) -> None:
+        """Callers from elsewhere are refused."""
+        assert asked(endpoints(profiling=True), "/debug/pprof/goroutine", peer="10.0.0.7")[0] == 403
+        assert "tasks" in asked(endpoints(profiling=True), "/debug/pprof/goroutine")[1]
+
+    def test_a_profile(self) -> None:
+        """A profile lists functions; its time has a limit."""
+        made = endpoints(profiling=True)
+        assert "cumulative" in asked(made, "/debug/pprof/profile?seconds=1")[1]
+        assert asked(made, "/debug/pprof/profile?seconds=9999") == (400, 'seconds: got "9999", wanted a whole number from 1 to 60\n')
+        assert asked(made, "/debug/pprof/else")[0] == 404
+
+
+def served(story: Callable[[int], Awaitable[None]], listener: Listener | None = None, **more: Any) -> None:
+    """Run *story* with the port of served endpoints."""
+
+    async def run() -> None:
+        servers = await serve_endpoints(endpoints(**more), [listener or Listener(port=0)])
+        try:
+            await story(servers[0].sockets[0].getsockname()[1])
+        finally:
+            for server in servers:
+                server.close()
+
+    asyncio.run(run())
+
+
+async def raw(port: int, text: bytes) -> bytes:
+    """What the server answers to bytes, until it closes."""
+    reader, writer = await asyncio.open_connection(LOOPBACK, port)
+    writer.write(text)
+    try:
+        return await reader.read()
+    finally:
+        writer.close()
+
+
+class TestServing:
+    def test_over_http(self) -> None:
+        """Several requests go over one connection, and HEAD gets no body."""
+
+        async def story(port: int) -> None:
+            async with httpx.AsyncClient(base_url=f"http://{LOOPBACK}:{port}") as client:
+                found = [await client.get(path) for path in ("/healthz", "/metrics", "/nosuch", "/livez")]
+                assert [answer.status_code for answer in found] == [200, 200, 404, 200]
+                assert found[0].text == "ok"
+                assert found[0].headers["x-content-type-options"] == "nosniff"
+                head = await client.head("/healthz")
+                assert (head.status_code, head.text, head.headers["content-length"]) == (200, "", "2")
+
+        served(story)
+
+    def test_wrong_requests(self) -> None:
+        """What is no HTTP, a long head and a long body get a 4xx, and the server goes on."""
+
+        async def story(port: int) -> None:
+            assert (await raw(port, b"hello\r\n\r\n")).startswith(b"HTTP/1.1 400 ")
+            assert (await raw(port, b"GET / HTTP/1.1\r\nA: " + b"a" * 20_000 + b"\r\n")).startswith(b"HTTP/1.1 431 ")
+            size = LONGEST_BODY + 20_000
+            head = f"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n".encode()
+            assert (await raw(port, head + b"a" * size)).startswith(b"HTTP/1.1 413 ")
+            assert (await raw(port, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).endswith(b"\r\n\r\nok")
+
+        served(story)
+
+    def test_a_slow_caller_is_cut_off(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Who does not send a whole request in time is cut off."""
+        monkeypatch.setattr("kubeclassic.live.scheduler.serving.PATIENCE", 0.05)
+
+        async def story(port: int) -> None:
+            assert await raw(port, b"GET /healthz HTTP/1.1\r\n") == b""
+
+        served(story)
+
+    def test_a_used_port_is_one_line(self) -> None:
+        """A port that is taken is an error that names it."""
+        with socket.socket() as taken:
+            taken.bind((LOOPBACK, 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            with pytest.raises(ServingError, match=f"127.0.0.1:{port}: cannot listen"):
+                asyncio.run(serve_endpoints(endpoints(), [Listener(port=port)]))
+
+    def test_over_tls(self, tmp_path: Path) -> None:
+        """With a certificate the endpoints are served over TLS; a wrong one is an error."""
+        key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+        name = ("-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1")
+        command = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *name)
+        subprocess.run([*command, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+
+        async def story(port: int) -> None:
+            import ssl
+
+            context = ssl.create_default_context(cafile=str(certificate))
+            async with httpx.AsyncClient(base_url=f"https://{LOOPBACK}:{port}", verify=context) as client:
+                assert (await client.get("/healthz")).text == "ok"
+
+        served(story, Listener(port=0, certificate=str(certificate), key=str(key)))
+        with pytest.raises(ServingError, match="cannot read the certificate"):
+            asyncio.run(serve_endpoints(endpoints(), [Listener(port=0, certificate=str(key), key=str(tmp_path / "none"))]))

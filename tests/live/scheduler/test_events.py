@@ -1,0 +1,230 @@
+"""Events against a server that fails, and too many of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.eventlog.recorder import Recorder
+from kubeclassic.live.eventlog.reference import Reference, reference
+from kubeclassic.live.eventlog.sending import MOST_TRIES
+from kubeclassic.live.scheduler.events import Events, connect_events
+from kubeclassic.live.settings.releases import LIVE_RELEASES
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.support.build import pod
+from tests.support.virtualtime import now, run_virtually, wall_ns
+
+OLD, NEW = "1.15", "1.27"
+POD = Reference(kind="Pod", namespace="default", name="p", uid="u", resource_version="7")
+Faults = Callable[[Request], Fault]
+
+
+@attrs.define
+class World:
+    """A scheduler's events, the server that gets them, and what was said of lost ones."""
+
+    link: StoreTransport
+    events: Events
+    said: list[str]
+
+    @property
+    def recorder(self) -> Recorder:
+        """Where the tests tell things."""
+        return self.events.recorder("default-scheduler")
+
+    @property
+    def sent(self) -> list[str]:
+        """The methods of the requests about events."""
+        return [request.method for request in self.link.requests if request.path.endswith("events") or "/events/" in request.path]
+
+    def stored(self) -> list[dict[str, Any]]:
+        """The events that the server has."""
+        answer = self.link.store.handle("GET", "/api/v1/namespaces/default/events")
+        found: list[dict[str, Any]] = json.loads(answer.encoded())["items"]
+        return found
+
+
+def play(release: str, story: Callable[[World], Any], faults: Faults = lambda request: NO_FAULT, store: Store | None = None) -> World:
+    """Run *story* with the events of *release*, until all is sent or lost."""
+
+    async def run() -> World:
+        link = StoreTransport(store or Store(NEW_SERVER if release == NEW else OLD_SERVER), faults, records=True)
+        said: list[str] = []
+        events = await connect_events(link, LIVE_RELEASES[release], say=said.append, wall=wall_ns, host="h", dice=random.Random(1))
+        world = World(link, events, said)
+        task = asyncio.create_task(events.run())
+        await story(world)
+        await events.drain(3000)
+        task.cancel()
+        return world
+
+    return run_virtually(run())
+
+
+async def once(world: World) -> None:
+    """One event."""
+    world.recorder.event(POD, "Normal", "Scheduled", "Binding", "done")
+
+
+@pytest.mark.parametrize("release", [OLD, NEW])
+class TestFailures:
+    def test_a_broken_link_is_tried_again(self, release: str) -> None:
+        """Without an answer an event is sent again until it is there."""
+        world = play(release, once, lambda request: Fault(is_dropped=request.method == "POST" and now() < 25))
+        assert [event["reason"] for event in world.stored()] == ["Scheduled"]
+
+    def test_at_most_twelve_times(self, release: str) -> None:
+        """An event that never gets an answer is given up, and that is said."""
+        world = play(release, once, lambda request: Fault(is_dropped=request.method == "POST"))
+        assert world.sent == ["POST"] * MOST_TRIES
+        assert world.said[-1] == "Unable to write event 'Scheduled' of default/p (retry limit exceeded!)"
+
+    @pytest.mark.parametrize("code", [400, 403, 404, 409, 422, 500])
+    def test_a_refusal_is_final(self, release: str, code: int) -> None:
+        """Any answer ends the tries, as in the original, and is said."""
+        world = play(release, once, lambda request: refused(code) if request.method == "POST" else NO_FAULT)
+        assert world.sent == ["POST"]
+        assert world.said == ["Server rejected event: 'made up' (will not retry!)"]
+
+    def test_retry_after_is_obeyed(self, release: str) -> None:
+        """A server that asks to wait is asked again after that time."""
+        busy = refused(429)
+        assert busy.answer is not None
+        busy = attrs.evolve(busy, answer=attrs.evolve(busy.answer, headers={"retry-after": "3"}))
+        world = play(release, once, lambda request: busy if request.method == "POST" and now() < 8 else NO_FAULT)
+        assert world.sent == ["POST"] * 4
+        assert len(world.stored()) == 1
+        assert world.said == []
+
+    def test_an_event_that_is_gone_is_made_again(self, release: str) -> None:
+        """Where the event of a repeat was deleted, it is sent whole, with its count."""
+
+        async def story(world: World) -> None:
+            await once(world)
+            await asyncio.sleep(1)
+            name = world.stored()[0]["metadata"]["name"]
+            world.link.store.handle("DELETE", f"/api/v1/namespaces/default/events/{name}")
+            await once(world)
+
+        world = play(release, story)
+        assert world.sent == ["POST", "PATCH", "POST"]
+        (event,) = world.stored()
+        assert (event.get("count") or event["series"]["count"]) == 2
+
+    def test_a_lost_answer_leaves_one_event(self, release: str) -> None:
+        """An event that is there although the answer was lost is not made twice."""
+        world = play(release, once, lambda request: Fault(is_lost=request.method == "POST" and now() < 5))
+        assert len(world.stored()) == 1
+
+    def test_the_pod_may_be_an_object(self, release: str) -> None:
+        """A pod is named by kind, namespace, name, UID and resourceVersion."""
+        item = pod("web")
+        found = reference(item)
+        assert (found.kind, found.namespace, found.name, found.api_version) == ("Pod", item.metadata.namespace, "web", "v1")
+
+
+class TestManyEvents:
+    def test_similar_ones_are_gathered(self) -> None:
+        """From the tenth different text of one reason on, an old release has one event for all further ones."""
+
+        async def story(world: World) -> None:
+            for i in range(15):
+                world.recorder.event(POD, "Warning", "FailedScheduling", "", f"text {i}")
+
+        world = play(OLD, story)
+        gathered = [event for event in world.stored() if event["message"].startswith("(combined from similar events): ")]
+        assert world.sent == ["POST"] * 10 + ["PATCH"] * 5
+        assert [(event["message"], event["count"]) for event in gathered] == [("(combined from similar events): text 14", 6)]
+
+    def test_too_many_about_one_pod_are_left_out(self) -> None:
+        """Of one pod 25 events are sent at once, then one every five minutes; the count goes on."""
+
+        async def story(world: World) -> None:
+            for _ in range(40):
+                await once(world)
+            await world.events.drain(5)
+            assert len(world.sent) == 25
+            await asyncio.sleep(301)
+            await once(world)
+
+        world = play(OLD, story)
+        assert len(world.sent) == 26
+        assert [event["count"] for event in world.stored()] == [41]
+
+    def test_old_events_go_one_at_a_time(self) -> None:
+        """While an answer is slow, no other event of an old release is under way; in the new one they are."""
+        seen: dict[str, list[float]] = {}
+        for release in (OLD, NEW):
+            times = seen[release] = []
+
+            def slow(request: Request, times: list[float] = times) -> Fault:
+                if request.method == "POST":
+                    times.append(now())
+                return Fault(slow=1.0)
+
+            async def story(world: World) -> None:
+                for i in range(3):
+                    world.recorder.event(attrs.evolve(POD, name=f"p{i}"), "Normal", "Scheduled", "Binding", "done")
+
+            play(release, story, slow)
+        first, second, third = seen[OLD]
+        assert (second - first, third - second) == (1.0, 1.0)
+        assert len(set(seen[NEW])) == 1
+
+    def test_the_queue_has_an_end(self) -> None:
+        """More than a thousand waiting events are lost rather than kept."""
+
+        async def story(world: World) -> None:
+            for i in range(1200):
+                world.recorder.event(attrs.evolve(POD, name=f"p{i}"), "Normal", "Scheduled", "", "done")
+
+        assert len(play(OLD, story).sent) == 1000
+
+
+class TestGroups:
+    @pytest.mark.parametrize(
+        ("release", "store", "group"),
+        [
+            (OLD, NEW_SERVER, "/api/v1/"),
+            ("1.16", OLD_SERVER, "/apis/events.k8s.io/v1beta1/"),
+            ("1.16", NEW_SERVER, "/api/v1/"),
+            (NEW, NEW_SERVER, "/apis/events.k8s.io/v1/"),
+            (NEW, OLD_SERVER, "/api/v1/"),
+        ],
+    )
+    def test_the_server_has_its_say(self, release: str, store: Any, group: str) -> None:
+        """Events of pods go to the release's group where the server has it, else to core/v1."""
+        world = play(release, once, store=Store(store))
+        assert world.link.requests[-1].path == f"{group}namespaces/default/events"
+
+    def test_the_first_series(self) -> None:
+        """The release before the group was final counts from 1, has a state, and names the source once more."""
+
+        async def story(world: World) -> None:
+            await once(world)
+            await asyncio.sleep(1)
+            await once(world)
+
+        first, second = (json.loads(request.body) for request in play("1.16", story).link.requests[-2:])
+        assert first["deprecatedSource"] == {"component": "default-scheduler"}
+        assert {**second["series"], "lastObservedTime": ""} == {"count": 1, "lastObservedTime": "", "state": ""}
+
+    def test_the_leader_is_told_in_core(self) -> None:
+        """Events about the leader go to core/v1 in every release, and name the reporter in the new one."""
+
+        async def story(world: World) -> None:
+            world.events.leader_recorder("default-scheduler").event(POD, "Normal", "LeaderElection", "", "x became leader")
+
+        for release, reporter in ((OLD, ""), (NEW, "default-scheduler")):
+            request = play(release, story).link.requests[-1]
+            assert request.path == "/api/v1/namespaces/default/events"
+            assert json.loads(request.body)["reportingComponent"] == reporter

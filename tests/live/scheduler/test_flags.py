@@ -1,0 +1,188 @@
+"""kube-scheduler's flags and configuration as settings."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.exceptions import KubeclassicError, PolicyError
+from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.live.scheduler.election import LeaseTimes
+from kubeclassic.live.scheduler.flags import RunSettings, read_settings, split_flags
+from kubeclassic.live.settings.flagtable import FLAGS
+from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.live.settings.values import FlagError
+
+OLD, NEW = "1.15", "1.27"
+GROUP = "kubescheduler.config.k8s.io"
+
+
+def settings(release: str, *arguments: str) -> RunSettings:
+    """What the arguments mean."""
+    return read_settings(split_flags(arguments), release)
+
+
+class TestTheTable:
+    def test_every_release_is_there(self) -> None:
+        """Each release that schedules has its flags."""
+        assert list(LIVE_RELEASES) == list(ALL_RELEASES)
+
+    def test_every_flag_is_of_a_release(self) -> None:
+        """Releases name flags that are there, once each, and each flag is one of a release."""
+        for release in LIVE_RELEASES.values():
+            assert len(release.flags) == len(set(release.flags))
+        assert {name for release in LIVE_RELEASES.values() for name in release.flags} == set(FLAGS)
+
+    def test_the_recorded_flags_are_known(self, shared: Path) -> None:
+        """Every flag that the recorded scheduler of 1.15 logs at its start is known, but for help and version."""
+        with gzip.open(shared / "recordings/1.15.5/a7-locks.jsonl.gz", "rt", encoding="utf-8") as lines:
+            logs = [line for item in map(json.loads, lines) for line in item.get("log") or ()]
+        names = {line.split("FLAG: --")[1].split("=")[0] for line in logs if "FLAG: --" in line}
+        assert names
+        assert names <= set(LIVE_RELEASES[OLD].flags)
+
+
+class TestFlags:
+    @pytest.mark.parametrize("release", LIVE_RELEASES)
+    def test_defaults(self, release: str) -> None:
+        """Without flags a leader is elected by the release's lock, and endpoints are on loopback at the release's port."""
+        found = settings(release)
+        cells = LIVE_RELEASES[release]
+        assert found.election is not None
+        lock = found.election.kind, found.election.namespace, found.election.name
+        assert lock == (cells.leader.default_lock, "kube-system", "kube-scheduler")
+        assert found.election.times == LeaseTimes(lease=15, renew=10, retry=2)
+        assert [(each.address, each.port) for each in found.listeners] == [("127.0.0.1", 10259 if release == NEW else 10251)]
+        assert (found.client.qps, found.client.burst, found.profiling, found.notes) == (50.0, 100, False, ())
+
+    def test_what_a_common_manifest_has(self) -> None:
+        """The flags of a usual static pod are taken, and notes say which have no effect."""
+        callers = ("--authentication-kubeconfig=/a", "--authorization-kubeconfig=/a")
+        found = settings(NEW, *callers, "--bind-address=0.0.0.0", "--kubeconfig=/a", "--leader-elect=true")
+        assert found.client.kubeconfig == "/a"
+        assert found.listeners[0].address == "0.0.0.0"
+        assert [note.split()[0] for note in found.notes] == ["--authentication-kubeconfig", "--authorization-kubeconfig"]
+
+    def test_leader_election(self) -> None:
+        """All of the lock can be set."""
+        found = settings(
+            OLD, "--leader-elect-resource-lock=configmaps", "--lock-object-name", "x", "--lock-object-namespace=y",
+            "--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+        ).election
+        assert found is not None
+        assert (found.kind, found.name, found.namespace, found.times) == ("configmaps", "x", "y", LeaseTimes(lease=6, renew=4, retry=1))
+        assert settings(OLD, "--leader-elect=false").election is None
+
+    @pytest.mark.parametrize(
+        ("arguments", "file", "config_map", "provider"),
+        [
+            (["--policy-config-file=p"], "p", None, ""),
+            (["--policy-config-file=p", "--policy-configmap=c"], "", ("kube-system", "c"), ""),
+            (["--policy-config-file=p", "--policy-configmap=c", "--use-legacy-policy-config"], "p", None, ""),
+            (["--policy-configmap=c", "--policy-configmap-namespace=n", "--algorithm-provider=X"], "", ("n", "c"), ""),
+            (["--algorithm-provider=X"], "", None, "X"),
+        ],
+    )
+    def test_the_algorithm(self, arguments: list[str], file: str, config_map: tuple[str, str] | None, provider: str) -> None:
+        """A Policy in a file, a Policy in a ConfigMap, a provider: upstream's order."""
+        found = settings(OLD, *arguments).algorithm
+        assert (found.policy_file, found.policy_config_map, found.provider) == (file, config_map, provider)
+
+    def test_endpoints(self) -> None:
+        """Port 0 turns them off, a certificate adds the secure port in the old releases, and makes it secure in the new one."""
+        assert settings(OLD, "--port=0").listeners == ()
+        assert settings(NEW, "--secure-port=0").listeners == ()
+        pair = ("--tls-cert-file=c", "--tls-private-key-file=k")
+        assert [(each.port, each.certificate) for each in settings(OLD, *pair).listeners] == [(10251, ""), (10259, "c")]
+        assert [(each.port, each.certificate) for each in settings(NEW, *pair).listeners] == [(10259, "c")]
+
+    @pytest.mark.parametrize(
+        ("release", "argument", "text"),
+        [
+            (NEW, "--policy-config-file=x", "--policy-config-file: release 1.27 does not have it, 1.12, 1.13, 1.14, 1.15, 1.16 do"),
+            (NEW, "--leader-elekt=x", 'unknown flag: --leader-elekt: release 1.27 has no flag of that name; did you mean "'),
+            ("1.12", "--secure-port=1", "release 1.12 does not have it"),
+            (OLD, "--port=x", '--port: got "x", wanted a whole number'),
+            (OLD, "--port=70000", '--port: got "70000", wanted a port between 0 and 65535'),
+            (OLD, "--leader-elect=maybe", '--leader-elect: got "maybe", wanted true or false'),
+            (OLD, "--leader-elect-lease-duration=15", '--leader-elect-lease-duration: got "15", wanted a duration such as 15s'),
+            (OLD, "--leader-elect-lease-duration=9s", "leaseDuration must be greater than renewDeadline"),
+            (OLD, "--leader-elect-retry-period=9s", "renewDeadline must be greater than retryPeriod*JitterFactor"),
+            (OLD, "--leader-elect-resource-lock=endpointsleases", "couldn't create resource lock: Invalid lock-type endpointsleases"),
+            (NEW, "--leader-elect-resource-lock=endpoints", "endpoints lock is removed, migrate to endpointsleases"),
+            (OLD, "--use-legacy-policy-config", "required when --use-legacy-policy-config is true"),
+            (OLD, "--client-ca-file=x", "--client-ca-file is not served: client certificates are not checked"),
+            (NEW, "--tls-cert-file=x", "got one of them, wanted both or none"),
+            (OLD, "run", 'got the argument "run", wanted flags only'),
+            (OLD, "--config", "--config: got nothing, wanted a value"),
+            (OLD, "--feature-gates=A", "missing bool value for A"),
+            (OLD, "--kube-api-qps=fast", '--kube-api-qps: got "fast", wanted a number'),
+        ],
+    )
+    def test_errors(self, release: str, argument: str, text: str) -> None:
+        """A wrong flag is one line: which, what was got, what was wanted."""
+        with pytest.raises(KubeclassicError) as error:
+            settings(release, argument)
+        assert text in str(error.value)
+        assert "\n" not in str(error.value)
+
+    def test_a_refused_flag_is_a_flag_error(self) -> None:
+        """What would weaken the endpoints is not passed over."""
+        with pytest.raises(FlagError):
+            settings(NEW, "--tls-min-version=VersionTLS13")
+
+
+class TestConfiguration:
+    def test_the_recorded_defaults(self, shared: Path) -> None:
+        """What the originals write as their default configuration means what no flags mean, but for addresses and profiling."""
+        for release, version in ((OLD, "1.15.5"), (NEW, "1.28.7")):
+            found = settings(release, f"--config={shared}/recordings/{version}/config-defaults.yaml")
+            assert found.election == settings(release).election
+            assert found.client.kubeconfig == "/etc/kubernetes/scheduler.conf"
+            assert (found.client.qps, found.client.burst) == (50.0, 100)
+            assert found.profiling == (release == NEW)
+
+    def test_old_flags_do_not_count_beside_a_file(self, tmp_path: Path) -> None:
+        """In the old releases the file alone counts; a note says so of each other flag."""
+        file = tmp_path / "c.yaml"
+        file.write_text(f"apiVersion: {GROUP}/v1alpha1\nkind: KubeSchedulerConfiguration\nhealthzBindAddress: 0.0.0.0:9\n")
+        found = settings(OLD, f"--config={file}", "--leader-elect=false", "--kubeconfig=x", "--master=m")
+        assert found.election is not None
+        assert (found.client.kubeconfig, found.client.master) == ("", "m")
+        assert [(each.address, each.port) for each in found.listeners] == [("0.0.0.0", 9)]
+        reason = f"has no effect beside --config {file}, as in the original"
+        assert found.notes == (f"--leader-elect {reason}", f"--kubeconfig {reason}")
+
+    def test_new_flags_of_the_lock_do(self, tmp_path: Path) -> None:
+        """In the new release flags of leader election count beside the file."""
+        file = tmp_path / "c.yaml"
+        file.write_text(
+            f"apiVersion: {GROUP}/v1\nkind: KubeSchedulerConfiguration\n"
+            "leaderElection: {resourceName: mine, leaseDuration: 30s}\nclientConnection: {qps: 7.5}\n"
+        )
+        found = settings(NEW, f"--config={file}", "--leader-elect-retry-period=3s")
+        assert found.election is not None
+        assert (found.election.name, found.election.times) == ("mine", LeaseTimes(lease=30, renew=10, retry=3))
+        assert found.client.qps == 7.5
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("kind: Other", 'kind: got "Other", wanted KubeSchedulerConfiguration'),
+            ("kind: KubeSchedulerConfiguration\napiVersion: x", 'apiVersion: got "x", wanted kubescheduler.config.k8s.io/v1alpha1'),
+            ("leaderElection: {leaseDuration: 5}", "leaderElection.leaseDuration: got 5, wanted a duration such as 15s"),
+            ("clientConnection: {qps: fast}", 'clientConnection.qps: got "fast", wanted a number'),
+            ("a: 1\n---\nb: 2", "got 2 documents, wanted one KubeSchedulerConfiguration"),
+        ],
+    )
+    def test_a_wrong_file_is_one_line(self, tmp_path: Path, text: str, said: str) -> None:
+        """Errors say the file, the place, what was got and what was wanted."""
+        file = tmp_path / "c.yaml"
+        file.write_text(text)
+        with pytest.raises(PolicyError) as error:
+            settings(OLD, f"--config={file}")
+        assert said in str(error.value)
+        assert str(file) in str(error.value)

@@ -1,0 +1,228 @@
+"""Metrics against what the originals show at /metrics, and what comes out of what goes in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import attrs
+import pytest
+
+from kubeclassic.live.measures.tables import GROUPS, HISTOGRAM
+from kubeclassic.live.measures.writing import go_number
+from kubeclassic.live.scheduler.metrics import SchedulerMetrics
+from kubeclassic.live.settings.releases import LIVE_RELEASES
+from tests.support.recordings import recorded
+
+NAME = re.compile(r"([a-z0-9_]+)(?:\{(.*)\})? (\S+)$")
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+OLD, NEW = "1.15", "1.27"
+
+
+@attrs.define
+class Family:
+    """A metric as text shows it."""
+
+    help: str
+    kind: str = ""
+    labels: set[str] = attrs.field(factory=set)
+    bounds: list[str] = attrs.field(factory=list)
+    values: dict[tuple[str, str], str] = attrs.field(factory=dict)
+
+
+def families(text: str) -> Mapping[str, Family]:
+    """The metrics of a text by their names."""
+    found: dict[str, Family] = {}
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            _, _, name, help = line.split(" ", 3)
+            found[name] = Family(help)
+        elif line.startswith("# TYPE "):
+            _, _, name, kind = line.split(" ")
+            found[name].kind = kind
+        else:
+            match = NAME.match(line)
+            assert match, line
+            suffix = match[1].removeprefix(name)
+            assert suffix in ("", "_bucket", "_sum", "_count"), line
+            labels = dict(LABEL.findall(match[2] or ""))
+            found[name].labels |= set(labels)
+            if "le" in labels and labels["le"] not in found[name].bounds:
+                found[name].bounds.append(labels["le"])
+            found[name].values[suffix, match[2] or ""] = match[3]
+    return found
+
+
+def shown(release: str) -> Mapping[str, Family]:
+    """What the original showed."""
+    exchanges = [e for e in recorded(release, "a1-startup") if e.path == "/metrics"]
+    return families(str(exchanges[0].answer))
+
+
+def filled(release: str) -> SchedulerMetrics:
+    """Metrics with something in each of them."""
+    metrics = SchedulerMetrics(LIVE_RELEASES[release], with_process=False)
+    for result in ("scheduled", "unschedulable", "error"):
+        metrics.attempt(result, 0.01, "default-scheduler")  # type: ignore[arg-type]  # it is one of these
+    metrics.algorithm(0.0015)
+    for name in ("predicate_evaluation", "priority_evaluation", "preemption_evaluation", "binding"):
+        metrics.operation(name, 0.003)  # type: ignore[arg-type]  # it is one of these
+    metrics.end_to_end(0.02)
+    metrics.scheduled(3, 1.5)
+    metrics.preemption_attempt()
+    metrics.victims(2)
+    metrics.extension_point("Filter", "Success", "default-scheduler", 0.001)
+    metrics.plugin("NodeName", "Filter", "Success", 0.0001)
+    metrics.evaluation("NodeName", "Filter", "default-scheduler", 3)
+    metrics.permit_wait("allowed", 0.5)
+    metrics.unschedulable("NodeName", "default-scheduler", 1)
+    metrics.pending(active=1, backoff=2, unschedulable=3, gated=4)
+    metrics.incoming("active", "PodAdd")
+    metrics.cache(nodes=1, pods=2, assumed=3)
+    metrics.tasks("binding", 1)
+    metrics.volumes("assume", 0.001)
+    metrics.volumes("bind", 0.001, is_failed=True)
+    metrics.volume_decisions("add")
+    metrics.equivalence(hits=2, misses=1, writes=1)
+    metrics.leader("kube-scheduler", True)
+    metrics.request("GET", 200, "host:6443")
+    return metrics
+
+
+@pytest.mark.parametrize("release", [OLD, NEW])
+class TestRecorded:
+    def test_what_the_original_shows_is_shown(self, release: str) -> None:
+        """Each metric of the scheduler and of leader election is there: name, type, help, labels, bounds."""
+        ours = families(filled(release).text())
+        for name, wanted in shown(release).items():
+            if name.startswith(("scheduler_", "leader_election_", "rest_client_requests_total")):
+                found = ours[name]
+                assert (found.help, found.kind, found.bounds) == (wanted.help, wanted.kind, wanted.bounds), name
+                assert found.labels == wanted.labels or not wanted.labels, name
+
+    def test_nothing_else_is_shown(self, release: str) -> None:
+        """A metric of the scheduler that the original did not show yet counts what had not happened in the recording."""
+        more = {name for name in families(filled(release).text()) if name.startswith("scheduler_")} - set(shown(release))
+        volumes = {"scheduler_volume_binder_cache_requests_total", "scheduler_volume_scheduling_stage_error_total"}
+        assert more == (volumes if release == OLD else {*volumes, "scheduler_permit_wait_duration_seconds"})
+
+    def test_what_starts_with_0(self, release: str) -> None:
+        """The metrics that are shown before anything happens are shown by the original too, with the same labels."""
+        started = families(SchedulerMetrics(LIVE_RELEASES[release], with_process=False).text())
+        wanted = shown(release)
+        for name, family in started.items():
+            assert set(family.values) <= set(wanted[name].values), name
+
+
+class TestReleases:
+    @pytest.mark.parametrize("release", LIVE_RELEASES)
+    def test_each_release_takes_everything(self, release: str) -> None:
+        """What a release does not show is taken all the same, and each of its metrics can be fed."""
+        ours = families(filled(release).text())
+        wanted = {metric.name for group in LIVE_RELEASES[release].metrics for metric in GROUPS[group]}
+        assert set(ours) == wanted | {"rest_client_requests_total"}
+
+    def test_every_group_is_of_a_release(self) -> None:
+        """No group of metrics is left over, but for requests, which every release counts."""
+        assert {name for release in LIVE_RELEASES.values() for name in release.metrics} | {"requests"} == set(GROUPS)
+
+    @pytest.mark.parametrize(
+        ("release", "name", "help"),
+        [
+            ("1.12", "scheduler_e2e_scheduling_latency_microseconds", "E2e scheduling latency (scheduling algorithm + binding)"),
+            ("1.13", "scheduler_binding_latency_microseconds", "Binding latency"),
+            ("1.14", "scheduler_binding_latency_microseconds", "(Deprecated) Binding latency in microseconds"),
+            ("1.14", "scheduler_e2e_scheduling_duration_seconds", "E2e scheduling latency in seconds (scheduling algorithm + binding)"),
+            ("1.16", "scheduler_binding_duration_seconds", "[ALPHA] Binding latency in seconds"),
+        ],
+    )
+    def test_names_of_the_releases(self, release: str, name: str, help: str) -> None:
+        """Latencies are in microseconds first, then in seconds too, and the help has its stability later."""
+        assert families(filled(release).text())[name].help == help
+
+    @pytest.mark.parametrize(
+        ("name", "first", "last"),
+        [
+            ("scheduler_schedule_attempts_total", "1.13", "1.27"),
+            ("scheduler_pending_pods", "1.15", "1.27"),
+            ("scheduler_equiv_cache_lookups_total", "1.12", "1.13"),
+            ("leader_election_master_status", "1.14", "1.27"),
+            ("scheduler_e2e_scheduling_duration_seconds", "1.14", "1.16"),
+        ],
+    )
+    def test_who_has_it(self, name: str, first: str, last: str) -> None:
+        """Metrics come and go with releases."""
+        having = [release for release in LIVE_RELEASES if name in families(filled(release).text())]
+        order = list(LIVE_RELEASES)
+        assert having == order[order.index(first) : order.index(last) + 1]
+
+
+class TestNumbers:
+    def test_a_latency_is_counted_in_both_units(self) -> None:
+        """1.5 ms are in the second bucket of seconds and of whole microseconds."""
+        found = families(filled(OLD).text())
+        assert found["scheduler_scheduling_algorithm_duration_seconds"].values["_sum", ""] == "0.0015"
+        micros = found["scheduler_scheduling_algorithm_latency_microseconds"]
+        assert micros.values["_sum", ""] == "1500"
+        assert [micros.values["_bucket", f'le="{bound}"'] for bound in ("1000", "2000", "+Inf")] == ["0", "1", "1"]
+
+    def test_quantiles(self) -> None:
+        """A summary shows its quantiles, sum and count."""
+        metrics = SchedulerMetrics(LIVE_RELEASES[OLD], with_process=False)
+        for i in range(1, 101):
+            metrics.operation("binding", i)
+        values = families(metrics.text())["scheduler_scheduling_duration_seconds"].values
+        assert {labels.rpartition("=")[2]: value for (suffix, labels), value in values.items() if not suffix} == {
+            '"0.5"': "50", '"0.9"': "90", '"0.99"': "99",
+        }
+        assert (values["_sum", 'operation="binding"'], values["_count", 'operation="binding"']) == ("5050", "100")
+
+    def test_gauges_are_set_or_moved(self) -> None:
+        """The number of pending pods is set; that of pods that a plugin turns down moves."""
+        metrics = SchedulerMetrics(LIVE_RELEASES[NEW], with_process=False)
+        for _ in range(2):
+            metrics.pending(active=5, backoff=0, unschedulable=0, gated=1)
+            metrics.unschedulable("NodeName", "p", 2)
+        metrics.unschedulable("NodeName", "p", -1)
+        found = families(metrics.text())
+        assert found["scheduler_pending_pods"].values["", 'queue="active"'] == "5"
+        assert found["scheduler_unschedulable_pods"].values["", 'plugin="NodeName",profile="p"'] == "3"
+
+    def test_attempts_are_capped(self) -> None:
+        """From 15 attempts on a pod counts as one of 15 or more."""
+        metrics = SchedulerMetrics(LIVE_RELEASES[NEW], with_process=False)
+        metrics.scheduled(14, 1)
+        metrics.scheduled(15, 1)
+        values = families(metrics.text())["scheduler_pod_scheduling_duration_seconds"].values
+        assert [labels for suffix, labels in values if suffix == "_count"] == ['attempts="14"', 'attempts="15+"']
+
+    def test_reset(self) -> None:
+        """After a reset everything is as at the start."""
+        metrics = filled(OLD)
+        metrics.reset()
+        assert metrics.text() == SchedulerMetrics(LIVE_RELEASES[OLD], with_process=False).text()
+
+    def test_the_process_is_shown(self) -> None:
+        """Memory and processor time of this process are there by their usual names."""
+        found = families(SchedulerMetrics(LIVE_RELEASES[OLD]).text())
+        assert {"process_cpu_seconds_total", "process_resident_memory_bytes", "process_start_time_seconds"} <= set(found)
+
+    def test_label_values_are_escaped(self) -> None:
+        """Quotes, backslashes and line ends in a label do not break the text."""
+        metrics = SchedulerMetrics(LIVE_RELEASES[NEW], with_process=False)
+        metrics.tasks('a"b\\c\nd', 1)
+        assert 'scheduler_goroutines{operation="a\\"b\\\\c\\nd"} 1\n' in metrics.text()
+
+    def test_recorded_numbers_are_written_as_recorded(self) -> None:
+        """Each number that the originals wrote is written by us with the same characters."""
+        for release in (OLD, NEW):
+            for family in shown(release).values():
+                for value in family.values.values():
+                    assert go_number(float(value)) == value
+                for bound in family.bounds:
+                    assert go_number(float(bound)) == bound
+
+    def test_every_histogram_has_bounds(self) -> None:
+        """Histograms have buckets, nothing else does."""
+        for group in GROUPS.values():
+            assert all(bool(metric.buckets) == (metric.kind == HISTOGRAM) for metric in group)
