@@ -9,7 +9,7 @@ import attrs
 
 from ....core.decision.decision import Decision
 from ....core.engine import Engine
-from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME, VERDICTS, best
+from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME, best
 from ....simulation.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
 from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, NodeView, node_view
 
@@ -103,7 +103,7 @@ def _scored(ours: NodeView, theirs: NodeView) -> Cause:
 class Tally:
     """How often the two agreed."""
 
-    counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys(VERDICTS, 0))
+    counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, AMONG_BEST, DIFFERENT), 0))
     causes: Counter[tuple[str, str | None]] = attrs.field(factory=Counter)
     """(kind, rule) of what is different -> how often."""
 
@@ -121,7 +121,7 @@ class Tally:
     def record(self) -> dict[str, Any]:
         """As plain data."""
         causes = [{"kind": kind, "rule": rule, "decisions": count} for (kind, rule), count in self.causes.most_common()]
-        same, among, different = (self.counts[verdict] for verdict in VERDICTS)
+        same, among, different = (self.counts[verdict] for verdict in (SAME, AMONG_BEST, DIFFERENT))
         return {"decisions": self.pods, "same": same, "amongBest": among, "different": different, "causes": causes}
 
     def line(self) -> str:
