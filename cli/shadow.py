@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .commands import command
 from .options import scheduler_options
 from .paramtypes import FILE
-from .setup import Setup
+
+if TYPE_CHECKING:
+    from .setup import Setup
 
 
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))
