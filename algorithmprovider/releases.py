@@ -12,7 +12,7 @@ from types import MappingProxyType
 import attrs
 
 from ..core.pods import requests
-from ..core.release import ExtenderCells, GateEffect, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
+from ..core.release import ExtenderCells, GateEffect, LiveCells, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
 from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
 from . import cells, gatelists
@@ -213,6 +213,7 @@ V1_12 = Release(
     ),
     nominations=NominationCells(by_uid=False, keeps_on_update=False, empty_name_counts=False, asks_lister=False),
     client=cells.FIRST_CLIENT,
+    live=LiveCells(binding_failure_texts=False),
 )
 
 V1_13 = attrs.evolve(
@@ -277,6 +278,7 @@ V1_14 = attrs.evolve(
         fifo_wait_doubles=False,
         probe_times=False,
     ),
+    live=LiveCells(),
 )
 
 V1_15 = attrs.evolve(
@@ -321,6 +323,7 @@ V1_16 = attrs.evolve(
     preemption=attrs.evolve(V1_15.preemption, needs_priority_gate=False),
     queue=attrs.evolve(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
     client=cells.CLIENT_WITH_BOOKMARKS,
+    live=attrs.evolve(V1_15.live, preempted_text="Preempted by {pod} on node {node}"),
 )
 
 RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16)}

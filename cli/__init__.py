@@ -19,6 +19,8 @@ COMMANDS = {
     "explain": Place("explain", "explain", "Why does a pod go there, or nowhere?"),
     "compare": Place("compare", "compare", "What does another configuration change?"),
     "replay": Place("replay", "replay", "What would have happened over time?"),
+    "run": Place("run", "run", "Schedule the pods of a live cluster."),
+    "shadow": Place("shadow", "shadow", "Where would another scheduler put the pods of a live cluster?"),
     "conform": Place("conform", "conform", "Prove it: run cases that the original scheduler answered."),
     "bench": Place("bench", "bench", "How fast is it? Pods a second, and the same decisions."),
     "snapshot": Place("snapshot", "snapshot", "Write a live cluster to a file, for simulate and the others."),

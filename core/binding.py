@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -119,6 +119,10 @@ class Binder(Protocol):
 
     def revert(self, pod: Pod, node_name: str) -> None:
         """Undo :meth:`assume` for *pod* on the node."""
+        ...
+
+    def restore(self, items: Iterable[KubeObject]) -> None:
+        """Undo what was assumed of these volumes and claims alone."""
         ...
 
     def volume(self, name: str) -> PersistentVolume:

@@ -116,8 +116,7 @@ class PreemptionCells:
     * Up to 1.15 the candidate nodes come from the informer's lister, in 1.16 from the cache. Both hold the nodes that exist.
     * Up to 1.15 a node is judged a second time if any pod is nominated to it, in 1.16 only if such a pod counts. If none counts, both
       answers are the same. The equivalence cache skips all nodes with nominated pods, whether these count or not.
-    * The event on a victim is ``by NS/NAME on node N``, in 1.16 ``Preempted by NS/NAME on node N``, and in the framework ``Preempted by a
-      pod on node N``. No events are written here.
+    * The event on a victim is a cell of :class:`LiveCells`.
     """
 
     refreshes_snapshot: bool
@@ -188,6 +187,18 @@ class QueueCells:
     """An update of an assumed pod's conditions or finalizers does not put it into the queue again."""
     probe_times: bool
     """Each failed attempt writes its time into the condition PodScheduled, as lastProbeTime."""
+
+
+@attrs.frozen(kw_only=True)
+class LiveCells:
+    """What a release writes to the API server as it schedules."""
+
+    binding_failure_texts: bool = True
+    """After a binding that failed the condition PodScheduled has the error as its message; else it has none."""
+    preempted_text: str = "by {pod} on node {node}"
+    """The event on a victim; ``{pod}`` takes the key of the pod that made it leave, ``{node}`` the node."""
+    wrong_node_text: str = 'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
+    """The error for a claim whose selected node was changed; takes ``claim``, ``got`` and ``node``."""
 
 
 @attrs.frozen(kw_only=True)
@@ -318,6 +329,7 @@ class Release:
     preemption: PreemptionCells
     queue: QueueCells
     nominations: NominationCells
+    live: LiveCells
     client: ClientCells
 
     def __repr__(self) -> str:

@@ -98,6 +98,11 @@ V1_27: Release = attrs.evolve(
     preemption=attrs.evolve(_LAST.preemption, extender_names_victims=True),
     nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
     client=cells.CLIENT_WITH_GROWING_PAUSES,
+    live=attrs.evolve(
+        _LAST.live,
+        preempted_text="Preempted by a pod on node {node}",
+        wrong_node_text='provisioning failed for PVC "{claim}"',
+    ),
 )
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})

@@ -128,6 +128,11 @@ _CLIENT: Mapping[str, str] = {
     "resends_reads": "a read is sent again if the server closed the connection (no: only if it was reset)",
     "attempts": "how often a request is sent at most, while the server names a time to wait",
 }
+_LIVE: Mapping[str, str] = {
+    "binding_failure_texts": "after a binding that failed condition PodScheduled has the error as its message",
+    "preempted_text": "the event on a pod that had to leave",
+    "wrong_node_text": "the error for a claim whose selected node was changed",
+}
 _AREAS: Mapping[str, Mapping[str, str]] = {
     "search": _SEARCH,
     "requests": _REQUESTS,
@@ -138,6 +143,7 @@ _AREAS: Mapping[str, Mapping[str, str]] = {
     "preemption": {f"preemption.{name}": words for name, words in _PREEMPTION.items()},
     "queue": {f"queue.{name}": words for name, words in _QUEUE.items()}
     | {f"nominations.{name}": words for name, words in _NOMINATIONS.items()},
+    "live": {f"live.{name}": words for name, words in _LIVE.items()},
     "client": {f"client.{name}": words for name, words in _CLIENT.items()},
 }
 CELLS: Mapping[str, tuple[str, str]] = {name: (area, words) for area, cells in _AREAS.items() for name, words in cells.items()}

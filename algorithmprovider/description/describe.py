@@ -7,7 +7,17 @@ from typing import Any
 
 import attrs
 
-from ...core.release import ClientCells, ExtenderCells, Gate, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
+from ...core.release import (
+    ClientCells,
+    ExtenderCells,
+    Gate,
+    LiveCells,
+    NominationCells,
+    PreemptionCells,
+    QueueCells,
+    Release,
+    VolumeCells,
+)
 from ..releases import find_release
 
 Json = dict[str, Any]
@@ -26,7 +36,7 @@ WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 """Predicates that a Policy makes under a name of its own, by an argument."""
 WHOLE = ("client.resources",)
 """Mappings that are one cell, as their keys differ from release to release."""
-GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells)
+GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells)
 
 
 def describe(name: str, *, all_gates: bool = False) -> Json:

@@ -5,7 +5,7 @@ Upstream: pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import attrs
@@ -159,6 +159,11 @@ class VolumeBinder:
             self.volumes.restore(volume.key)
         for claim in made.provisionings:
             self.claims.restore(claim.key)
+
+    def restore(self, items: Iterable[KubeObject]) -> None:
+        """Take back what was assumed of these volumes and claims, which could not be written."""
+        for item in items:
+            (self.volumes if isinstance(item, PersistentVolume) else self.claims).restore(item.key)
 
     def _claims(self, pod: Pod) -> tuple[str, ...]:
         return claim_keys(pod, self.release.volumes.ephemeral_claims)

@@ -92,31 +92,37 @@ class Contestant:
         self.simulation.note(attrs.evolve(decision, preemption=led.preemption))
         return decision
 
-    # --- one node ---------------------------------------------------------------------------------------------------
-
     def view(self, decision: Decision, node: str) -> NodeView:
         """How the cycle of *decision* judged *node*; call it before the next cycle."""
-        details, row = decision.details, self.engine.table.row_of.get(node)
-        if row is None:
-            return NodeView(node, UNKNOWN)
-        if row in details.feasible_rows:
-            return self._fitting(decision.pod, details, node, row)
-        return self._unfit(details, node, row)
+        return node_view(self.engine, decision, node)
 
-    def _fitting(self, pod: Pod, details: Details, node: str, row: int) -> NodeView:
-        ranking = details.ranking
-        if ranking is None:
-            return NodeView(node, FITS)
-        at, weights = int((details.feasible_rows == row).argmax()), self.weights(pod)
-        scores = {name: Weighed(int(found[at]), weights[name]) for name, found in ranking.by_priority.items()}
-        return NodeView(node, FITS, scores=scores, total=int(ranking.totals[at]))
 
-    @staticmethod
-    def _unfit(details: Details, node: str, row: int) -> NodeView:
-        if not details.has_visited(row) and node not in details.extender_reasons:
-            return NodeView(node, UNKNOWN if details.search is None else NOT_VISITED)
-        refusal = details.refusal(row)
-        if refusal is None or not refusal.reasons:
-            return NodeView(node, TURNED_DOWN)
-        rules = refusal.rules or ((EXTENDER,) if node in details.extender_reasons else ())
-        return NodeView(node, TURNED_DOWN, rules, refusal.reasons)
+def node_view(engine: Engine, decision: Decision, node: str) -> NodeView:
+    """How the cycle of *decision*, which kept its details, judged *node*; call it before the next cycle of *engine*."""
+    details, row = decision.details, engine.table.row_of.get(node)
+    if details is None or row is None:
+        return NodeView(node, UNKNOWN)
+    if row in details.feasible_rows:
+        return _fitting(engine, decision.pod, details, node, row)
+    return _unfit(details, node, row)
+
+
+def _fitting(engine: Engine, pod: Pod, details: Details, node: str, row: int) -> NodeView:
+    ranking = details.ranking
+    if ranking is None:
+        return NodeView(node, FITS)
+    algorithm = engine.flow.algorithm_of(pod) or engine.algorithm
+    weights = {rule.name: weight for rule, weight in algorithm.priorities}
+    at = int((details.feasible_rows == row).argmax())
+    scores = {name: Weighed(int(found[at]), weights[name]) for name, found in ranking.by_priority.items()}
+    return NodeView(node, FITS, scores=scores, total=int(ranking.totals[at]))
+
+
+def _unfit(details: Details, node: str, row: int) -> NodeView:
+    if not details.has_visited(row) and node not in details.extender_reasons:
+        return NodeView(node, UNKNOWN if details.search is None else NOT_VISITED)
+    refusal = details.refusal(row)
+    if refusal is None or not refusal.reasons:
+        return NodeView(node, TURNED_DOWN)
+    rules = refusal.rules or ((EXTENDER,) if node in details.extender_reasons else ())
+    return NodeView(node, TURNED_DOWN, rules, refusal.reasons)

@@ -78,9 +78,10 @@ def _typed(kind: str, item: Object, flavour: Flavour, old: Object) -> Object:
 
 def _part(kind: str, name: str, item: Object, flavour: Flavour, old: Object) -> Object:
     part: Object = item.get(name) or {}
-    if part and part is old.get(name):
+    if id(part) == id(old.get(name)):
         return part
-    return go_form("ObjectMeta" if name == "metadata" else kind + name.capitalize(), part, flavour.form)
+    form = "ObjectMeta" if name == "metadata" else kind + name.capitalize()
+    return go_form(form, part, flavour.form)
 
 
 def _with_addresses(item: Object, flavour: Flavour) -> Object:

@@ -18,10 +18,10 @@ MERGE_KEYS: Mapping[str, str] = {
     "hostAliases": "ip",
     "volumeMounts": "mountPath",
     "taints": "key",
-    "images": "",
 }
 """Field -> the key by which a strategic merge patch finds an item of the list; a list that is not here is replaced."""
 ORDER = "$setElementOrder/"
+REJECTED = "the server rejected our request due to an error in our request"
 PLAIN_LISTS = frozenset({"finalizers"})
 """Lists of strings that a strategic merge patch adds to."""
 
@@ -94,10 +94,13 @@ def _in_order(found: Mapping[Any, Object], named: list[Any], before: list[Any]) 
 
 
 def json_patch(value: Json, operations: list[Object]) -> Json:
-    """RFC 6902: add, remove, replace and test. A test that fails is a 422."""
-    for operation in operations:
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in operation["path"].split("/")[1:]]
-        value = _operated(value, steps, operation)
+    """RFC 6902: add, remove, replace and test. A test that fails is a 422, and so is a place that is not there."""
+    try:
+        for operation in operations:
+            steps = [step.replace("~1", "/").replace("~0", "~") for step in operation["path"].split("/")[1:]]
+            value = _operated(value, steps, operation)
+    except LookupError:
+        raise fault(422, "Invalid", REJECTED, {}) from None
     return value
 
 
@@ -111,7 +114,7 @@ def _operated(value: Json, steps: list[str], operation: Object) -> Json:
         del found[place]
     elif operation["op"] == "test":
         if found[place] != operation["value"]:
-            raise fault(422, "Invalid", "the server rejected our request due to an error in our request", {})
+            raise fault(422, "Invalid", REJECTED, {})
     elif operation["op"] == "add" and isinstance(found, list):
         found.insert(place, operation["value"])
     else:

@@ -225,7 +225,17 @@ class Replay:
         """What is not the same in the events of a watch, bookmarks apart; which object comes first may differ."""
         wanted = _by_object([each["event"] for each in exchange.reply])
         found = _by_object([json.loads(frame.line) for frame in watch.events])
-        return self.compared(wanted, found)
+        return self.compared(wanted, found) + self._bookmark_differences(exchange, watch)
+
+    def _bookmark_differences(self, exchange: Exchange, watch: Watch) -> list[str]:
+        """What is not the same in our bookmark, whatever its revision."""
+        recorded = [each["event"] for each in exchange.reply if each["event"]["type"] == "BOOKMARK"]
+        if not recorded or watch.bookmark is None:
+            return ["bookmarks are not wanted"] if recorded else []
+        recorded[0]["object"]["metadata"]["resourceVersion"] = "0"
+        ours = json.loads(watch.bookmark().line)
+        ours["object"]["metadata"]["resourceVersion"] = "0"
+        return self._compared_objects(recorded[0], ours, "bookmark")
 
 
 def _timeless(text: str) -> str:

@@ -9,7 +9,16 @@ import attrs
 import pytest
 
 from kubeclassic.core import release
-from kubeclassic.core.release import ClientCells, ExtenderCells, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
+from kubeclassic.core.release import (
+    ClientCells,
+    ExtenderCells,
+    LiveCells,
+    NominationCells,
+    PreemptionCells,
+    QueueCells,
+    Release,
+    VolumeCells,
+)
 from tests.support.house import sources, tree
 from tests.test_layers import TABLES
 
@@ -21,6 +30,7 @@ HOLDERS: dict[type, set[str]] = {
     NominationCells: {"cells", "nominations"},
     ClientCells: {"cells", "client"},
     ExtenderCells: {"cells", "extenders"},
+    LiveCells: {"cells", "live"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
 NO_READERS = ("core/release.py", "algorithmprovider/description/describe.py", *TABLES)

@@ -152,7 +152,7 @@ class TestForms:
             ({"name": "a", "pending": []}, "no version"),
             ({"name": "a", "version": "1.16"}, "neither pending, a list of pods, nor script, a list of operations"),
             (PROBLEM | {"extender": {}}, "field extender is not known: wanted name, version, config, objects, pending, nominated"),
-            (PROBLEM | {"extenders": {"http://x": {"filter": []}}}, "extenders: got an object, wanted an object: URL prefix -> role -> pod -> reply"),
+            (PROBLEM | {"extenders": {"http://x": {"filter": []}}}, "extenders: got an object, wanted an object: URL prefix"),
             (SCRIPT | {"pending": []}, "field pending is not known: wanted name, version, podPriority, namespaces, script"),
             (SCRIPT | {"podPriority": None}, "podPriority: got null, wanted true or false"),
             (SCRIPT | {"script": []}, "script: got an empty list, wanted a list of operations"),

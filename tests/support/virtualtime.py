@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+BEGIN = 1_795_311_696.0
+"""Seconds since 1970 at the start of virtual time."""
+
 
 class Stuck(Exception):
     """All tasks wait, and no timer is set."""
@@ -55,10 +58,6 @@ def run_virtually(work: Coroutine[Any, Any, T], *, until: float | None = None) -
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(limited())
-
-
-BEGIN = 1_795_311_696.0
-"""Seconds since 1970 at the start of virtual time."""
 
 
 def now() -> float:

@@ -1,0 +1,42 @@
+"""``kubeclassic shadow``: our decisions beside those of the cluster's own scheduler."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .commands import command
+from .options import scheduler_options
+from .paramtypes import FILE
+
+if TYPE_CHECKING:
+    from .setup import Setup
+
+
+@command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))
+@click.option("--kubeconfig", type=FILE, help="How to reach the API server.  [default: as a pod of the cluster]")
+@click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
+@scheduler_options
+@click.option("--for", "seconds", type=float, metavar="SECONDS", help="Stop after this time.  [default: at Ctrl-C or SIGTERM]")
+@click.option("--all", "shows_all", is_flag=True, help="Tell of each pod, not only of those on which the two differ.")
+@click.option("-o", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Lines of text, or of JSON.")
+def shadow(
+    kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str
+) -> None:  # fmt: skip
+    """Watch the cluster's own scheduler, decide on each pod that it binds, on the same state, and tell where the two differ, and why.
+
+    Nothing is written to the cluster. The other's decision is the one that counts for the pods after it. Another node that scores as high
+    as our own is `among the best`, and no difference: there the tie-break decides. A summary follows at the end.
+
+    Exit status 0: no decision differs, 1: some do, 2: bad input.
+
+    \b
+    kubeclassic shadow --kubeconfig ~/.kube/config --release 1.15
+    kubeclassic shadow --kubeconfig ~/.kube/config --profile profile.yaml --for 600 -o json
+    """
+    from .running.shadow import run_shadow
+
+    sys.exit(run_shadow(kubeconfig, context, setup, seconds=seconds, shows_all=shows_all, form=form))

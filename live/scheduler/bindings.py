@@ -1,0 +1,148 @@
+"""The binding of a pod that is assumed on a node. It goes on beside the cycles of other pods; many are under way at once.
+
+Upstream: the goroutine at the end of scheduleOne in pkg/scheduler/scheduler.go; bindingCycle in pkg/scheduler/schedule_one.go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Protocol
+
+import attrs
+
+from ...api.objects import Pod
+from ...core.bindingcycle import Failure
+from ...core.queue.parked import QueuedPod
+from ...exceptions import CacheError, ExtenderError
+from .failures import Consequences
+from .state import LiveState
+from .volumes import NotBound, NotWritten, VolumeWork
+from .writes.api import ApiError, NoAnswer, is_not_found
+
+READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
+
+
+class PodBinder(Protocol):
+    """An extender that binds pods itself."""
+
+    def binds(self, pod: Pod) -> bool:
+        """Whether it binds *pod*."""
+        ...
+
+    def bind(self, pod: Pod, node_name: str) -> None:
+        """Bind *pod* to a node; called on another thread. Raises :class:`~kubeclassic.exceptions.ExtenderError`."""
+        ...
+
+
+@attrs.define(eq=False)
+class Bindings:
+    """Binds pods; what follows a failure is the business of *consequences*."""
+
+    state: LiveState
+    consequences: Consequences
+    binders: Sequence[PodBinder] = ()
+    volumes: VolumeWork = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.volumes = VolumeWork(self.state)
+
+    def start(self, item: QueuedPod, host: str) -> None:
+        """Bind the pod of *item*, which was just assumed on *host*."""
+        self.state.spawn(self._bind(item, host, self.volumes.is_needed(item.pod)))
+
+    async def _bind(self, item: QueuedPod, host: str, needs_volumes: bool) -> None:
+        pod, binding = item.pod, self.state.binding
+        failure = binding.begin(pod, host)
+        if failure is not None:
+            await self._undone(item, host, failure)
+            return
+        if needs_volumes and (failure := await self._bind_volumes(pod.bound_to(host))) is not None:
+            await self._undo(item, host, failure)
+            return
+        failure = binding.bind(pod, host)
+        if failure is not None:
+            await self._undone(item, host, failure)
+            return
+        await self._write(item, host)
+
+    async def _bind_volumes(self, pod: Pod) -> Failure | None:
+        plugin = 'running PreBind plugin "VolumeBinding": ' if self._has_plugins else ""
+        try:
+            await self.volumes.bind(pod)
+        except NotWritten as error:
+            text = f"{plugin}{error}"
+        except NotBound as error:
+            text = f"{plugin}binding volumes: {error}" if plugin else str(error)
+        else:
+            return None
+        return self.state.binding.failure(text) if plugin else Failure(text, "VolumeBindingFailed")
+
+    @property
+    def _has_plugins(self) -> bool:
+        return bool(self.state.engine.flow.profiles)
+
+    # --- the request ------------------------------------------------------------------------------------------------
+
+    async def _write(self, item: QueuedPod, host: str) -> None:
+        pod, state = item.pod, self.state
+        error = await self._request(pod, host)
+        state.touch()
+        state.engine.cache.finish_binding(pod.bound_to(host), state.clock.now)
+        if error is None:
+            state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")
+            return
+        said = "" if self._has_plugins else "Binding rejected: "
+        await self._undo(item, host, state.binding.failure(error), said)
+
+    async def _request(self, pod: Pod, host: str) -> str | None:
+        """Ask an extender or the API server to bind; answers the error."""
+        binder = next((one for one in self.binders if one.binds(pod)), None)
+        plugin = 'running Bind plugin "DefaultBinder": ' if self._has_plugins and binder is None else ""
+        try:
+            if binder is not None:
+                await asyncio.to_thread(binder.bind, pod, host)
+            else:
+                await self.state.api.bind(pod, host)
+        except ApiError as error:
+            is_bound = isinstance(error, NoAnswer) and await self._was_bound(pod, host)
+            return None if is_bound else f"{plugin}{error}"
+        except ExtenderError as error:
+            return str(error)
+        return None
+
+    async def _was_bound(self, pod: Pod, host: str) -> bool:
+        """Whether a binding without an answer was carried out. Until that is known the pod keeps its place on the node."""
+        pause = READ_PAUSE
+        while True:
+            try:
+                current = await self.state.api.read_pod(pod)
+            except ApiError as error:
+                if is_not_found(error):
+                    return False
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_READ_PAUSE)
+                continue
+            return current.uid == pod.uid and current.spec.node_name == host
+
+    # --- failures ---------------------------------------------------------------------------------------------------
+
+    async def _undo(self, item: QueuedPod, host: str, failure: Failure, said: str = "") -> None:
+        """Give back what the pod had reserved."""
+        is_given_back = False
+        with suppress(CacheError):  # Upstream: only logged; the pod was confirmed, or went, before.
+            self.state.binding.give_back(item.pod, host)
+            is_given_back = True
+        await self._undone(item, host, failure, said, moves=is_given_back)
+
+    async def _undone(self, item: QueuedPod, host: str, failure: Failure, said: str = "", *, moves: bool = True) -> None:
+        """The steps are undone; other pods may fit now."""
+        state = self.state
+        state.touch()
+        state.awake.set()
+        if moves and not failure.is_rejection:
+            state.router.pod_given_up(item.pod, but_itself=False)
+        await self.consequences.not_bound(item, host, failure, said)
+        if moves and failure.is_rejection:
+            state.router.pod_given_up(item.pod, but_itself=True)

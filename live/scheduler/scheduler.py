@@ -1,0 +1,133 @@
+"""The live scheduler: the next pod of the queue, its cycle, and what follows, for ever.
+
+Upstream: scheduleOne in pkg/scheduler/scheduler.go (1.27: pkg/scheduler/schedule_one.go), and cleanupAssumedPods of the cache.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from ...api.objects import KubeObject
+from ...core.decision.decision import Decision
+from ...core.queue.parked import QueuedPod
+from ...exceptions import KubeclassicError
+from .bindings import Bindings, PodBinder
+from .failures import Consequences, consequences_of
+from .state import LiveState
+
+EXPIRY_PERIOD = 1.0
+"""Seconds between two looks for assumed pods that have expired."""
+SHORTEST_WAIT = 0.001
+
+
+def _ignore(decision: Decision) -> None:
+    """The default: nobody is told of decisions."""
+
+
+@attrs.define(eq=False)
+class LiveScheduler:
+    """Schedules the pods that :meth:`put` and :meth:`delete` tell of; they are the handlers of informers.
+
+    :meth:`run` must not begin before all informers have their first lists.
+    """
+
+    state: LiveState
+    binders: Sequence[PodBinder] = ()
+    on_decision: Callable[[Decision], None] = _ignore
+    """Called after each cycle, before anything follows from its decision."""
+    details: bool = False
+    """Decisions keep their details, which takes longer."""
+    consequences: Consequences = attrs.field(init=False)
+    bindings: Bindings = attrs.field(init=False)
+    cycles: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        self.consequences = consequences_of(self.state)
+        self.bindings = Bindings(self.state, self.consequences, self.binders)
+
+    def put(self, item: KubeObject) -> None:
+        """An object was added or updated."""
+        self.state.put(item)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object was deleted."""
+        self.state.delete(item)
+
+    # --- the loop ---------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Schedule until cancelled; tasks that are under way are cancelled too. Raises the first defect of a task."""
+        self.state.spawn(self._expire())
+        try:
+            while True:
+                if not await self.step():
+                    await self._wait()
+        finally:
+            for task in tuple(self.state.tasks):
+                task.cancel()
+
+    async def step(self) -> bool:
+        """One cycle and what follows from it; False if no pod is active."""
+        state = self.state
+        if state.broken:
+            raise state.broken[0]
+        state.touch()
+        item = state.queue.pop()
+        if item is None:
+            return False
+        await self._attempt(item)
+        await asyncio.sleep(0)  # Informers and bindings have their turn.
+        return True
+
+    async def _wait(self) -> None:
+        """Wait until something happens, or a flush of the queue is due."""
+        state = self.state
+        state.awake.clear()
+        due, handle = state.queue.next_due(), None
+        if due is not None:
+            loop, left = asyncio.get_running_loop(), max(SHORTEST_WAIT, due - state.times.now())
+            handle = loop.call_later(left, state.awake.set)
+        try:
+            await state.awake.wait()
+        finally:
+            if handle is not None:
+                handle.cancel()
+
+    async def _expire(self) -> None:
+        while True:
+            await asyncio.sleep(EXPIRY_PERIOD)
+            self.state.touch()
+            for pod in self.state.engine.cache.expire(self.state.clock.now):
+                self.state.report(f"pod {pod.key}: its binding to {pod.spec.node_name} was not confirmed in time")
+
+    # --- one pod ----------------------------------------------------------------------------------------------------
+
+    async def _attempt(self, item: QueuedPod) -> None:
+        pod, state = item.pod, self.state
+        if pod.is_terminating:
+            state.recorder.event(pod, "Warning", "FailedScheduling", "Scheduling", f"skip schedule deleting pod: {pod.key}")
+            return
+        if state.engine.flow.profiles and state.engine.cache.is_assumed(pod):
+            return
+        decision = self._decide(item)
+        self.cycles += 1
+        self.on_decision(decision)
+        if decision.host is None:
+            await self.consequences.not_placed(item, decision)
+            return
+        failure = state.binding.reserve(pod, decision.host)
+        if failure is not None:
+            await self.consequences.not_assumed(item, decision.host, failure)
+            return
+        self.bindings.start(item, decision.host)
+
+    def _decide(self, item: QueuedPod) -> Decision:
+        """The decision; an error of a rule or plugin fails the attempt, not the scheduler."""
+        try:
+            return self.state.engine.schedule(item.pod, details=self.details)
+        except KubeclassicError as error:
+            self.state.report(f"pod {item.pod.key}: {error}")
+            return Decision(item.pod, error=str(error), nominated="")

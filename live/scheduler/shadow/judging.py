@@ -1,0 +1,131 @@
+"""What the cluster's scheduler did with a pod, beside our own decision: the same, among our best, or different, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import attrs
+
+from ....core.decision.decision import Decision
+from ....core.engine import Engine
+from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME, best
+from ....simulation.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
+from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, NodeView, node_view
+
+OURS, CLUSTER = "kubeclassic", "cluster"
+"""The two sides, as causes name them."""
+
+
+@attrs.frozen(kw_only=True)
+class Judgement:
+    """One pod. A host of None: no node."""
+
+    pod: str
+    verdict: str
+    ours: str | None
+    cluster: str | None
+    cause: Cause | None = None
+    message: str = ""
+    """Why we, or the cluster's scheduler, found no node."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the cluster's scheduler chose what ours would not have chosen, whatever the tie-break."""
+        return self.verdict == DIFFERENT
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        cause = None if self.cause is None else self.cause.record()
+        found = {"pod": self.pod, "verdict": self.verdict, "ours": self.ours, "cluster": self.cluster}
+        return found | {"cause": cause, "message": self.message}
+
+    def line(self) -> str:
+        """In one line."""
+        if self.verdict == SAME:
+            return f"{self.pod}: {self.verdict}: {self.cluster or 'no node'}"
+        told = f"{self.pod}: {self.verdict}: cluster {self.cluster or 'no node'}, {OURS} {self.ours or 'no node'}"
+        return told if self.cause is None else f"{told}: {cause_text(self.cause)}"
+
+
+def cause_text(cause: Cause) -> str:
+    """A cause in words."""
+    if cause.kind == PREDICATE and cause.side == OURS:
+        return f"{cause.rule or 'a rule'} turns {cause.node} down: {cause.text}"
+    if cause.kind == SCORE:
+        return f"{cause.rule or 'the scores'}: {cause.text}" if cause.text else f"{cause.rule} scores {cause.node} higher"
+    return f"{KINDS[cause.kind]}: {cause.text}" if cause.text else KINDS[cause.kind]
+
+
+def judged(engine: Engine, decision: Decision, cluster: str) -> Judgement:
+    """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the next cycle of *engine*."""
+    verdict, cause = _verdict(engine, decision, cluster)
+    return Judgement(
+        pod=decision.pod.key, verdict=verdict, ours=decision.host, cluster=cluster, cause=cause, message=decision.error or ""
+    )
+
+
+def judged_without(decision: Decision, message: str) -> Judgement:
+    """Our decision on a pod for which the cluster's scheduler found no node, and said why."""
+    if decision.host is None:
+        return Judgement(pod=decision.pod.key, verdict=SAME, ours=None, cluster=None, message=message)
+    cause = Cause(PREDICATE, side=CLUSTER, node=decision.host, text=message)
+    return Judgement(pod=decision.pod.key, verdict=DIFFERENT, ours=decision.host, cluster=None, cause=cause, message=message)
+
+
+def _verdict(engine: Engine, decision: Decision, cluster: str) -> tuple[str, Cause | None]:
+    if decision.host == cluster:
+        return SAME, None
+    if decision.host is None and not decision.is_fit_error:
+        return DIFFERENT, Cause(ERROR, side=OURS, text=decision.error or "")
+    view = node_view(engine, decision, cluster)
+    if view.state == TURNED_DOWN:
+        return DIFFERENT, Cause(PREDICATE, next(iter(view.rules), None), OURS, cluster, "; ".join(view.reasons))
+    if view.state == NOT_VISITED:
+        return DIFFERENT, Cause(SAMPLING, None, OURS, cluster, "the search found enough nodes before it reached this one")
+    if view.state == UNKNOWN or decision.host is None:
+        return DIFFERENT, Cause(ERROR, side=OURS, node=cluster, text="the node is not known here")
+    if engine.table.row_of[cluster] in best(decision):
+        return AMONG_BEST, Cause(TIE, node=cluster)
+    return DIFFERENT, _scored(node_view(engine, decision, decision.host), view)
+
+
+def _scored(ours: NodeView, theirs: NodeView) -> Cause:
+    """Both nodes fit: the rule that favours ours most."""
+    gains = {rule: found.total - theirs.scores[rule].total for rule, found in ours.scores.items() if rule in theirs.scores}
+    rule = max(gains, key=lambda name: gains[name], default=None)
+    totals = f"{ours.total} in all for {ours.node}, {theirs.total} for {theirs.node}"
+    text = totals if rule is None else f"puts {ours.node} {gains[rule]} ahead of {theirs.node} ({totals})"
+    return Cause(SCORE, rule, OURS, ours.node, text)
+
+
+@attrs.define
+class Tally:
+    """How often the two agreed."""
+
+    counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, AMONG_BEST, DIFFERENT), 0))
+    causes: Counter[tuple[str, str | None]] = attrs.field(factory=Counter)
+    """(kind, rule) of what is different -> how often."""
+
+    def add(self, judgement: Judgement) -> None:
+        """Count one pod."""
+        self.counts[judgement.verdict] += 1
+        if judgement.differs and judgement.cause is not None:
+            self.causes[judgement.cause.kind, judgement.cause.rule] += 1
+
+    @property
+    def pods(self) -> int:
+        """How many decisions were compared."""
+        return sum(self.counts.values())
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        causes = [{"kind": kind, "rule": rule, "decisions": count} for (kind, rule), count in self.causes.most_common()]
+        same, among, different = (self.counts[verdict] for verdict in (SAME, AMONG_BEST, DIFFERENT))
+        return {"decisions": self.pods, "same": same, "amongBest": among, "different": different, "causes": causes}
+
+    def line(self) -> str:
+        """In one line."""
+        told = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
+        causes = "; ".join(f"{rule or kind}: {count}" for (kind, rule), count in self.causes.most_common())
+        return f"{self.pods} decisions compared: {told}" + (f" ({causes})" if causes else "")

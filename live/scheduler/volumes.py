@@ -1,0 +1,141 @@
+"""The volumes of a pod that has a node: they are written one after another, then the scheduler waits until they are bound.
+
+Upstream: BindPodVolumes in pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in pkg/controller/volume/persistentvolume;
+1.27: pkg/scheduler/framework/plugins/volumebinding/binder.go).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+import attrs
+import numpy as np
+
+from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod
+from ...core.arrays.batch import Batch
+from ...core.matching.nodeselectors import node_selector_mask
+from ...core.volumes.assumecache import VolumeError
+from ...core.volumes.search import SELECTED_NODE, is_fully_bound
+from ...exceptions import KubeclassicError
+from .state import LiveState
+from .writes.api import ApiError
+
+POLL = 1.0
+"""Seconds between two looks at the volumes."""
+BIND_TIMEOUT = 600.0
+TIMED_OUT = "timed out waiting for the condition"
+
+
+class NotWritten(KubeclassicError):
+    """A volume or claim could not be written; the text is the API server's."""
+
+
+class NotBound(KubeclassicError):
+    """The volumes were written, and will not be bound to the pod's claims; the text is upstream's."""
+
+
+@attrs.define(eq=False)
+class VolumeWork:
+    """Binds the volumes of pods."""
+
+    state: LiveState
+    timeout: float = BIND_TIMEOUT
+
+    def is_needed(self, pod: Pod) -> bool:
+        """Whether a claim of *pod*, which was just assumed, has no volume yet."""
+        if not pod.spec.volumes or not self.state.binding.waits_for_claims(pod):
+            return False
+        claims = self.state.engine.listings.claims
+        found = (claims.get(key) for key in self.state.engine.templates.entry(pod).template.claims)
+        return not all(claim is not None and is_fully_bound(claim) for claim in found)
+
+    async def bind(self, pod: Pod) -> None:
+        """Write what was assumed for *pod*, which has its node, and wait until it is so. Raises NotWritten and NotBound."""
+        try:
+            wanted = self.state.engine.binder.bind(pod)
+        except VolumeError as error:
+            raise NotWritten(str(error)) from error
+        written = await self._write(wanted)
+        end = self.state.times.now() + self.timeout
+        while True:
+            await asyncio.sleep(POLL)
+            if self._are_bound(pod, written):
+                return
+            if self.state.times.now() >= end:
+                raise NotBound(TIMED_OUT)
+
+    async def _write(self, wanted: Iterable[KubeObject]) -> list[KubeObject]:
+        left, written = list(wanted), list[KubeObject]()
+        try:
+            while left:
+                written.append(await self.state.api.put_volume(left[0], self._claim_of(left[0])))
+                del left[0]
+        except ApiError as error:
+            self.state.engine.binder.restore(left)
+            raise NotWritten(str(error)) from error
+        return written
+
+    def _claim_of(self, item: KubeObject) -> PersistentVolumeClaim | None:
+        reference = item.spec.claim_ref if isinstance(item, PersistentVolume) else None
+        return None if reference is None else self.state.engine.listings.claims.get(f"{reference.namespace}/{reference.name}")
+
+    # --- waiting ----------------------------------------------------------------------------------------------------
+
+    def _are_bound(self, pod: Pod, written: Iterable[KubeObject]) -> bool:
+        """Whether volumes and claims are bound, as far as the informers know; raises NotBound if they will not be."""
+        if pod.spec.node_name not in self.state.engine.table.row_of:
+            raise NotBound(f'failed to get node "{pod.spec.node_name}": node "{pod.spec.node_name}" not found')
+        known = self.state.pod(pod.key)
+        if known is None or known.uid != pod.uid:
+            raise NotBound(f'pod "{pod.key}" does not exist any more')
+        return all(self._is_bound(item, pod.spec.node_name) for item in written)
+
+    def _is_bound(self, item: KubeObject, node_name: str) -> bool:
+        if isinstance(item, PersistentVolume):
+            return self._is_volume_bound(item, node_name)
+        return self._is_provisioned(item, node_name)
+
+    def _is_volume_bound(self, written: PersistentVolume, node_name: str) -> bool:
+        volume, claim = self.state.engine.listings.volumes.get(written.key), self._claim_of(written)
+        if volume is None or claim is None:
+            missing = f'PersistentVolume "{written.key}"' if volume is None else "PersistentVolumeClaim"
+            raise NotBound(f"failed to check binding: could not find v1.{missing}")
+        if _is_older(volume, written):
+            return False
+        self._check_reach(volume, node_name)
+        if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
+            raise NotBound(f'ClaimRef got reset for pv "{volume.name}"')
+        return is_fully_bound(claim)
+
+    def _is_provisioned(self, written: KubeObject, node_name: str) -> bool:
+        claim = self.state.engine.listings.claims.get(written.key)
+        if claim is None:
+            raise NotBound(f'failed to check provisioning pvc: could not find v1.PersistentVolumeClaim "{written.key}"')
+        if _is_older(claim, written):
+            return False
+        if not claim.annotations:
+            raise NotBound(f'selectedNode annotation reset for PVC "{claim.name}"')
+        selected = claim.annotations.get(SELECTED_NODE, "")
+        if selected != node_name:
+            raise NotBound(self.state.release.live.wrong_node_text.format(claim=claim.name, got=selected, node=node_name))
+        if claim.spec.volume_name:
+            volume = self.state.engine.listings.volumes.get(claim.spec.volume_name)
+            if volume is None:
+                return False
+            self._check_reach(volume, node_name)
+        return is_fully_bound(claim)
+
+    def _check_reach(self, volume: PersistentVolume, node_name: str) -> None:
+        affinity, table = volume.spec.node_affinity, self.state.engine.table
+        if affinity is None:
+            return
+        row = np.array([table.row_of[node_name]], np.intp)
+        if not node_selector_mask(affinity, Batch(table, row), fields=False)[0]:
+            raise NotBound(f'pv "{volume.name}" node affinity doesn\'t match node "{node_name}": no matching NodeSelectorTerms')
+
+
+def _is_older(known: KubeObject, written: KubeObject) -> bool:
+    """Whether the informer has not seen yet what was written."""
+    versions = known.metadata.resource_version, written.metadata.resource_version
+    return all(version.isdecimal() for version in versions) and int(versions[0]) < int(versions[1])

@@ -1,0 +1,1 @@
+"""What the live scheduler writes to the API server: the requests and their bodies."""

@@ -1,0 +1,61 @@
+"""What the live scheduler asks of an API server, and the errors that it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from ....api.objects import KubeObject, Pod
+from ...client.answers import ApiError
+
+__all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "is_not_found", "may_pass", "status_of"]
+
+Json = dict[str, Any]
+
+
+class NoAnswer(ApiError):
+    """No answer came, so nobody knows whether the request was carried out."""
+
+
+def is_not_found(error: ApiError) -> bool:
+    """Whether the object is not there."""
+    return error.status == 404
+
+
+def may_pass(error: ApiError) -> bool:
+    """Whether a patch of a status is tried again after *error*. Upstream: Retriable in pkg/scheduler/util/utils.go."""
+    return isinstance(error, NoAnswer) or error.status in (500, 503)
+
+
+class ClusterApi(Protocol):
+    """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.answers.ApiError`."""
+
+    async def bind(self, pod: Pod, node_name: str) -> None:
+        """Bind *pod* to a node."""
+        ...
+
+    async def read_pod(self, pod: Pod) -> Pod:
+        """The pod as the server has it now."""
+        ...
+
+    async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
+        """Write *pod* with *status*; *node_name*: the node that it was to be bound to."""
+        ...
+
+    async def patch_status(self, pod: Pod, patch: Json) -> None:
+        """Change the status of *pod* by a strategic merge patch."""
+        ...
+
+    async def delete_pod(self, pod: Pod) -> None:
+        """Delete *pod*."""
+        ...
+
+    async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
+        """Write a volume, for *claim*, or a claim; answers the object with its new version."""
+        ...
+
+
+def status_of(pod: Pod) -> Mapping[str, Any]:
+    """The status of *pod* in its JSON form, as it was received."""
+    found: Mapping[str, Any] = (pod.manifest or {}).get("status") or {}
+    return found

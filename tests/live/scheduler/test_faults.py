@@ -1,0 +1,81 @@
+"""Whatever fails on the way to the API server: no pod is lost, none is bound twice, and no node has more than it can hold."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.live.client.transport import Request
+from tests.apiserver.answers import Answer
+from tests.apiserver.transport import NO_FAULT, Fault, refused
+from tests.apiserver.watcher import Watcher
+from tests.live.scheduler.worlds import World, live
+from tests.support.examples import examples
+
+RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27"]
+BUSY = Fault(answer=Answer(429, "too many requests", {"retry-after": "1"}))
+QUIET_AFTER = 60.0
+"""Virtual seconds after which nothing fails any more."""
+
+
+class Faults:
+    """Faults by chance: each request may be delayed, refused or lost, before or after it was carried out; watches may break."""
+
+    def __init__(self, seed: int, share: float) -> None:
+        self.random, self.share = random.Random(seed), share
+
+    def __call__(self, request: Request) -> Fault:
+        if asyncio.get_running_loop().time() > QUIET_AFTER or self.random.random() > self.share:
+            return NO_FAULT
+        if "watch=true" in request.query:
+            return Fault(cut_after=self.random.randrange(20), is_expired=self.random.random() < 0.3)
+        return self.random.choice(
+            [BUSY, refused(500, "InternalError"), refused(409, "Conflict"), Fault(is_dropped=True), Fault(is_lost=True), Fault(delay=1.5),
+             Fault(slow=1.5)]
+        )  # fmt: skip
+
+
+def outcome(release: str, seed: int, share: float, *, restarts: bool, replicas: int = 1) -> tuple[World, Watcher]:
+    """What became of forty pods on five nodes that can hold them all, with two pods that come and go."""
+    found: list[Watcher] = []
+
+    async def play(world: World) -> None:
+        found.append(Watcher(world.store.storage))
+        for number in range(5):
+            world.add_node(f"node-{number}", cpu="2", pods="12")
+        for _ in range(replicas):
+            world.schedule()
+        for number in range(40):
+            world.add_pod(f"pod-{number}", cpu="200m")
+            await asyncio.sleep(0.3)
+            if number % 15 == 14:
+                world.drop_pod(f"pod-{number - 7}")
+        if restarts:
+            await world.stop()
+            world.schedule()
+        await asyncio.sleep(700.0)
+
+    return live(release, play, Faults(seed, share)), found[0]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@examples(0.16)
+@given(seed=st.integers(0, 2**32), share=st.sampled_from([0.02, 0.1, 0.3]), restarts=st.booleans())
+def test_nothing_is_lost_or_doubled(release: str, seed: int, share: float, restarts: bool) -> None:
+    """With faults, and with a kill in the middle and a restart, every pod that can run gets one node, and no node gets too many."""
+    world, watcher = outcome(release, seed, share, restarts=restarts)
+    assert watcher.faults == []
+    assert watcher.waiting() == []
+    assert all(world.hosts.values())
+
+
+@pytest.mark.parametrize("release", ["1.15", "1.27"])
+def test_two_schedulers_at_once_bind_no_pod_twice(release: str) -> None:
+    """Two schedulers of one name that both believe to lead: the API server refuses the second binding, and all pods get a node."""
+    _, watcher = outcome(release, 7, 0.0, restarts=False, replicas=2)
+    assert watcher.bound_twice == []
+    assert watcher.waiting() == []

@@ -1,0 +1,76 @@
+"""Bodies of writes: conditions, and the patch between two statuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubeclassic.live.scheduler.shadow.judging import Judgement, Tally
+from kubeclassic.live.scheduler.writes.status import NewCondition, status_patch, with_condition, with_nomination
+
+NOW = "2026-11-22T01:44:50Z"
+LATER = "2026-11-22T01:45:50Z"
+READY = {"type": "Ready", "status": "True", "lastTransitionTime": NOW}
+WAITS = NewCondition(reason="Unschedulable", message="0/3")
+
+
+def scheduled(status: Any) -> Any:
+    """The condition PodScheduled of a status."""
+    return next(one for one in status["conditions"] if one["type"] == "PodScheduled")
+
+
+def test_the_same_condition_changes_nothing() -> None:
+    """A condition with the same status, reason and message is not written again, however late."""
+    first = with_condition({"phase": "Pending"}, WAITS, NOW)
+    assert first is not None
+    assert with_condition(first, WAITS, LATER) is None
+
+
+def test_the_time_of_a_transition_stays() -> None:
+    """Another message keeps the time; another status sets it."""
+    first = with_condition({"conditions": [READY]}, WAITS, NOW)
+    assert first is not None
+    again = with_condition(first, NewCondition(reason="Unschedulable", message="0/4"), LATER)
+    other = with_condition(first, NewCondition(reason="", status="True"), LATER)
+    assert scheduled(again)["lastTransitionTime"] == NOW
+    assert scheduled(other)["lastTransitionTime"] == LATER
+    assert again is not None
+    assert again["conditions"][0] == READY
+
+
+def test_a_probed_condition_is_always_written() -> None:
+    """A release that writes lastProbeTime changes the condition at each attempt."""
+    first = with_condition({}, NewCondition(reason="Unschedulable", probed=NOW), NOW)
+    assert first is not None
+    assert with_condition(first, NewCondition(reason="Unschedulable", probed=LATER), LATER) is not None
+
+
+def test_a_patch_holds_what_changed() -> None:
+    """A new list is whole, a list that was there gives the order and the fields that changed, and a nomination that ends is null."""
+    first = with_condition({"phase": "Pending"}, WAITS, NOW)
+    assert first is not None
+    assert list(status_patch({"phase": "Pending"}, first, "1.27")["status"]) == ["conditions"]
+    again = with_condition(first, NewCondition(reason="Unschedulable", message="0/4"), LATER) or {}
+    changed = {"$setElementOrder/conditions": [{"type": "PodScheduled"}], "conditions": [{"message": "0/4", "type": "PodScheduled"}]}
+    assert status_patch(first, again, "1.27") == {"status": changed}
+    assert status_patch({"nominatedNodeName": "a"}, with_nomination({"nominatedNodeName": "a"}, ""), "1.27") == {
+        "status": {"nominatedNodeName": None}
+    }
+    assert status_patch(first, first, "1.27") == {}
+
+
+def test_a_condition_that_goes_is_deleted() -> None:
+    """An entry that is not in the new list is deleted by its type."""
+    patch = status_patch({"conditions": [READY]}, {"conditions": []}, "1.27")
+    assert patch == {"status": {"conditions": None}}
+    kept = {**READY, "type": "Initialized"}
+    patch = status_patch({"conditions": [READY, kept]}, {"conditions": [kept]}, "1.27")
+    assert patch["status"]["conditions"] == [{"$patch": "delete", "type": "Ready"}]
+
+
+def test_a_tally_counts_verdicts() -> None:
+    """The summary of a shadow has all verdicts, and the causes of those that differ."""
+    tally = Tally()
+    tally.add(Judgement(pod="default/a", verdict="same", ours="n", cluster="n"))
+    tally.add(Judgement(pod="default/b", verdict="different", ours="n", cluster="m"))
+    assert tally.record() == {"decisions": 2, "same": 1, "amongBest": 0, "different": 1, "causes": []}
+    assert tally.line() == "2 decisions compared: 1 same, 0 among the best, 1 different"

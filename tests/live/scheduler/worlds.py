@@ -1,0 +1,146 @@
+"""Small live clusters on virtual time: a server of the tests, schedulers beside each other, and what happens to them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+import attrs
+
+from kubeclassic.live.client.api import Api
+from kubeclassic.live.informers.informers import informers_of, retries_of
+from kubeclassic.live.scheduler.dryrun import DryApi, DryRun
+from kubeclassic.live.scheduler.scheduler import LiveScheduler
+from kubeclassic.live.scheduler.shadow.judging import Judgement
+from kubeclassic.live.scheduler.shadow.shadow import Shadow
+from kubeclassic.live.scheduler.state import LiveState, Times
+from kubeclassic.live.scheduler.writes.api import ClusterApi
+from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.simulation.engines import engine_for
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
+from tests.apiserver.storage import Storage
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
+from tests.live.scheduler.recorded import EPOCH, Events
+from tests.support.virtualtime import run_virtually
+
+Json = dict[str, Any]
+
+
+def node_form(name: str, cpu: str = "4", pods: str = "110", **labels: str) -> Json:
+    """A node as JSON."""
+    room = {"cpu": cpu, "memory": "8Gi", "pods": pods}
+    ready = [{"type": "Ready", "status": "True"}]
+    metadata = {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}}
+    return {"metadata": metadata, "status": {"allocatable": room, "capacity": room, "conditions": ready}}
+
+
+def pod_form(name: str, cpu: str = "100m", **spec: Any) -> Json:
+    """A pod as JSON."""
+    container = {"name": "c", "image": "a:1", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}
+    return {"metadata": {"name": name, "namespace": "default"}, "spec": {"containers": [container], **spec}}
+
+
+@attrs.define(eq=False)
+class World:
+    """A server, and the schedulers that follow it."""
+
+    release: str
+    faults: Decide = lambda request: NO_FAULT
+    store: Store = attrs.field(init=False)
+    events: Events = attrs.field(factory=Events)
+    reports: list[str] = attrs.field(factory=list)
+    tasks: list[asyncio.Task[None]] = attrs.field(factory=list)
+
+    def __attrs_post_init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        flavour = NEW_SERVER if engine_for(self.release, {}).flow.profiles else OLD_SERVER
+        self.store = Store(flavour, Storage(clock=lambda: EPOCH + loop.time()))
+
+    # --- what users do ----------------------------------------------------------------------------------------------
+
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None, kind: str = "application/json") -> Any:
+        """A request of a user."""
+        raw = b"" if body is None else json.dumps(body).encode()
+        return self.store.handle(method, path, "", raw, {"content-type": kind})
+
+    def add_node(self, name: str, **form: Any) -> None:
+        """A new node, ready, without the taint that admission adds."""
+        assert self.send("POST", "/api/v1/nodes", node_form(name, **form)).status == 201
+        self.send("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": None}}, "application/merge-patch+json")
+
+    def add_pod(self, name: str, **form: Any) -> None:
+        """A new pod."""
+        assert self.send("POST", "/api/v1/namespaces/default/pods", pod_form(name, **form)).status == 201
+
+    def drop_pod(self, name: str) -> None:
+        """Delete a pod at once."""
+        self.send("DELETE", f"/api/v1/namespaces/default/pods/{name}", {"kind": "DeleteOptions", "gracePeriodSeconds": 0})
+
+    @property
+    def hosts(self) -> dict[str, str]:
+        """Pod -> its node; empty where it has none."""
+        return {name: item["spec"].get("nodeName", "") for (_, name), item in self.store.storage.of("pods").items()}
+
+    # --- schedulers -------------------------------------------------------------------------------------------------
+
+    def state(self, api: ClusterApi, config: Mapping[str, Any] | None = None, release: str = "") -> LiveState:
+        """The state of a scheduler."""
+        loop = asyncio.get_running_loop()
+        engine = engine_for(release or self.release, config or {})
+        times = Times(loop.time, lambda: EPOCH + loop.time())
+        return LiveState(engine, api, self.events, times, report=self.reports.append)
+
+    def schedule(self, *, dry: bool = False) -> LiveScheduler:
+        """Start a scheduler."""
+        transport = StoreTransport(self.store, self.faults)
+        release = engine_for(self.release, {}).algorithm.release
+        api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(release.client)), release.version)
+        scheduler = LiveScheduler(self.state(api))
+        self._follow(transport, DryRun.of(scheduler, api), scheduler.run)
+        return scheduler
+
+    def shadow(self, release: str, config: Mapping[str, Any] | None = None) -> tuple[Shadow, list[Judgement]]:
+        """Start a shadow."""
+        told: list[Judgement] = []
+        shadow = Shadow(self.state(DryApi(), config, release), told.append)
+        self._follow(StoreTransport(self.store), shadow, shadow.run)
+        return shadow, told
+
+    def _follow(self, transport: StoreTransport, handler: Any, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        release = engine_for(self.release, {}).algorithm.release
+        informers = informers_of(release, transport, handler, self.reports.append)
+
+        async def work() -> None:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(informers.run())
+                await informers.synced()
+                await run()
+
+        self.tasks.append(asyncio.get_running_loop().create_task(work()))
+
+    async def stop(self) -> None:
+        """End all schedulers, as by kill -9; a defect of one of them is raised."""
+        for task in self.tasks:
+            task.cancel()
+        ended = await asyncio.gather(*self.tasks, return_exceptions=True)
+        self.tasks.clear()
+        for error in ended:
+            if isinstance(error, BaseException) and not isinstance(error, asyncio.CancelledError):
+                raise error
+
+
+def live(release: str, play: Callable[[World], Coroutine[Any, Any, None]], faults: Decide = lambda request: NO_FAULT) -> World:
+    """The world after *play* in it."""
+    found: list[World] = []
+
+    async def work() -> None:
+        world = World(release, faults)
+        found.append(world)
+        await play(world)
+        await world.stop()
+
+    run_virtually(work())
+    return found[0]
