@@ -19,6 +19,7 @@ COMMANDS = {
     "explain": Place("explain", "explain", "Why does a pod go there, or nowhere?"),
     "compare": Place("compare", "compare", "What does another configuration change?"),
     "replay": Place("replay", "replay", "What would have happened over time?"),
+    "serve": Place("serve", "serve", "Be the extender of another scheduler."),
     "conform": Place("conform", "conform", "Prove it: run cases that the original scheduler answered."),
     "bench": Place("bench", "bench", "How fast is it? Pods a second, and the same decisions."),
     "import": Place("importing", "importing", "Turn a published trace into manifests."),

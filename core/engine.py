@@ -9,7 +9,7 @@ Upstream: genericScheduler.Schedule in pkg/scheduler/core/generic_scheduler.go; 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Protocol
 
@@ -30,6 +30,7 @@ from .cluster.snapshot import Snapshot
 from .cycle import Cycle
 from .decision.decision import Decision, Details
 from .decision.extender import Extender, filter_by_extenders
+from .decision.plan import Victims
 from .decision.score import Ranking, ScoreError
 from .decision.ties import PickHost, TieBreaker
 from .pods.template import Template, Templates
@@ -101,6 +102,13 @@ class Flow(Protocol):
 
     def make_room(self, cycle: Any, found: Any, decision: Decision) -> None:
         """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from :meth:`filter`."""
+        ...
+
+    def victims(self, cycle: Any, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
+        """Node -> who has to leave it so that the pod fits, among them the pods with the UIDs *given*, for the *rows* where that helps.
+
+        *unresolvable*: bool[rows of the table], where the removal of pods cannot help.
+        """
         ...
 
     # --- what follows from a decision ---

@@ -64,6 +64,11 @@ class Details:
         return [] if self.search is None else self.search.visited.tolist()
 
     @property
+    def outside(self) -> Rows:
+        """Rows that were not judged, as plugins named others; removing pods there cannot help."""
+        return np.zeros(0, np.intp)
+
+    @property
     def failed(self) -> dict[str, list[str]]:
         """Node -> why it does not fit, in visiting order."""
         found: dict[str, list[str]] = {}

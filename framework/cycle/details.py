@@ -32,6 +32,10 @@ class FrameworkDetails(Details):
         return list(found)
 
     @property
+    def outside(self) -> Rows:
+        return self.diagnosis.excluded
+
+    @property
     def failed(self) -> dict[str, list[str]]:
         return self.diagnosis.failed()
 
