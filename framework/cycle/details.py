@@ -18,8 +18,11 @@ class FrameworkDetails(Details):
     """The details of every decision, and the diagnosis of the nodes that do not fit."""
 
     diagnosis: Diagnosis
+    _statuses: Mapping[str, Status] | None = attrs.field(default=None, init=False)
+    """Kept once they are read: there is one for each node that does not fit."""
 
     def narrow(self, rows: Rows, reasons: dict[str, list[str]]) -> None:
+        self._statuses = None
         self.diagnosis.extended = len(rows) != len(self.feasible_rows)
         self.diagnosis.extender_reasons = reasons
         super().narrow(rows, reasons)
@@ -41,7 +44,9 @@ class FrameworkDetails(Details):
 
     @property
     def statuses(self) -> Mapping[str, Status]:
-        return self.diagnosis.statuses()
+        if self._statuses is None:
+            self._statuses = self.diagnosis.statuses()
+        return self._statuses
 
     def refusal(self, row: int) -> Refusal | None:
         status = self.statuses.get(self.names[row])

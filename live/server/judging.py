@@ -19,6 +19,7 @@ from ...core.decision.plan import Victims
 from ...core.decision.score import ScoreError
 from ...core.decision.verdict import Verdict
 from ...core.engine import CycleError, Engine
+from ...core.failures import Reasons
 from ...exceptions import KubeclassicError
 
 MAX_EXTENDER_PRIORITY = 10
@@ -166,13 +167,14 @@ def _texts(verdict: Verdict, rows: Rows) -> list[str]:
         codes = failures.codes[rows]
         keys = np.unique(keys * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    shared = [_text(verdict, int(rows[i])) for i in first.tolist()]
+    shared = [_text(verdict.plain.reasons(int(rows[i]))) for i in first.tolist()]
     texts = [shared[i] for i in which.reshape(-1).tolist()]
     if verdict.place:
         # With nominated pods a node has findings of its own.
-        texts = [_text(verdict, row) if row in verdict.place else text for row, text in zip(rows.tolist(), texts, strict=True)]
+        pairs = zip(rows.tolist(), texts, strict=True)
+        texts = [_text(verdict.reasons(row)) if row in verdict.place else text for row, text in pairs]
     return texts
 
 
-def _text(verdict: Verdict, row: int) -> str:
-    return ", ".join(reason.text for reason in verdict.reasons(row))
+def _text(reasons: Reasons) -> str:
+    return ", ".join(reason.text for reason in reasons)

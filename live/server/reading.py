@@ -182,9 +182,9 @@ def _as_refusal(text: str, where: str) -> RequestError:
 
 def _names(value: Any) -> NodesAsked:
     names = _list(value, "NodeNames")
-    for i, name in enumerate(names):
-        if type(name) is not str:
-            raise RequestError(f"NodeNames[{i}]", shown(name), "the name of a node")
+    if not set(map(type, names)) <= {str}:
+        i = next(i for i, name in enumerate(names) if type(name) is not str)
+        raise RequestError(f"NodeNames[{i}]", shown(names[i]), "the name of a node")
     return NodesAsked(names)
 
 
