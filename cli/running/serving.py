@@ -39,7 +39,7 @@ class Site:
         """The server that the command line asks for, with the cluster of its files."""
         listening = Listening(
             address=asked.address, port=asked.port, certificate=asked.certificate, key=asked.key, client_ca=asked.client_ca,
-            has_token=asked.token is not None, insecure=asked.insecure,
+            has_token=asked.token is not None, insecure=asked.insecure, seconds=float(asked.timeout),
         )  # fmt: skip
         listening.check()
         limits = Limits(

@@ -16,7 +16,7 @@ from ...exceptions import UnknownNameError
 from .answers import binding_result, to_json
 from .extender import ExtenderService
 from .guard import Guard
-from .limits import TOO_MANY, Gate, Limits
+from .limits import TOO_MANY, UNAVAILABLE, Gate, Limits
 from .metrics import Metrics
 from .page import explanation_page
 from .reading import BindingArgs, RequestError
@@ -25,7 +25,7 @@ from .worker import Worker
 T = TypeVar("T")
 WriteBinding = Callable[[BindingArgs], Awaitable[str | None]]
 """Writes a binding to an API server; the answer is its error, or None."""
-NOT_FOUND, UNSUPPORTED, UNAVAILABLE = 404, 415, 503
+NOT_FOUND, UNSUPPORTED = 404, 415
 JSON, HTML = "application/json", "text/html; charset=utf-8"
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 
@@ -75,6 +75,7 @@ class ExtenderApp:
 
     def _asking(self, answer: Callable[[bytes], bytes]) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
+            self._check_ready()
             with self.gate.entered(), self.gate.holding() as held:
                 return _json(await self._ask(answer, await held.read(request)))
 
@@ -86,6 +87,7 @@ class ExtenderApp:
         if kind != JSON:
             # A page in a browser can send other types to this server without asking anybody.
             raise RequestError("header Content-Type", f'"{kind}"', JSON, UNSUPPORTED)
+        self._check_ready()
         with self.gate.entered(), self.gate.holding() as held:
             body = await held.read(request)
             wanted = await self._ask(lambda: self.service.binding(body, checks=self.write_binding is None))
@@ -95,6 +97,10 @@ class ExtenderApp:
             if error is None:
                 await self._ask(self.service.bound, wanted.args)
             return _json(to_json(binding_result(error)))
+
+    def _check_ready(self) -> None:
+        if not self.is_ready():
+            raise RequestError("server", "a question before the cluster is complete", "one after /readyz says ok", UNAVAILABLE)
 
     async def _ask(self, function: Callable[..., T], *arguments: object) -> T:
         try:

@@ -76,7 +76,7 @@ class ExtenderService:
         """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's own rules want them gone."""
         args = preemption_args(body)
         asked = NodesAsked(list(args.victims))
-        engine, rows = self.cluster.find(asked, "nodes of the victims")
+        engine, rows = self.cluster.find(asked, args.form)
         pod = self.cluster.completed(args.pod)
         if not len(rows):
             return to_json(preemption_result({}, {}))
@@ -94,7 +94,9 @@ class ExtenderService:
     def binding(self, body: bytes, *, checks: bool) -> Binding:
         """The binding that a request asks for. With *checks* the pod has to be known and without a node; else an API server judges."""
         args = binding_args(body)
-        self.cluster.find(NodesAsked([args.node]), "Node")
+        if self.cluster.engine.cache.node(args.node) is None:
+            got = f'"{args.node[:200]}", which the cluster does not have'
+            raise RequestError("Node", got, "one of its nodes", UNPROCESSABLE)
         if not checks:
             return Binding(args)
         pod = self.cluster.bindable(args.key, args.uid)

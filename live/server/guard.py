@@ -6,6 +6,7 @@ import asyncio
 import sys
 import traceback
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from time import monotonic
 
 import attrs
@@ -13,13 +14,13 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .answers import to_json
-from .limits import TOO_MANY, UNAUTHORIZED, Gate
+from .limits import TOO_MANY, UNAUTHORIZED, UNAVAILABLE, Gate
 from .metrics import Metrics
 from .reading import RequestError
 
 DEFECT = 500
-LINGER = 2.0
-"""Seconds for which a client that still sends its body may read the answer before the connection ends."""
+LINGER, LINGER_BYTES = 2.0, 8 << 20
+"""For how many seconds, and how much of its body, a client may go on to send before the connection ends, so that it can read the answer."""
 PROBES = frozenset({"/healthz", "/livez", "/readyz"})
 """Paths that need no token."""
 
@@ -99,7 +100,7 @@ class Exchange:
         more = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
         if status == UNAUTHORIZED:
             more.append((b"www-authenticate", b"Bearer"))
-        if status == TOO_MANY:
+        if status in (TOO_MANY, UNAVAILABLE):
             more.append((b"retry-after", b"1"))
         kind, length = (b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())
         await self.send({"type": "http.response.start", "status": status, "headers": [kind, length, *more]})
@@ -109,12 +110,11 @@ class Exchange:
         """Read on for a moment, and drop what comes, so that the client can read the answer; then end the connection."""
         if not self._lingers:
             return
-        try:
+        dropped = 0
+        with suppress(TimeoutError):
             async with asyncio.timeout(LINGER):
-                while self.has_body:
-                    await self.receive()
-        except TimeoutError:
-            pass
+                while self.has_body and dropped < LINGER_BYTES:
+                    dropped += len((await self.receive()).get("body", b""))
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -43,14 +43,14 @@ class Judged:
 
 def filter_nodes(engine: Engine, pod: Pod, rows: Rows) -> Judged:
     """Which of *rows* fit, and why the others do not. Raises :class:`CannotDecide`."""
-    with _looking(engine, pod):
+    with looking(engine, pod):
         _, details = _begun(engine, pod)
         return _judged(engine, details, rows)
 
 
 def score_nodes(engine: Engine, pod: Pod, rows: Rows) -> Scores:
     """The scheduler's total for each of *rows*, as if they were the nodes that fit: int64[k]. Raises :class:`CannotDecide`."""
-    with _looking(engine, pod):
+    with looking(engine, pod):
         cycle, _ = _begun(engine, pod)
         try:
             return engine.flow.score(cycle, rows).totals
@@ -77,7 +77,7 @@ def scaled(totals: Scores) -> Ints:
 
 def find_victims(engine: Engine, pod: Pod, rows: Rows, given: Collection[str]) -> Mapping[str, Victims]:
     """Node -> who has to leave it so that the pod fits, among them those with the UIDs *given*. Raises :class:`CannotDecide`."""
-    with _looking(engine, pod):
+    with looking(engine, pod):
         cycle, details = _begun(engine, pod)
         if details.search is None:
             return {}
@@ -90,7 +90,7 @@ def find_victims(engine: Engine, pod: Pod, rows: Rows, given: Collection[str]) -
 
 
 @contextmanager
-def _looking(engine: Engine, pod: Pod) -> Iterator[None]:
+def looking(engine: Engine, pod: Pod) -> Iterator[None]:
     """A context in which the pod's own nomination does not count, as while a scheduler tries it, and nothing moves."""
     nominations = engine.nominations
     before = {name: list(holders) for name, holders in nominations.by_node.items()}

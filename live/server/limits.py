@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from .reading import BAD_REQUEST, RequestError
 
-UNAUTHORIZED, TIMED_OUT, TOO_LARGE, TOO_MANY = 401, 408, 413, 429
+UNAUTHORIZED, TIMED_OUT, TOO_LARGE, TOO_MANY, UNAVAILABLE = 401, 408, 413, 429, 503
 MEBIBYTE = 1 << 20
 BODIES_AT_A_TIME = 4
 """How many bodies of the greatest size may be held at a time."""

@@ -54,6 +54,8 @@ class PreemptionArgs:
 
     pod: Pod
     victims: Mapping[str, Sequence[str]]
+    form: str
+    """The field that has them."""
 
 
 @attrs.frozen
@@ -92,7 +94,8 @@ def preemption_args(body: bytes) -> PreemptionArgs:
     form = next((form for form in forms if fields.get(form)), forms[0])
     nodes = _object(fields.get(form) or {}, form)
     read = _full_victims if form == forms[0] else _meta_victims
-    return PreemptionArgs(_pod(fields), {name: list(read(victims, f"{form}[{shown(name)}]")) for name, victims in nodes.items()})
+    victims = {name: list(read(given, f"{form}[{shown(name)}]")) for name, given in nodes.items()}
+    return PreemptionArgs(_pod(fields), victims, form)
 
 
 def binding_args(body: bytes) -> BindingArgs:

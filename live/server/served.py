@@ -39,7 +39,8 @@ class ServedCluster:
     revision: int = 0
     """Moves with every change."""
     most_templates: int = MOST_TEMPLATES
-    _run: Run = attrs.field(init=False)
+    run: Run = attrs.field(init=False)
+    """What decides about the cluster's own nodes."""
     _templates: int = 0
     """The highest number of a template when the engine was new."""
     _guests: Guests | None = None
@@ -50,12 +51,12 @@ class ServedCluster:
     """The names that were asked for last, the revision, and their rows."""
 
     def __attrs_post_init__(self) -> None:
-        self._run = Run(self.make_engine())
+        self.run = Run(self.make_engine())
 
     @property
     def engine(self) -> Engine:
-        """The engine that decides about the cluster's own nodes."""
-        return self._run.engine
+        """The engine of :attr:`run`."""
+        return self.run.engine
 
     @property
     def pods(self) -> tuple[Pod, ...]:
@@ -80,7 +81,7 @@ class ServedCluster:
         self.objects[_identity(item)] = item
         if isinstance(item, PriorityClass):
             self._classes[_identity(item)] = item
-        self._run.put(item)
+        self.run.put(item)
         if self._guests is not None:
             self._guests.put(item)
 
@@ -91,7 +92,7 @@ class ServedCluster:
             return
         self.revision += 1
         self._classes.pop(_identity(item), None)
-        self._run.delete(known)
+        self.run.delete(known)
         if self._guests is not None:
             self._guests.delete(known)
 
@@ -124,9 +125,9 @@ class ServedCluster:
         latest = self.engine.latest
         if latest is None or latest.template.number < self._templates + self.most_templates:
             return
-        self._run, self._guests, self._latest = Run(self.make_engine()), None, None
+        self.run, self._guests, self._latest = Run(self.make_engine()), None, None
         for item in self.objects.values():
-            self._run.put(item)
+            self.run.put(item)
         self._templates = len(self.objects)
 
     def _rows_of(self, names: list[str], where: str) -> Rows:

@@ -22,7 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ...exceptions import KubeclassicError
 
 HEADER_SECONDS = 10.0
-"""How long the headers of a request may take to arrive, and a new connection to send any."""
+"""How long the headers of a request may take to arrive at most, and a new connection to send any."""
 IDLE_SECONDS = 120
 """After how long a connection without requests is closed: later than Go's clients close it, which is after 90 seconds."""
 GRACE_SECONDS = 30
@@ -45,6 +45,8 @@ class Listening:
     client_ca: Path | None = None
     has_token: bool = False
     insecure: bool = False
+    seconds: float = HEADER_SECONDS
+    """For the headers of a request."""
 
     def check(self) -> None:
         """Refuse what does not go together, and an address for everybody without any protection. Raises :class:`ServeError`."""
@@ -113,6 +115,7 @@ def _reason(error: Exception) -> str:
 class PatientProtocol(H11Protocol):
     """HTTP/1.1 that ends a connection on which the headers of a request take too long."""
 
+    header_seconds = HEADER_SECONDS
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
@@ -135,7 +138,7 @@ class PatientProtocol(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
         elif self._deadline is None:
-            self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
+            self._deadline = self.loop.call_later(self.header_seconds, self._give_up)
 
     def _stop_waiting(self) -> None:
         if self._deadline is not None:
@@ -190,8 +193,9 @@ def make_server(app: ASGIApp, listening: Listening, on_ready: Callable[[str], No
     logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
     found = listening.socket()
     url = listening.url(found.getsockname()[1])
+    protocol = type("Protocol", (PatientProtocol,), {"header_seconds": min(HEADER_SECONDS, listening.seconds)})
     config = uvicorn.Config(
-        app, http=PatientProtocol, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False, server_header=False,
+        app, http=protocol, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False, server_header=False,
         timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=GRACE_SECONDS, backlog=BACKLOG, **tls,
     )  # fmt: skip
     return QuietServer(config, lambda: on_ready(url)), found

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import httpx
 
 Json = dict[str, Any]
@@ -27,7 +28,12 @@ def node(number: int) -> Json:
     """A node of eight cores in one of three zones."""
     labels = {"kubernetes.io/hostname": f"node-{number}", "failure-domain.beta.kubernetes.io/zone": f"zone-{number % 3}"}
     allocatable = {"cpu": "8", "memory": "32Gi", "pods": "110"}
-    return {"kind": "Node", "apiVersion": "v1", "metadata": {"name": f"node-{number}", "labels": labels}, "status": {"allocatable": allocatable}}
+    return {
+        "kind": "Node",
+        "apiVersion": "v1",
+        "metadata": {"name": f"node-{number}", "labels": labels},
+        "status": {"allocatable": allocatable},
+    }
 
 
 def pod(name: str, size: int, on: str = "") -> Json:
@@ -60,7 +66,7 @@ async def measure(url: str, rate: int, seconds: float, nodes: int, verb: str) ->
                 due = began + number / rate
                 await asyncio.sleep(max(0.0, due - time.perf_counter()))
                 group.create_task(_call(client, verb, bodies[number % len(bodies)], due, took))
-    print(f"{len(took) / (time.perf_counter() - began):.0f} calls a second answered of {rate} sent")
+    click.echo(f"{len(took) / (time.perf_counter() - began):.0f} calls a second answered of {rate} sent")
     return sorted(took)
 
 
@@ -90,7 +96,9 @@ def main() -> None:
                 took = asyncio.run(measure(url, given.rate, given.seconds, given.nodes, given.verb))
             finally:
                 server.terminate()
-    print(f"p50 {1000 * took[len(took) // 2]:.1f} ms, p99 {1000 * took[len(took) * 99 // 100]:.1f} ms, longest {1000 * took[-1]:.1f} ms")
+    click.echo(
+        f"p50 {1000 * took[len(took) // 2]:.1f} ms, p99 {1000 * took[len(took) * 99 // 100]:.1f} ms, longest {1000 * took[-1]:.1f} ms"
+    )
 
 
 if __name__ == "__main__":

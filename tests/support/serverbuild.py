@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -13,7 +12,6 @@ import httpx
 
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.decision.decision import Decision
-from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extender import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
@@ -28,13 +26,22 @@ JSON = {"content-type": "application/json"}
 def node_json(name: str, *, cpu: str = "4", labels: Json | None = None, **spec: Any) -> Json:
     """The JSON of a node, as a scheduler sends it: without kind."""
     allocatable = {"cpu": cpu, "memory": "8Gi", "pods": "20"}
-    return {"metadata": {"name": name, "labels": labels or {}}, "spec": spec, "status": {"allocatable": allocatable, "capacity": allocatable}}
+    return {
+        "metadata": {"name": name, "labels": labels or {}},
+        "spec": spec,
+        "status": {"allocatable": allocatable, "capacity": allocatable},
+    }
 
 
 def pod_json(name: str, *, cpu: str = "1", on: str = "", priority: int | None = None, **spec: Any) -> Json:
     """The JSON of a pod, as a scheduler sends it: without kind. Its UID is ``uid-NAME``."""
     containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]
-    made: Json = {"containers": containers, **({"nodeName": on} if on else {}), **({} if priority is None else {"priority": priority}), **spec}
+    made: Json = {
+        "containers": containers,
+        **({"nodeName": on} if on else {}),
+        **({} if priority is None else {"priority": priority}),
+        **spec,
+    }
     return {"metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"}, "spec": made}
 
 
@@ -110,12 +117,6 @@ class Caller:
 # --- what the engine says itself ------------------------------------------------------------------------------------
 
 
-@contextmanager
-def answering(served: ServedCluster) -> Iterator[ExtenderService]:
-    """A service for a cluster, asked without HTTP."""
-    yield ExtenderService(served)
-
-
 def as_body(value: Json) -> bytes:
     """JSON in bytes."""
     return json.dumps(value).encode()
@@ -170,8 +171,3 @@ def _victim_mismatches(service: ExtenderService, pod: Json, decision: Decision) 
 def node_names(case: Json) -> list[str]:
     """The names of the nodes of a conformance case."""
     return list(dict.fromkeys(item["metadata"]["name"] for item in case.get("objects", ()) if item.get("kind") == "Node"))
-
-
-def is_of_framework(case: Json) -> bool:
-    """Whether profiles decide it."""
-    return case["version"] in FRAMEWORK_RELEASES
