@@ -3,6 +3,8 @@
 ``Cluster`` and ``Scheduler`` decide; ``predicate``, ``priority`` and ``CATALOGUE`` are for your own rules, together with what rules
 get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, ``Reads``). ``Plugin`` is the base of plugins for
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``.
+
+``simulate``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do what the commands do, in one call each.
 """
 
 from __future__ import annotations
@@ -20,12 +22,20 @@ if TYPE_CHECKING:
     from .core.failures import Failures, Reason
     from .core.pods.template import Template
     from .core.rule import Reads
-    from .exceptions import ExtenderError, KubeclassicError, ManifestError, PolicyError, UnknownNameError
+    from .exceptions import ExtenderError, KubeclassicError, ManifestError, PolicyError, UnknownNameError, WrongTypeError
     from .framework.plugin import Plugin, each_node
+    from .framework.recipe import ClassicOptions, SchedulerOptions
     from .framework.status import unresolvable, unschedulable
     from .predicates.rule import predicate
     from .priorities.rule import priority
     from .scheduler import Scheduler
+    from .simulation.functions.compare import CompareResult, compare
+    from .simulation.functions.conform import ConformResult, conform
+    from .simulation.functions.explain import ExplainResult, explain
+    from .simulation.functions.migrate import MigrateResult, migrate
+    from .simulation.functions.openb import ImportResult, import_openb
+    from .simulation.functions.replay import ReplayResult, replay
+    from .simulation.functions.simulate import SimulationResult, simulate
 
 __version__ = "0.1.0"
 
@@ -33,26 +43,43 @@ __all__ = [
     "CATALOGUE",
     "Batch",
     "Catalogue",
+    "ClassicOptions",
     "Cluster",
+    "CompareResult",
+    "ConformResult",
     "Cycle",
     "Decision",
+    "ExplainResult",
     "ExtenderError",
     "Failures",
+    "ImportResult",
     "KubeclassicError",
     "ManifestError",
+    "MigrateResult",
     "Node",
     "Plugin",
     "Pod",
     "PolicyError",
     "Reads",
     "Reason",
+    "ReplayResult",
     "Scheduler",
+    "SchedulerOptions",
+    "SimulationResult",
     "Template",
     "UnknownNameError",
+    "WrongTypeError",
     "__version__",
+    "compare",
+    "conform",
     "each_node",
+    "explain",
+    "import_openb",
+    "migrate",
     "predicate",
     "priority",
+    "replay",
+    "simulate",
     "unresolvable",
     "unschedulable",
 ]
@@ -67,9 +94,17 @@ _HOMES = {
     "core.failures": ("Failures", "Reason"),
     "core.rule": ("Reads",),
     "core.pods.template": ("Template",),
-    "exceptions": ("ExtenderError", "KubeclassicError", "ManifestError", "PolicyError", "UnknownNameError"),
+    "exceptions": ("ExtenderError", "KubeclassicError", "ManifestError", "PolicyError", "UnknownNameError", "WrongTypeError"),
     "framework.plugin": ("Plugin", "each_node"),
+    "framework.recipe": ("ClassicOptions", "SchedulerOptions"),
     "scheduler": ("Scheduler",),
+    "simulation.functions.compare": ("CompareResult", "compare"),
+    "simulation.functions.conform": ("ConformResult", "conform"),
+    "simulation.functions.explain": ("ExplainResult", "explain"),
+    "simulation.functions.migrate": ("MigrateResult", "migrate"),
+    "simulation.functions.openb": ("ImportResult", "import_openb"),
+    "simulation.functions.replay": ("ReplayResult", "replay"),
+    "simulation.functions.simulate": ("SimulationResult", "simulate"),
     "framework.status": ("unresolvable", "unschedulable"),
     "predicates.rule": ("predicate",),
     "priorities.rule": ("priority",),

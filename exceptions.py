@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LONGEST_NAME = 300
+"""Of longer names only the beginning is compared."""
+
 
 class KubeclassicError(Exception):
     """The base of every error that the input causes, not the program."""
@@ -12,6 +15,9 @@ class KubeclassicError(Exception):
 
 class ManifestError(KubeclassicError):
     """A manifest cannot be read; the text says where (file, document, field), what was got and what was wanted."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class QuantityError(KubeclassicError, ValueError):
@@ -38,6 +44,10 @@ class RuleError(KubeclassicError):
         return self.text
 
 
+class WrongTypeError(KubeclassicError, TypeError):
+    """A value of a type that cannot be used here; the text says what was got and what is wanted. It is a TypeError too."""
+
+
 class CacheError(KubeclassicError):
     """A transition that the scheduler's cache or queue refuses; the text is upstream's."""
 
@@ -46,11 +56,46 @@ class ExtenderError(KubeclassicError):
     """A call to an HTTP extender failed."""
 
 
+def one_line(text: str, longest: int = 1000) -> str:
+    """*text* as one line that a terminal can show: control characters are escaped, the middle of a long text is left out.
+
+    >>> one_line("a\\tb\\x1b[1m"), one_line("0123456789" * 3, longest=15)
+    ('a\\\\tb\\\\x1b[1m', '01234 ... 56789')
+    """
+    if len(text) > longest:
+        half = (longest - 5) // 2
+        text = f"{text[:half]} ... {text[-half:]}"
+    return text if text.isprintable() else "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
+
+
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """``; did you mean "a" or "b"?`` for the *names* that are near *name*, else nothing.
 
     >>> did_you_mean("DefaultProvidor", ["ClusterAutoscalerProvider", "DefaultProvider"])
     '; did you mean "DefaultProvider"?'
     """
-    near = [f'"{found}"' for found in get_close_matches(name, list(dict.fromkeys(names)), n=3)]
+    near = [f'"{found}"' for found in get_close_matches(name[:_LONGEST_NAME], list(dict.fromkeys(names)), n=3)]
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def check_type(name: str, value: object, kinds: type | tuple[type, ...], wanted: str) -> None:
+    """Raise :class:`WrongTypeError` unless *value* is of one of *kinds*; True and False are no numbers.
+
+    >>> check_type("release", 1.16, str, 'a text such as "1.16"')
+    Traceback (most recent call last):
+    kubeclassic.exceptions.WrongTypeError: release: got 1.16 (float), wanted a text such as "1.16"
+    """
+    expected = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected and object not in expected):
+        raise wrong_type(name, value, wanted)
+
+
+def wrong_type(name: str, value: object, wanted: str) -> WrongTypeError:
+    """The error that *name* got *value* where *wanted* was wanted."""
+    text = repr(value)
+    got = f"{text} ({type(value).__name__})" if len(text) <= 60 else f"a value of type {type(value).__name__}"
+    return WrongTypeError(f"{name}: got {got}, wanted {wanted}")

@@ -1,24 +1,19 @@
 """A scheduler of one release for a cluster: what Python programs use.
 
-    >>> from kubeclassic import Cluster, Scheduler
-    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
-    >>> cluster = Cluster([node, {"kind": "Pod", "metadata": {"name": "web"}}])
-    >>> Scheduler(cluster, release="1.16").schedule("web").host
-    'a'
+>>> from kubeclassic import Cluster, Scheduler
+>>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+>>> cluster = Cluster([node, {"kind": "Pod", "metadata": {"name": "web"}}])
+>>> Scheduler(cluster, release="1.16").schedule("web").host
+'a'
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, TypedDict, Unpack
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from .algorithmprovider.catalogue import CATALOGUE, Catalogue
-from .algorithmprovider.config import load_policy
-from .algorithmprovider.gates import parse_gates
-from .algorithmprovider.policy import Policy
-from .algorithmprovider.providers import resolve
-from .algorithmprovider.registry import DEFAULT_PROVIDER, check_names
 from .algorithmprovider.releases import DEFAULT_RELEASE
 from .api.cluster import Cluster
 from .api.inventory import DEFAULT_SCHEDULER, is_placed, why_not_waiting
@@ -27,57 +22,63 @@ from .core.decision.decision import Decision
 from .core.decision.extender import Extender
 from .core.decision.ties import PickHost
 from .core.engine import Engine
-from .core.release import Release
 from .core.rule import Algorithm
 from .core.run import Run
-from .exceptions import UnknownNameError
-from .framework.building import build_engine
-from .framework.config.configuration import KubeSchedulerConfiguration
-from .framework.config.loading import GivenProfile, given_configuration
+from .exceptions import KubeclassicError, check_type, wrong_type
+from .framework.config.loading import GivenProfile
+from .framework.copying import Frozen, freeze_recipe, freeze_run, thaw_recipe, thaw_run
 from .framework.plugin import Plugin
 from .framework.profile import Profile
-from .framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+from .framework.recipe import ClassicOptions, GivenConfig, GivenPolicy, Recipe, SchedulerOptions
+from .framework.releases import DEFAULT_FRAMEWORK, chosen_release, is_auto
+
+__all__ = ["ClassicOptions", "GivenPod", "GivenPolicy", "Scheduler", "SchedulerOptions"]
 
 GivenPod: TypeAlias = "Pod | Mapping[str, Any] | str"
 """A pod, its manifest, or the name of one that waits in the cluster."""
-GivenPolicy: TypeAlias = "Policy | Mapping[str, Any] | str | os.PathLike[str]"
-"""A Policy, its JSON form, or the file that holds it."""
-
-
-class ClassicOptions(TypedDict, total=False):
-    """What releases with predicates and priorities take beside the rest."""
-
-    policy: GivenPolicy | None
-    """Takes precedence over *provider*."""
-    provider: str | None
-    catalogue: Catalogue
-    """A user's own rules beside upstream's."""
-    hard_pod_affinity_weight: int | None
-    """By default 1."""
-    equivalence_cache: bool
-    scheduler_name: str | None
-    """Whose pods wait for this scheduler."""
 
 
 class Scheduler:
-    """Decides where the pods of *cluster* go, as kube-scheduler of *release* would.
+    """Decides where the pods of a cluster go, as kube-scheduler of a release would.
 
     The scheduler keeps its own table of the cluster, follows its changes, and assumes that the pods that it placed are bound. The cluster
     itself does not change: to tell it and all other schedulers, call ``cluster.update(decision.pod.bound_to(decision.host))``.
 
-    *gates* are those that differ from the release's defaults, or ``A=true,B=false``. ``percentage_of_nodes_to_score=0`` is the default of
-    the release, or what profiles say. *tie_break* says how to choose among several best nodes: ``release``, ``round-robin``, ``first``,
-    ``random`` (by *seed*), or a function (how many there are, how often it was called before) -> (which, whether that counts as a call).
-    *extenders* are called in order; those that a Policy or configuration names are not called. *memory_bytes* is the size of the cache of
-    answers, 0: none.
+    :param cluster: a :class:`~kubeclassic.Cluster`.
+    :param release: such as ``"1.14"``. By default the newest with predicates and priorities; with *profile* the framework's. ``"auto"``
+        is the release nearest to that of the cluster's nodes, if they say one.
+    :param config: a KubeSchedulerConfiguration: a file, its JSON form or the object. Other options override it.
+    :param gates: the feature gates that differ from the release's defaults: a mapping, or ``"A=true,B=false"``.
+    :param percentage_of_nodes_to_score: 0 is the default of the release, or what profiles say.
+    :param preemption: False: never make room for a pod.
+    :param tie_break: how to choose among several best nodes: ``"release"``, ``"round-robin"``, ``"first"``, ``"random"`` (by *seed*), or a
+        function (how many there are, how often it was called before) -> (which, whether that counts as a call).
+    :param seed: for ``tie_break="random"``.
+    :param max_pd_vols: what the original reads from KUBE_MAX_PD_VOLS: how many cloud disks of each type a node can have that does not say
+        so itself.
+    :param extenders: called in order; those that a Policy or configuration names are not called.
+    :param memory_bytes: the size of the cache of answers; 0: none.
 
-    Releases with predicates and priorities take the options of :class:`ClassicOptions` too.
-    Those with the framework take *profile*, a KubeSchedulerConfiguration, whose profiles say which pods wait, and *plugins*, a user's own
-    beside upstream's; without a profile these run at all of their extension points. Without *release* it is the newest of the former,
-    or with *profile* that of the latter.
+    Releases with predicates and priorities, 1.12 to 1.16, also take what :class:`ClassicOptions` has:
 
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, gate or provider, or for an option that the
-    release does not have, and :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses, in upstream's words.
+    :param policy: a Policy: a file, its JSON form or the object. It takes precedence over *provider*.
+    :param provider: ``"DefaultProvider"`` or ``"ClusterAutoscalerProvider"``.
+    :param catalogue: your own rules beside upstream's: ``CATALOGUE.with_(rule)``.
+    :param hard_pod_affinity_weight: of the required affinity of other pods in scoring, 1 to 100; by default 1.
+    :param equivalence_cache: 1.12 and 1.13: use the equivalence cache, with the original's gaps.
+    :param scheduler_name: whose pods wait for this scheduler; by default ``default-scheduler``.
+
+    Releases with the framework, 1.27, also take:
+
+    :param profile: a KubeSchedulerConfiguration, whose profiles say which pods wait: a file, its JSON form or the object.
+    :param plugins: classes of your own plugins beside upstream's; without a profile these run at all of their extension points.
+
+    A scheduler can be copied and pickled, and so can its decisions. ``copy.copy`` gives one that decides on as this one would and follows
+    the same cluster; with ``copy.deepcopy`` and ``pickle`` the cluster is copied as well.
+
+    Raises :class:`~kubeclassic.exceptions.WrongTypeError` for a value of another type,
+    :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, gate or provider, or for an option that the release does not
+    have, and :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses, in upstream's words.
     """
 
     def __init__(
@@ -85,45 +86,72 @@ class Scheduler:
         cluster: Cluster,
         release: str | None = None,
         *,
-        profile: GivenProfile | None = None,
-        plugins: Sequence[type[Plugin]] = (),
+        config: GivenConfig | GivenProfile | None = None,
         gates: Mapping[str, bool] | str | None = None,
         percentage_of_nodes_to_score: int = 0,
         preemption: bool = True,
         tie_break: str | PickHost = "release",
         seed: int = 0,
+        max_pd_vols: int | None = None,
         extenders: Sequence[Extender] = (),
         memory_bytes: int = 1 << 30,
-        **classic: Unpack[ClassicOptions],
+        policy: GivenPolicy | None = None,
+        provider: str | None = None,
+        catalogue: Catalogue = CATALOGUE,
+        hard_pod_affinity_weight: int | None = None,
+        equivalence_cache: bool = False,
+        scheduler_name: str | None = None,
+        profile: GivenProfile | None = None,
+        plugins: Sequence[type[Plugin]] = (),
     ) -> None:
-        found = find_any_release(release or (DEFAULT_RELEASE if profile is None else DEFAULT_FRAMEWORK))
-        _check_taken(found.version, classic, {"profile": profile, "plugins": plugins or None})
-        percentage = percentage_of_nodes_to_score
-        wanted: Algorithm | KubeSchedulerConfiguration
-        if found.version in FRAMEWORK_RELEASES:
-            wanted = given_configuration(profile, gates=gates, percentage=percentage or None, plugins=plugins)
-        else:
-            wanted = _algorithm(found, classic, gates, percentage=percentage or found.default_percentage, preemption=preemption)
-        engine = build_engine(
-            wanted, plugins=plugins, preempts=preemption, tie_break=tie_break, seed=seed, extenders=extenders, memory_bytes=memory_bytes
-        )
-        self._start(cluster, engine, classic.get("scheduler_name") or DEFAULT_SCHEDULER)
+        options: SchedulerOptions = {
+            "release": release, "config": config, "gates": gates, "percentage_of_nodes_to_score": percentage_of_nodes_to_score,
+            "preemption": preemption, "tie_break": tie_break, "seed": seed, "extenders": extenders, "memory_bytes": memory_bytes,
+            "max_pd_vols": max_pd_vols,
+            "policy": policy, "provider": provider, "catalogue": catalogue, "hard_pod_affinity_weight": hard_pod_affinity_weight,
+            "equivalence_cache": equivalence_cache, "scheduler_name": scheduler_name, "profile": profile, "plugins": plugins,
+        }  # fmt: skip
+        check_cluster("cluster", cluster)
+        if isinstance(release, str) and is_auto(release):
+            default = DEFAULT_RELEASE if profile is None else DEFAULT_FRAMEWORK
+            options["release"] = chosen_release(release, (node.status.kubelet_version for node in cluster.nodes), default).version
+        self._recipe: Recipe | None = Recipe.read(options)
+        self._start(cluster, self._recipe.engine(cluster.config_maps), self._recipe.scheduler_names)
 
     @classmethod
     def of(cls, cluster: Cluster, engine: Engine, *, scheduler_name: str = DEFAULT_SCHEDULER) -> Scheduler:
-        """The scheduler that decides by *engine*, which must be new; *scheduler_name* counts where it has no profiles."""
+        """The scheduler that decides by *engine*, which must be new; *scheduler_name* counts where it has no profiles.
+
+        It cannot be copied or pickled, as nobody can say what the engine was made from.
+        """
         made = cls.__new__(cls)
-        made._start(cluster, engine, scheduler_name)
+        made._recipe = None
+        made._start(cluster, engine, engine.scheduler_names(scheduler_name))
         return made
 
-    def _start(self, cluster: Cluster, engine: Engine, scheduler_name: str) -> None:
+    def _start(self, cluster: Cluster, engine: Engine, scheduler_names: frozenset[str]) -> None:
         self.cluster = cluster
-        self.scheduler_names = engine.scheduler_names(scheduler_name)
+        self.scheduler_names = scheduler_names
         self._run = Run(engine)
         cluster.follow(self._run)
 
     def __repr__(self) -> str:
         return f"<Scheduler: release {self.algorithm.release.version} for {self.cluster!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and pickles: the cluster, what the scheduler was made from, and its state; of a subclass, its attributes too."""
+        if self._recipe is None:
+            raise KubeclassicError("a scheduler that was made of an engine cannot be copied or pickled: make it by Scheduler(cluster, ...)")
+        state = freeze_run(self._run, _objects(self.cluster))
+        more = {name: value for name, value in vars(self).items() if name not in ("cluster", "scheduler_names", "_recipe", "_run")}
+        return _thawed, (type(self), self.cluster, freeze_recipe(self._recipe), state), more or None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Scheduler:
+        make, (kind, cluster, recipe, state), more = self.__reduce__()
+        # A recipe never changes: it is shared, and so are the rules in it, which need not be of a kind that can be pickled.
+        made: Scheduler = make(kind, copy.deepcopy(cluster, memo), recipe, copy.deepcopy(state, memo))
+        vars(made).update(copy.deepcopy(more or {}, memo))
+        return made
 
     @property
     def algorithm(self) -> Algorithm:
@@ -160,16 +188,24 @@ class Scheduler:
         self._run.take_retries()
         return decision
 
-    def run(self, pods: Iterable[GivenPod] | None = None, *, details: bool = False) -> list[Decision]:
+    def decisions(self, pods: Iterable[GivenPod] | None = None, *, details: bool = True) -> Iterator[Decision]:
         """A cycle for each of *pods*, or for all that wait, in order; pods that preempted others are tried once more at the end.
 
         So a pod can have two decisions: that with ``is_final`` counts. Pods that had to leave are in :attr:`evicted`.
-        Raises as :meth:`schedule` does, for the first such pod; earlier decisions stay.
+        Each decision is taken when it is asked for. Raises as :meth:`schedule` does, for the first such pod; earlier decisions stay.
         """
-        chosen = (self._unplaced(pod) for pod in pods) if pods is not None else iter(self.waiting)
-        decisions = [self._cycle(pod, details) for pod in chosen]
-        decisions += [self._cycle(pod, details, retry=True) for pod in self._run.take_retries()]
-        return decisions
+        check_pods(pods)
+        for pod in self.waiting if pods is None else (self._unplaced(pod) for pod in pods):
+            yield self._cycle(pod, details)
+        for pod in self._run.take_retries():
+            yield self._cycle(pod, details, retry=True)
+
+    def run(self, pods: Iterable[GivenPod] | None = None, *, details: bool = True) -> list[Decision]:
+        """The decisions of :meth:`decisions`, all at once.
+
+        With *details* each decision keeps the arrays behind it: for many pods on many nodes ``details=False`` is much faster and smaller.
+        """
+        return list(self.decisions(pods, details=details))
 
     def explain(self, pod: GivenPod) -> Decision:
         """What :meth:`schedule` would decide for *pod*, with all details; nothing changes."""
@@ -193,22 +229,28 @@ class Scheduler:
         return "" if state is None else state.node_name
 
 
-def _check_taken(version: str, classic: ClassicOptions, newer: Mapping[str, object]) -> None:
-    """Refuse the options of the other kind of releases."""
-    runs_profiles = version in FRAMEWORK_RELEASES
-    wanted = f"profile or plugins of release {DEFAULT_FRAMEWORK}" if runs_profiles else f'release "{DEFAULT_FRAMEWORK}"'
-    unset = {"catalogue": CATALOGUE, "equivalence_cache": False}
-    for name, value in (classic if runs_profiles else newer).items():
-        if value is not None and value is not unset.get(name):
-            raise UnknownNameError(f"{name}: got one, which release {version} does not have, wanted {wanted}")
+def check_cluster(name: str, cluster: object) -> None:
+    """Raise :class:`~kubeclassic.exceptions.WrongTypeError` unless *cluster* is a Cluster; the text says how to make one."""
+    made = f"Cluster.load({cluster!r})" if isinstance(cluster, str) else "one of Cluster.load(path) or Cluster(objects)"
+    check_type(name, cluster, Cluster, f"a Cluster: {made}")
 
 
-def _algorithm(release: Release, classic: ClassicOptions, gates: Mapping[str, bool] | str | None, **options: Any) -> Algorithm:
-    switches = parse_gates(gates) if isinstance(gates, str) else dict(gates or {})
-    provider, policy, weight = classic.get("provider") or DEFAULT_PROVIDER, classic.get("policy"), classic.get("hard_pod_affinity_weight")
-    check_names(release, switches, provider)
-    return resolve(
-        release, gates=switches, policy=load_policy(policy) if isinstance(policy, str | os.PathLike) else policy, provider=provider,
-        catalogue=classic.get("catalogue", CATALOGUE), hard_pod_affinity_weight=1 if weight is None else weight,
-        equivalence_cache=classic.get("equivalence_cache", False), **options,
-    )  # fmt: skip
+def check_pods(pods: object) -> None:
+    """Raise :class:`~kubeclassic.exceptions.WrongTypeError` for a single pod where several are wanted."""
+    if isinstance(pods, str | Mapping | Pod) or not isinstance(pods, Iterable | None):
+        raise wrong_type("pods", pods, "several, such as a list; schedule() takes one")
+
+
+def _thawed(kind: type[Scheduler], cluster: Cluster, recipe: Frozen, state: Frozen) -> Scheduler:
+    """The scheduler that was copied or pickled, for *cluster*, which is a copy of its own or the same."""
+    made = kind.__new__(kind)
+    made._recipe = thaw_recipe(recipe)
+    made.cluster, made.scheduler_names = cluster, made._recipe.scheduler_names
+    made._run = thaw_run(state, made._recipe.engine(cluster.config_maps), _objects(cluster))
+    cluster.follow(made._run, told=True)
+    return made
+
+
+def _objects(cluster: Cluster) -> dict[str, Any]:
+    """The objects of a cluster by name; a copy of it has equal ones by the same names."""
+    return {f"object {number}": item for number, item in enumerate(cluster.objects)}

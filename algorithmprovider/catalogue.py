@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
+from ..core.guardedrules import guarded_predicate, guarded_priority
 from ..core.rule import Predicate, Priority
 from ..exceptions import PolicyError
 from ..predicates import CATALOGUE as PREDICATES
@@ -24,7 +25,7 @@ def check_name(name: str) -> None:
         raise PolicyError(f'Algorithm name {name} does not match the name validation regexp "^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$".')
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Catalogue:
     """Predicates and priorities by name. It is immutable: :meth:`with_` makes a new one.
 
@@ -36,24 +37,50 @@ class Catalogue:
     added_predicates: tuple[str, ...] = ()
     added_priorities: Mapping[str, int] = MappingProxyType({})
 
+    def __repr__(self) -> str:
+        own = [*self.added_predicates, *self.added_priorities]
+        counts = f"{len(self.predicates)} predicates, {len(self.priorities)} priorities"
+        return f"<Catalogue: {counts}{', with ' + ', '.join(own) if own else ''}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and pickles: upstream's rules by name alone."""
+        own = [dict(_own(self.predicates, PREDICATES)), dict(_own(self.priorities, PRIORITIES))]
+        return _rejoined, (*own, self.added_predicates, dict(self.added_priorities))
+
     def with_(self, rule: Predicate | Priority, weight: int = 1) -> Catalogue:
         """A catalogue with *rule* as well. The rule becomes part of every provider's set, and a Policy may name it.
 
         A predicate runs after upstream's ordering and after those added earlier; a priority counts with *weight*.
-        Raises :class:`~kubeclassic.exceptions.PolicyError` for a name that is taken or that upstream would not register.
+        Whatever it does wrong later is a :class:`~kubeclassic.exceptions.RuleError` that names it. Raises
+        :class:`~kubeclassic.exceptions.PolicyError` for a name that is taken or that upstream would not register.
         """
         check_name(rule.name)
         if rule.name in self.predicates or rule.name in self.priorities:
             raise PolicyError(f'rule: got "{rule.name}", which there is already, wanted a name of its own')
         if isinstance(rule, Predicate):
+            rule = guarded_predicate(rule)
             added = (*self.added_predicates, rule.name)
             return attrs.evolve(self, predicates=_and(self.predicates, rule.name, rule), added_predicates=added)
+        rule = guarded_priority(rule)
         weights = _and(self.added_priorities, rule.name, weight)
         return attrs.evolve(self, priorities=_and(self.priorities, rule.name, rule), added_priorities=weights)
 
 
 def _and(items: Mapping[str, V], name: str, value: V) -> Mapping[str, V]:
     return MappingProxyType({**items, name: value})
+
+
+def _own(rules: Mapping[str, V], upstream: Mapping[str, V]) -> Iterator[tuple[str, V | None]]:
+    """Each name with its rule, None where it is upstream's."""
+    return ((name, None if upstream.get(name) is rule else rule) for name, rule in rules.items())
+
+
+def _rejoined(
+    predicates: dict[str, Predicate | None], priorities: dict[str, Priority | None], added: tuple[str, ...], weights: dict[str, int]
+) -> Catalogue:
+    own = {name: rule or PREDICATES[name] for name, rule in predicates.items()}
+    others = {name: rule or PRIORITIES[name] for name, rule in priorities.items()}
+    return Catalogue(MappingProxyType(own), MappingProxyType(others), added, MappingProxyType(weights))
 
 
 CATALOGUE = Catalogue(PREDICATES, PRIORITIES)

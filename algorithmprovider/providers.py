@@ -47,11 +47,13 @@ def resolve(
     percentage: int = 0,
     preemption: bool = True,
     equivalence_cache: bool = False,
+    max_pd_vols: int | None = None,
 ) -> Algorithm:
     """The algorithm that *release* runs with this configuration.
 
     *gates*: those that differ from the release's defaults, or ``A=true,B=false``. *policy*: a Policy in its JSON form; without one the set
     of *provider*. *percentage*: as the scheduler's constructor gets it; what 0 means depends on the release.
+    *max_pd_vols*: what the original reads from KUBE_MAX_PD_VOLS.
     Pure: nothing is kept between calls. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where it refuses.
     """
     known = resolved_gates(release, gates)
@@ -68,6 +70,7 @@ def resolve(
         hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
         percentage=percentage,
         preemption=preemption,
+        max_pd_vols=max_pd_vols,
         ignored_resources=ignored_resources(extenders),
         metadata_fails=metadata_fails,
         equivalence_cache=release.equivalence_cache and (equivalence_cache or known[EQUIVALENCE_CACHE]),

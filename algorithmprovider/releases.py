@@ -179,6 +179,7 @@ V1_12 = Release(
         needs_priority_gate=True,
         excludes_self=False,
         nominates_before_api=False,
+        extender_names_victims=False,
     ),
     queue=QueueCells(
         by_timestamp=False,

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import IO, Any, Protocol, TypeAlias, TypeVar
+from typing import IO, Any, Protocol, TypeAlias, TypeVar, overload
 from weakref import WeakSet
 
-from ..exceptions import ManifestError, UnknownNameError, did_you_mean
+from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_mean, wrong_type
 from .controlplane.defaults import with_defaults
 from .inventory import Inventory, find_waiting, read_inventory, take_in, why_not_waiting
+from .kindnames import kind_of
 from .load import Loaded, load_documents
+from .notebooks import Look
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from .reading.documents import Document, PathLike
+from .reading.notices import Notice
 
 K = TypeVar("K", bound=KubeObject)
 Given: TypeAlias = "KubeObject | Mapping[str, Any]"
@@ -32,41 +37,76 @@ class Cluster:
     """The objects of a cluster, in the order in which they were added. Schedulers made for it follow its changes.
 
     Objects are values of :mod:`kubeclassic.api.objects` or manifests in JSON form. With *defaults* they are completed and admitted as
-    the API server would do it. From Deployments and other workloads come the pods that their controllers would still make.
+    the API server would do it. From Deployments and other workloads come the pods that their controllers would still make; from CronJobs
+    only with *cron_jobs*.
 
     >>> cluster = Cluster([{"kind": "Node", "metadata": {"name": "a"}}, {"kind": "Pod", "metadata": {"name": "web"}}])
     >>> [node.name for node in cluster.nodes], [pod.key for pod in cluster.pending]
     (['a'], ['default/web'])
     """
 
-    def __init__(self, objects: Iterable[Given] = (), *, defaults: bool = True) -> None:
+    def __init__(self, objects: Iterable[Given] = (), *, defaults: bool = True, cron_jobs: bool = False) -> None:
         self.defaults = defaults
-        self.warnings: tuple[str, ...] = ()
+        self.cron_jobs = cron_jobs
+        self.warnings: tuple[Notice, ...] = ()
         """What is odd in the files, and what was not admitted."""
         self.passed_over: Mapping[str, int] = {}
         """What in the files is not used -> how many times."""
+        self.config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = {}
+        """The manifests of ConfigMaps in the files, by namespace and name."""
         self._objects: dict[tuple[str, str], KubeObject] = {}
         self._classes: dict[tuple[str, str], KubeObject] = {}
         """The objects that admission reads."""
         self._followers: WeakSet[Follower] = WeakSet()
-        self.add(*objects)
+        self.add(*_several(objects))
 
     @classmethod
-    def load(cls, *paths: PathLike, defaults: bool = True, stdin: IO[Any] | None = None) -> Cluster:
+    def load(
+        cls,
+        *paths: PathLike,
+        defaults: bool = True,
+        strict_fields: bool = False,
+        stdin: IO[Any] | None = None,
+        cron_jobs: bool = False,
+    ) -> Cluster:
         """The cluster that files, directories and ``-`` (*stdin*, else standard input) describe, as YAML, JSON or JSON Lines.
 
-        What the API server would refuse is left out; ``warnings`` say so. Raises
+        What the API server would refuse is left out; ``warnings`` say so, and tell of fields that the API does not have, unless
+        *strict_fields* refuses them. Raises
         :class:`~kubeclassic.exceptions.ManifestError` with the place.
         """
-        made = cls(defaults=defaults)
-        inventory = read_inventory(paths, defaults=defaults, stdin=stdin)
-        made.warnings, made.passed_over = inventory.warnings, inventory.passed_over
+        for path in paths:
+            check_type("Cluster.load", path, (str, os.PathLike), "paths")
+        made = cls(defaults=defaults, cron_jobs=cron_jobs)
+        inventory = read_inventory(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin, cron_jobs=cron_jobs)
+        made.warnings, made.passed_over, made.config_maps = inventory.warnings, inventory.passed_over, inventory.config_maps
         for item in inventory.objects:
             made._put(item)
         return made
 
     def __repr__(self) -> str:
         return f"<Cluster: {len(self.nodes)} nodes, {len(self.pods)} pods, {len(self.pending)} of them waiting>"
+
+    def _repr_html_(self) -> str:
+        facts = {"nodes": len(self.nodes), "pods": len(self.pods), "waiting": len(self.pending), "warnings": len(self.warnings) or None}
+        on = Counter(pod.spec.node_name for pod in self.pods if not pod.is_terminal)
+        rows = [(node.name, on[node.name], *(node.status.allocatable.get(name) for name in ("cpu", "memory"))) for node in self.nodes]
+        return Look("Cluster", facts, ("node", "pods", "cpu", "memory"), rows).html()
+
+    # --- copies and pickles: objects never change, so that copies share them -------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_objects": dict(self._objects), "_classes": dict(self._classes), "_followers": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._followers = WeakSet()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Cluster:
+        made = type(self).__new__(type(self))
+        made.__setstate__(self.__getstate__())
+        memo[id(self)] = made
+        return made
 
     # --- objects ----------------------------------------------------------------------------------------------------
 
@@ -90,20 +130,38 @@ class Cluster:
         """The pods that wait for a node, for any scheduler."""
         return tuple(pod for pod in self.of(Pod) if why_not_waiting(pod) is None)
 
-    def of(self, kind: type[K]) -> tuple[K, ...]:
-        """The objects of one class."""
-        return tuple(item for item in self._objects.values() if type(item) is kind)
+    @overload
+    def of(self, kind: type[K]) -> tuple[K, ...]: ...
+    @overload
+    def of(self, kind: str) -> tuple[KubeObject, ...]: ...
+    def of(self, kind: type[KubeObject] | str) -> tuple[KubeObject, ...]:
+        """The objects of one kind: a class, or a word as for kubectl: ``Pod``, ``pods``, ``po``."""
+        wanted = kind_of(kind)
+        return tuple(item for item in self._objects.values() if type(item) is wanted)
 
-    def find(self, kind: type[K], name: str) -> K:
-        """The object of a class by its key: ``namespace/name``. ``name`` is enough for kinds without a namespace and in ``default``.
+    @overload
+    def find(self, kind: type[K], name: str) -> K: ...
+    @overload
+    def find(self, kind: str, name: str | None = None) -> KubeObject: ...
+    def find(self, kind: type[KubeObject] | str, name: str | None = None) -> KubeObject:
+        """The object of a kind by its key: ``namespace/name``. ``name`` is enough for kinds without a namespace and in ``default``.
 
-        Raises :class:`~kubeclassic.exceptions.UnknownNameError`, which suggests similar names.
+        The kind is a class, or a word as for kubectl: ``Pod``, ``pods``, ``po``; ``find("node/a")`` has both in one. Raises
+        :class:`~kubeclassic.exceptions.UnknownNameError`, which suggests similar names.
+
+        >>> Cluster([{"kind": "Node", "metadata": {"name": "a"}}]).find("no", "a").key
+        'a'
         """
-        key = name if "/" in name or not kind.namespaced else f"default/{name}"
-        found = self._objects.get((kind.kind, key))
-        if not isinstance(found, kind):
-            near = did_you_mean(name, [item.key if "/" in name else item.name for item in self.of(kind)])
-            raise UnknownNameError(f'{kind.kind}: got "{name}", which the cluster does not have{near}')
+        if isinstance(kind, str) and name is None:
+            kind, _, name = kind.partition("/")
+        wanted = kind_of(kind)
+        if not isinstance(name, str):
+            raise wrong_type("name", name, "the object's name, or namespace/name")
+        key = name if "/" in name or not wanted.namespaced else f"default/{name}"
+        found = self._objects.get((wanted.kind, key))
+        if found is None:
+            near = did_you_mean(name, [item.key if "/" in name else item.name for item in self.of(wanted)])
+            raise UnknownNameError(f'{wanted.kind}: got "{name}", which the cluster does not have{near}')
         return found
 
     # --- changes ----------------------------------------------------------------------------------------------------
@@ -135,18 +193,32 @@ class Cluster:
                 self.delete(old)
             self._put(item)
 
-    def delete(self, *items: KubeObject) -> None:
-        """Delete objects; only kind and key count. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist."""
-        found = [self.find(type(item), item.key) for item in items]
+    def delete(self, *items: KubeObject | Mapping[str, Any] | str) -> None:
+        """Delete objects; only kind and key count, and ``"node/a"`` or ``"pod/shop/web-0"`` is enough.
+
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist.
+        """
+        found = [self._there(item) for item in items]
         for identity, item in {_identity(item): item for item in found}.items():
             del self._objects[identity]
             self._classes.pop(identity, None)
             for follower in tuple(self._followers):
                 follower.delete(item)
 
-    def follow(self, follower: Follower) -> None:
-        """Tell *follower* of all objects and of every later change, as long as something refers to it."""
-        for item in self.objects:
+    def _there(self, item: KubeObject | Mapping[str, Any] | str) -> KubeObject:
+        if isinstance(item, str):
+            return self.find(item)
+        if isinstance(item, KubeObject):
+            return self.find(type(item), item.key)
+        if not isinstance(item, Mapping):
+            raise wrong_type("delete", item, 'an object, its manifest, or a text such as "node/a"')
+        metadata = item.get("metadata") or {}
+        namespace, name = metadata.get("namespace"), metadata.get("name")
+        return self.find(str(item.get("kind")), f"{namespace}/{name}" if namespace else name)
+
+    def follow(self, follower: Follower, *, told: bool = False) -> None:
+        """Tell *follower* of all objects, unless it was *told* already, and of every later change, as long as something refers to it."""
+        for item in () if told else self.objects:
             follower.put(item)
         self._followers.add(follower)
 
@@ -167,6 +239,7 @@ class Cluster:
         if isinstance(pod, str):
             known = self._objects.get((Pod.kind, pod))
             return find_waiting(pod, [known] if isinstance(known, Pod) else self.pods)
+        check_type("pod", pod, (Pod, Mapping), "a name, a Pod or its manifest")
         if isinstance(pod, Pod) and self._objects.get(_identity(pod)) is pod:
             return pod
         found = self._taken_in([pod])
@@ -178,11 +251,20 @@ class Cluster:
         """*items* as objects, then what their workloads would make."""
         parts = list(_read(items, self.defaults))
         known = self.objects if any(part.raw for part in parts) else tuple(self._classes.values())
-        inventory = take_in(parts, known, defaults=self.defaults)
+        inventory = take_in(parts, known, defaults=self.defaults, cron_jobs=self.cron_jobs)
         if inventory.refused:
-            raise ManifestError(inventory.refused[0])
+            raise ManifestError(str(inventory.refused[0]))
         _check_kinds(inventory)
         return inventory.objects
+
+
+def _several(objects: object) -> Iterable[Given]:
+    """*objects*, which must be several; a path is no object."""
+    if isinstance(objects, str | os.PathLike):
+        raise wrong_type("objects", objects, f"a list of objects or manifests; Cluster.load({os.fspath(objects)!r}) reads a file")
+    if isinstance(objects, Mapping | KubeObject) or not isinstance(objects, Iterable):
+        raise wrong_type("objects", objects, "a list of objects or manifests")
+    return objects
 
 
 def _identity(item: KubeObject) -> tuple[str, str]:
@@ -195,7 +277,14 @@ def _read(items: Iterable[Given], defaults: bool) -> Iterable[Loaded]:
         if isinstance(item, KubeObject):
             yield Loaded((with_defaults(item) if defaults else item,))
         else:
-            yield load_documents([Document(item, f"manifest {number}")], defaults=defaults)
+            yield load_documents([Document(_manifest(item, number), f"manifest {number}")], defaults=defaults)
+
+
+def _manifest(item: object, number: int) -> Mapping[str, Any]:
+    if not isinstance(item, Mapping):
+        read = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
+        raise wrong_type(f"object {number}", item, f"an object or its manifest{read}")
+    return item
 
 
 def _check_kinds(inventory: Inventory) -> None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import attrs
 
-from ..exceptions import UnknownNameError, did_you_mean
+from ..exceptions import ManifestError, UnknownNameError, did_you_mean
 from .controlplane.admission import admit
-from .controlplane.workloads import expand
+from .controlplane.manifests import each_once, identity_of
+from .controlplane.missing import missing_kinds
+from .controlplane.workloads import WORKLOADS, Known, Made, expand
 from .load import Loaded, load
-from .objects import KubeObject, Node, PersistentVolumeClaim, Pod
+from .objects import KubeObject, Node, PersistentVolumeClaim, Pod, ReplicaSet
 from .reading.documents import PathLike
+from .reading.notices import Notice
 
 DEFAULT_SCHEDULER = "default-scheduler"
 ON_A_NODE = "on a node"
+TABLE_HINT = "a Table is what the API prints for people, and has no objects: use `kubectl get -o json` or `-o yaml`"
+CSV_HINT = "got a CSV file, wanted manifests: `kubeclassic import` makes them of a trace, and `kubeclassic replay` reads a trace's files"
 
 
 @attrs.frozen
@@ -26,62 +32,101 @@ class Inventory:
     objects: tuple[KubeObject, ...] = ()
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
     """What is not used -> how many times."""
-    warnings: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
+    refused: tuple[Notice, ...] = ()
     """What the API server would not admit, with the reasons; the warnings have them too."""
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     """Manifests of ConfigMaps, by namespace and name."""
 
 
 def read_inventory(
-    paths: PathLike | Iterable[PathLike], pods: Iterable[PathLike] = (), *, defaults: bool = True, stdin: IO[Any] | None = None
+    paths: PathLike | Iterable[PathLike],
+    pods: Iterable[PathLike] = (),
+    *,
+    defaults: bool = True,
+    strict_fields: bool = False,
+    stdin: IO[Any] | None = None,
+    cron_jobs: bool = False,
 ) -> Inventory:
-    """Read *paths*, then *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    parts = [load(paths, stdin=stdin, defaults=defaults)]
-    if pods := tuple(pods):
-        parts.append(load(pods, stdin=stdin, defaults=defaults))
-    return take_in(parts, defaults=defaults)
+    """Read *paths*, then *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`; *strict_fields* as for :func:`~.load.load`."""
+    loaded = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
+    return take_in([loaded], defaults=defaults, cron_jobs=cron_jobs, whole=True)
 
 
-def take_in(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaults: bool = True) -> Inventory:
-    """The objects of *parts*, and those that the controllers of their workloads would still make.
+def read_files(
+    paths: PathLike | Iterable[PathLike],
+    pods: Iterable[PathLike] = (),
+    *,
+    defaults: bool = True,
+    strict_fields: bool = False,
+    stdin: IO[Any] | None = None,
+) -> Loaded:
+    """Load *paths*, then *pods*, as one input. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    everything = [*([paths] if isinstance(paths, str | os.PathLike) else paths), *pods]
+    for path in everything:
+        if os.fspath(path).endswith((".csv", ".csv.gz")):
+            raise ManifestError(f"{path}: {CSV_HINT}")
+    return load(everything, stdin=stdin, defaults=defaults, strict_fields=strict_fields)
+
+
+def take_in(
+    parts: Sequence[Loaded],
+    known: Sequence[KubeObject] = (),
+    *,
+    defaults: bool = True,
+    cron_jobs: bool = False,
+    priorities: bool = True,
+    whole: bool = False,
+) -> Inventory:
+    """The objects of *parts*, and those that the controllers of their workloads would still make; of CronJobs only with *cron_jobs*.
 
     *known* is what the cluster has already. Of two objects with one name the last counts, at the place of the first. With *defaults*
-    new objects are admitted as the API server would do it; what it would refuse is skipped.
+    new objects are admitted as the API server would do it, without *priorities* as one whose gate PodPriority is off; what it would
+    refuse is skipped. If *parts* are a *whole* cluster, the warnings name the kinds that it lacks.
     """
-    made = made_by_workloads(parts, known, defaults=defaults)
-    given = tuple({(item.kind, item.key): item for item in (*(item for part in parts for item in part.objects), *made)}.values())
-    admitted = admit(given, known) if defaults else None
-    refused = tuple(f"{item.kind} {item.key}: not admitted: {reason}" for item, reason in admitted.refused) if admitted else ()
+    made = made_by_workloads(parts, known, defaults=defaults, cron_jobs=cron_jobs)
+    given = tuple({(item.kind, item.key): item for item in (*(item for part in parts for item in part.objects), *made.objects)}.values())
+    admitted = admit(given, known, priorities=priorities) if defaults else None
+    refused = tuple(Notice(f"{item.kind} {item.key}", f"not admitted: {why}") for item, why in admitted.refused) if admitted else ()
+    objects = admitted.objects if admitted else given
     passed_over = Counter({"not admitted": len(refused)}) if refused else Counter()
     for part in parts:
         passed_over.update({f"of kind {kind}": count for kind, count in part.passed_over.items()})
+    lacks_classes = any("PriorityClass" in notice.what for notice in refused)
     return Inventory(
-        objects=admitted.objects if admitted else given,
+        objects=objects,
         passed_over=passed_over,
-        warnings=(*(warning for part in parts for warning in part.warnings), *refused),
+        warnings=(*_warnings(parts), *made.notices, *refused, *(missing_kinds(objects, lacks_classes) if whole else ())),
         refused=refused,
         config_maps=config_maps(parts),
     )
 
 
-def made_by_workloads(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaults: bool = True) -> list[KubeObject]:
-    """What the controllers of the workloads of *parts* would make, given the objects of *parts* and *known*."""
-    documents = [document for part in parts for found in part.raw.values() for document in found]
-    if not documents:
-        return []
+def _warnings(parts: Sequence[Loaded]) -> Iterator[Notice]:
+    for part in parts:
+        yield from part.warnings
+        if "Table" in part.passed_over:
+            yield Notice("kind Table", TABLE_HINT)
+
+
+def made_by_workloads(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaults: bool = True, cron_jobs: bool = False) -> Made:
+    """What the controllers of the workloads of *parts* would make, given the objects of *parts* and *known*.
+
+    A workload that is given twice counts once, as it was given last.
+    """
+    given = each_once(document for part in parts for kind, found in part.raw.items() if kind in WORKLOADS for document in found)
+    if not given.each:
+        return Made()
     there = Loaded((*known, *(item for part in parts for item in part.objects)))
-    return expand(documents, there.of(Node), there.of(Pod), there.of(PersistentVolumeClaim), strict=defaults)
+    claims, replica_sets = tuple(there.of(PersistentVolumeClaim)), tuple(there.of(ReplicaSet))
+    cluster = Known(tuple(there.of(Node)), tuple(there.of(Pod)), claims, replica_sets)
+    made = expand(given.each, cluster, cron_jobs=cron_jobs, strict=defaults)
+    return attrs.evolve(made, notices=(*given.notices, *made.notices))
 
 
 def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], Mapping[str, Any]]:
     """The manifests of the ConfigMaps of *parts*, by namespace and name."""
-    return {_identity(found): found for part in parts for found in part.raw.get("ConfigMap", ())}
-
-
-def _identity(manifest: Mapping[str, Any]) -> tuple[str, str]:
-    metadata = manifest.get("metadata") or {}
-    return metadata.get("namespace") or "default", metadata.get("name") or ""
+    return {identity_of(found)[1:]: found for part in parts for found in part.raw.get("ConfigMap", ())}
 
 
 # --- pods that wait -------------------------------------------------------------------------------------------------

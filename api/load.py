@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,13 +15,18 @@ from ..exceptions import ManifestError
 from .controlplane.defaults import with_default_selector, with_defaults
 from .controlplane.workloads import WORKLOADS
 from .objects import KubeObject, Node
+from .reading.apifields import api_shape, has_only_api_fields
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, PathLike, read_documents
-from .reading.fields import shown
+from .reading.fields import UNKNOWN, shown
+from .reading.hugequantities import HugeQuantities, huge_quantities
+from .reading.notices import Notice
+from .reading.shapes import check_nesting, misnamed
 
 K = TypeVar("K", bound=KubeObject)
 
 RAW_KINDS = ("ConfigMap", *WORKLOADS)
+_IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
 
 @attrs.frozen
@@ -30,7 +36,7 @@ class Loaded:
     objects: tuple[KubeObject, ...] = ()
     raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.field(factory=dict)
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
     def of(self, kind: type[K]) -> list[K]:
         """The objects of one class."""
@@ -43,24 +49,32 @@ def load(
     stdin: IO[Any] | None = None,
     defaults: bool = True,
     strict: bool = True,
+    strict_fields: bool = False,
     raw_kinds: Collection[str] = RAW_KINDS,
 ) -> Loaded:
     """Load files, directories and ``-`` (*stdin*, else standard input).
 
     YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json`` and
     ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would do it
-    (:func:`~.controlplane.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Of two objects with one name the
-    last counts, but a node may be given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps, are also kept
+    (:func:`~.controlplane.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Fields that the API does not have
+    and keys given twice are warnings; *strict_fields* refuses them. Of two objects with one name the last counts, but a node may be
+    given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps, are also kept
     in JSON form. Raises :class:`~kubeclassic.exceptions.ManifestError` with the place.
     """
-    return load_documents(read_documents(paths, stdin), defaults=defaults, strict=strict, raw_kinds=raw_kinds)
+    documents = read_documents(paths, stdin)
+    return load_documents(documents, defaults=defaults, strict=strict, strict_fields=strict_fields, raw_kinds=raw_kinds)
 
 
 def load_documents(
-    documents: Iterable[Document], *, defaults: bool = True, strict: bool = True, raw_kinds: Collection[str] = RAW_KINDS
+    documents: Iterable[Document],
+    *,
+    defaults: bool = True,
+    strict: bool = True,
+    strict_fields: bool = False,
+    raw_kinds: Collection[str] = RAW_KINDS,
 ) -> Loaded:
     """Like :func:`load`, for documents that have been read."""
-    loading = _Loading(defaults, strict, frozenset(raw_kinds))
+    loading = _Loading(defaults, strict, strict_fields, frozenset(raw_kinds))
     with _without_garbage_collection():
         for document in documents:
             loading.take(document)
@@ -76,41 +90,68 @@ def _without_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            _settle()
             gc.enable()
+
+
+def _settle() -> None:
+    """Make everything old, so that the next garbage collection does not go through all that was loaded."""
+    if not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()
 
 
 @attrs.define
 class _Loading:
     defaults: bool
     strict: bool
+    strict_fields: bool
     raw_kinds: frozenset[str]
     objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
     raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
     passed_over: Counter[str] = attrs.field(factory=Counter)
-    warnings: list[str] = attrs.field(factory=list)
+    warnings: list[Notice] = attrs.field(factory=list)
+    huge: HugeQuantities = attrs.field(factory=HugeQuantities)
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
+        for path in document.repeated:
+            in_item = _IN_ITEM.fullmatch(path)
+            place = f"{document.where}, item {int(in_item[1]) + 1}" if in_item else f"{document.where} ({describe(document.data)})"
+            self._odd(place, f"{in_item[2] if in_item else path}: given twice, the last one counts")
         kind = document.data.get("kind")
         if isinstance(kind, str) and kind:
             self._take(kind, document.data, document.where)
         elif document.found:
-            self.warnings.append(f"{document.where}: no kind, passed over")
+            self.warnings.append(Notice(document.where, "no kind, passed over"))
         else:
             raise ManifestError(f"{document.where}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
+
+    def _odd(self, place: str, what: str) -> None:
+        """Warn of a mistake, or refuse it."""
+        if self.strict_fields:
+            raise ManifestError(f"{place}: {what}")
+        self.warnings.append(Notice(place, what))
 
     def _take(self, kind: str, data: Mapping[str, Any], where: str) -> None:
         if kind.endswith("List") and ("items" in data or kind == "List"):
             self._take_items(kind.removesuffix("List"), data.get("items"), where)
             return
+        place, unknown = f"{where} ({describe(data, kind)})", UNKNOWN.seen
         if kind in self.raw_kinds:
+            check_nesting(data, place)
             self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
-        place = f"{where} ({describe(data, kind)})"
         decoded = decode_kind(kind, data, place, strict=self.strict)
         if decoded is not None:
             self._keep(self._named(decoded, data, place), data, place)
         elif kind not in self.raw_kinds:
             self.passed_over[kind] += 1
+        if UNKNOWN.seen != unknown or (kind in self.raw_kinds and not has_only_api_fields(kind, data)):
+            for path, near in misnamed(data, api_shape(kind, data.get("apiVersion"))):
+                self._odd(place, f"{path}: unknown field{near}")
+        if kind in WORKLOADS or not self.huge.has_none(decoded):
+            check_nesting(data, place)
+            self.warnings += [Notice(place, what) for what in huge_quantities(data)]
 
     def _take_items(self, kind: str, items: Any, where: str) -> None:
         if items is not None and not isinstance(items, list):
@@ -143,7 +184,7 @@ class _Loading:
         if identity in self.objects:
             if isinstance(decoded, Node):
                 raise ManifestError(f"{place}: metadata.name: got {decoded.name} again, wanted each node once")
-            self.warnings.append(f"{place}: {decoded.kind} {decoded.key} was given before, the last one counts")
+            self.warnings.append(Notice(place, "was given before, the last one counts"))
         self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
 
     def result(self) -> Loaded:

@@ -15,4 +15,6 @@ DEVIATIONS = (  # framework/migrate/deviations.py
     "older-rules", "never-run", "own-defaults", "label-presence", "label-preference", "service-anti-affinity", "ratio-resources",
     "one-strategy", "double-balance", "heavier-spread", "preemption-off",
 )  # fmt: skip
+LOCKED = "locked"  # simulation/compare/modes.py
+MODES = ("locked", "free")  # simulation/compare/modes.py
 KIND = "KubeSchedulerConfiguration"  # framework/config/configuration.py

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..simulation.compare.compare import FREE, MODES
-from ..simulation.compare.compare import compare as compare_all
-from ..simulation.compare.newerlabels import with_newer_labels, zones_warning
+from .choices import LOCKED, MODES
 from .commands import command
-from .configurations import Wanted
-from .options import ClusterChoice, cluster_options
-from .output import warn, writing
-from .paramtypes import CONFIGURATION
-from .progress import following
-from .report.compare import comparison_text
-from .report.compare_html import comparison_html
+from .options import cluster_options
+from .paramtypes import CONFIGURATION, FILE
+
+if TYPE_CHECKING:
+    from .options import ClusterChoice
 
 F = TypeVar("F", bound=Callable[..., Any])
 NAMES = "abcdefgh"
-FORMS: dict[str, Callable[[dict[str, Any], int], str]] = {
-    "table": comparison_text,
-    "json": lambda record, show: json.dumps(record, indent=2),
-    "html": lambda record, show: comparison_html(record).rstrip("\n"),
-}
+FORMS = ("table", "json", "yaml", "csv", "markdown", "html")
 
 
 def _configurations(command: F) -> F:
@@ -41,50 +31,48 @@ def _configurations(command: F) -> F:
 
 
 @command(short_help="What does another configuration change?")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("paths", nargs=-1, required=True, type=FILE)
 @_configurations
 @click.option(
-    "--mode", type=click.Choice(MODES), default=FREE, show_default=True, help="free: each on its own state; locked: all on that of --a."
+    "--mode", type=click.Choice(MODES), default=LOCKED, show_default=True, help="locked: all on the state of --a; free: each on its own."
 )
 @click.option("--newer-labels", is_flag=True, help="Give nodes the labels of newer releases beside the old ones, as after an upgrade.")
 @cluster_options
-@click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True)
-@click.option("--show", type=click.IntRange(min=0), default=50, show_default=True, help="List at most this many differing decisions.")
+@click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True)
+@click.option(
+    "--show", type=click.IntRange(min=0), default=50, show_default=True, help="table, markdown: list this many decisions that differ."
+)
 @click.option("--output", metavar="FILE", help="Write the comparison there, whole or not at all, instead of to standard output.")
+@click.option("--verbose", "-v", is_flag=True, help="List every warning, on standard error.")
 def compare(
     paths: tuple[Path, ...], mode: str, newer_labels: bool, cluster: ClusterChoice, form: str, show: int, output: str | None,
-    **texts: str | None,
+    verbose: bool, **texts: str | None,
 ) -> None:  # fmt: skip
     """Schedule the pods that wait in PATHS under --a, --b and further configurations, and say which get another node, and why.
 
     A configuration is a list of KEY=VALUE, quoted as in a shell, with the keys release, policy, profile, config, provider,
-    feature-gates, percentage and tie-break. Up to eight may be given, --a to --h. The others are compared with --a, which also says whose
-    pods wait and in which order they are tried.
+    feature-gates, percentage, tie-break, max-pd-vols and rules (MODULE:NAME, as for --rules; several with commas). Up to eight may be
+    given, --a to --h. The others are compared with --a, which also says whose pods wait and in which order they are tried.
 
-    With --mode free each places the pods in its own copy of the cluster. With --mode locked all decide on the same state each time, and
-    only the decisions of --a take effect, so that no difference is the result of an earlier one.
+    With --mode locked all decide on the same state each time, and only the decisions of --a take effect, so that no difference is the
+    result of an earlier one. With --mode free each places the pods in its own copy of the cluster: after the first decision that differs
+    the copies differ too, and so later decisions can differ for that reason alone.
 
-    A decision is the same; or among the best, if it is another node that --a scores as high as its own; or different. A decision among
-    the best counts as one that differs. Real schedulers choose among equal nodes at random or in turn; the key tie-break sets it here.
+    A decision is the same; or among the best, if it is another node that --a scores as high as its own; or held back, if only one of
+    the two tries the pod, as the other one knows its scheduling gates; or different. All but the first count as decisions that differ.
+    Real schedulers choose among equal nodes at random or in turn; the key tie-break sets it here. Most of them look at a share of the
+    nodes only; percentage=100 on both sides leaves the rules alone to differ.
 
-    -o html writes a single page that needs no other files, with pictures and with both tables of each decision that differs.
+    -o html writes a single page that needs no other files, with pictures and with both tables of each decision that differs; -o csv has a
+    line for each decision that differs.
 
     Exit status 0: all decisions are the same, 1: some are not, 2: bad input.
 
     \b
-    kubeclassic compare cluster/ --a "release=1.12" --b "release=1.16 policy=p.json" --mode locked
+    kubeclassic compare cluster/ --a "release=1.12" --b "release=1.16 policy=p.json"
+    kubeclassic compare cluster/ --a "release=1.16" --b "release=1.16 rules=mine:CATALOGUE"
     """
-    wanted = [Wanted.parse(name, text) for name, text in texts.items() if text is not None]
-    scenario = cluster.read(paths, wanted[0].scheduler_name())
-    engines = {one.name: one.engine(scenario.config_maps) for one in wanted}
-    for warning in scenario.warnings:
-        warn(warning)
-    if newer_labels:
-        scenario = with_newer_labels(scenario)
-    elif any(one.runs_profiles for one in wanted) and (missing := zones_warning(scenario)) is not None:
-        warn(missing)
-    told = {one.name: one.text for one in wanted}
-    found = compare_all(scenario, engines, mode=mode, order=cluster.order, texts=told, following=following)
-    with writing(output) as stream:
-        stream.write(FORMS[form](found.record(), show) + "\n")
-    sys.exit(0 if found.same else 1)
+    from .running.compare import Wish, run_comparison
+
+    wish = Wish(paths, mode, newer_labels, cluster, form, show, output, verbose)
+    run_comparison(wish, {name: text for name, text in texts.items() if text is not None})

@@ -15,6 +15,7 @@ from .commands import command
 from .options import ClusterChoice, cluster_options, scheduler_options
 from .output import writing
 from .report.explanation import explanation_text
+from .running.cluster import opened
 from .running.simulate import tell
 from .setup import Setup
 
@@ -41,10 +42,9 @@ def explain(
     \b
     kubeclassic explain cluster/ shop/web-0
     """
-    configuration = setup.configuration()
-    scenario = cluster.read(paths, setup.scheduler_names(configuration))
+    given = opened(paths, cluster, setup)
+    scenario, engine = given.scenario, given.engine
     wanted = scenario.find_pod(pod)
-    engine = setup.engine(configuration, scenario.config_maps)
     tell(scenario, engine, verbose)
     simulation = Simulation(scenario, engine, cluster.order)
     if alone:

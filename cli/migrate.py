@@ -28,6 +28,7 @@ FORMS = ("yaml", "json")
 @click.option("-o", "form", type=FormOrFile(FORMS), default="yaml", show_default=True)
 @click.option("--output", metavar="FILE", help="Write the profile there, whole or not at all, instead of to standard output.")
 @click.option("--report", metavar="FILE", help="Write the whole check there: .html, .json or .txt.")
+@click.option("--verbose", "-v", is_flag=True, help="List every warning about the cluster of --check.")
 @click.option("--show", type=Whole(0), default=20, show_default=True, help="Show at most this many different decisions.")
 @click.argument("more", type=FILE, nargs=-1)
 def migrate_policy(file: Path, release: str, form: str, output: str | None, **options: Any) -> None:

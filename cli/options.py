@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,18 +14,33 @@ import click
 from .choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, ORDERS, TIE_BREAKS
 from .commands import INPUT, SECTIONS
 from .commands import SCHEDULER as SCHEDULER_SECTION
-from .paramtypes import FILE, WHOLE
+from .output import warn
+from .paramtypes import FILE, WHOLE, Whole
 
 if TYPE_CHECKING:
-    from ..simulation.scenario import Scenario
+    from ..simulation.scenario import Files
     from .setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+def environments_max_pd_vols() -> int | None:
+    """What KUBE_MAX_PD_VOLS says, with a warning if it does not count."""
+    from ..algorithmprovider.environment import ignored_limit, max_pd_vols
+
+    if (ignored := ignored_limit(os.environ)) is not None:
+        warn(ignored)
+    return max_pd_vols(os.environ)
+
+
+def _or_environment(context: click.Context, parameter: click.Parameter, given: int | None) -> int | None:
+    return environments_max_pd_vols() if given is None and not context.resilient_parsing else given
+
+
 SCHEDULER = (
     click.option(
         "--release", metavar="RELEASE",
-        help=f"The release that schedules, such as 1.14 or v1.14.3.  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
+        help="The release that schedules, such as 1.14 or v1.14.3; auto: that of the nodes, or the nearest."
+        f"  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
     ),
     click.option(
         "--profile", type=FILE,
@@ -49,6 +65,10 @@ SCHEDULER = (
     ),
     click.option("--scheduler-name", metavar="NAME", help="Schedule the pods that ask for this one.  [default: default-scheduler]"),
     click.option("--disable-preemption", is_flag=True, help="Never make room by evicting pods of lower priority."),
+    click.option(
+        "--max-pd-vols", type=Whole(1, 2**63 - 1), metavar="N", callback=_or_environment,
+        help="How many cloud disks of each type a node takes that does not say so.  [default: KUBE_MAX_PD_VOLS, then what the type takes]",
+    ),
     click.option("--equivalence-cache", is_flag=True, help="1.12 and 1.13: use the equivalence cache, with the original's gaps."),
     click.option(
         "--tie-break", type=click.Choice(list(TIE_BREAKS)), default="release", show_default=True,
@@ -68,7 +88,9 @@ CLUSTER = (
         "--order", type=click.Choice(ORDERS), default="input", show_default=True,
         help="In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
     ),
+    click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended."),
     click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults."),
+    click.option("--strict", is_flag=True, help="Refuse unknown fields and keys given twice, instead of a warning."),
 )  # fmt: skip
 
 
@@ -78,13 +100,15 @@ class ClusterChoice:
 
     pods: tuple[Path, ...] = ()
     order: str = "input"
+    cron_jobs: bool = False
     no_defaults: bool = False
+    strict: bool = False
 
-    def read(self, paths: tuple[Path, ...], scheduler_name: str | Collection[str]) -> Scenario:
-        """The scenario in *paths* and ``--pods``; pods that ask for *scheduler_name*, one or several, wait."""
-        from ..simulation.scenario import read_scenario
+    def files(self, paths: tuple[Path, ...]) -> Files:
+        """What *paths* and ``--pods`` hold, before a scheduler is chosen."""
+        from ..simulation.scenario import Files
 
-        return read_scenario(paths, self.pods, scheduler_name=scheduler_name, defaults=not self.no_defaults)
+        return Files.read(paths, self.pods, defaults=not self.no_defaults, strict_fields=self.strict)
 
 
 def scheduler_options(command: F) -> F:

@@ -14,9 +14,10 @@ from typing import Any
 import attrs
 import click
 
+from ..framework.releases import is_auto
 from ..simulation.gcpause import settled
 from ..simulation.replay.checkpoint import Header
-from ..simulation.replay.inputs.inputs import Choice, Inputs, read_inputs
+from ..simulation.replay.inputs.inputs import Choice, read_inputs
 from ..simulation.replay.inputs.times import DURATION, parse_duration
 from ..simulation.replay.inputs.traces import Reading
 from ..simulation.replay.recording import Places, Recording, found
@@ -24,13 +25,15 @@ from ..simulation.replay.replay import Replay
 from ..simulation.replay.simulatedcluster import Delays
 from .commands import command
 from .options import scheduler_options
-from .output import note, warn
+from .output import note
 from .progress import counting
 from .report.replay import duration, replay_text
+from .running.cluster import input_notices, keeps_priorities, settled_for
+from .running.notices import tell_notices
 from .setup import Setup
 
 INTERRUPTED = 130
-NOT_COMPARED = {"paths", "output", "series", "checkpoint", "checkpoint_every", "resume", "until"}
+NOT_COMPARED = {"paths", "output", "series", "checkpoint", "checkpoint_every", "resume", "until", "verbose"}
 """Parameters that may differ between a checkpoint and what resumes from it."""
 BAR_STEPS = 200
 
@@ -77,7 +80,9 @@ def _delays(command: Any) -> Any:
 @_delays
 @click.option("--recreate/--no-recreate", default=True, show_default=True, help="Replace evicted pods of a controller, under another name.")
 @click.option("--until", type=seconds, help="Stop at this virtual time.  [default: when nothing happens any more]")
+@click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended.")
 @click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults.")
+@click.option("--verbose", "-v", is_flag=True, help="List every warning, on standard error.")
 @click.option("--output", type=PATH, metavar="FILE", help="Write the events there as they happen, instead of to standard output.")
 @click.option("--series", type=PATH, metavar="FILE", help="Write time series there: CSV, or Parquet if the name ends in .parquet.")
 @click.option("--series-every", type=seconds, default=0.0, show_default="every instant", help="Virtual time between two rows.")
@@ -129,20 +134,18 @@ def replay(
 
 
 def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, more: dict[str, Any]) -> Replay:
-    configuration = setup.configuration()
+    provisional = attrs.evolve(setup, release=None) if is_auto(setup.release) else setup
+    configuration = provisional.configuration()
     names = setup.scheduler_names(configuration)
     reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
     choice = Choice(reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names)
+    choice = attrs.evolve(choice, cron_jobs=more["cron_jobs"], priorities=keeps_priorities(configuration))
     inputs = read_inputs(paths, choice)
-    _warn_of(inputs)
-    engine = setup.engine(configuration, inputs.config_maps)
+    settled = settled_for(setup, inputs.nodes)
+    engine = settled.engine(settled.configuration(), inputs.config_maps)
+    tell_notices((*inputs.warnings, *input_notices(inputs, engine.algorithm, setup.release is None)), more["verbose"])
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
     return Replay(inputs, engine, delays, setup.seed, next(iter(names)), more["recreate"], more["until"])
-
-
-def _warn_of(inputs: Inputs) -> None:
-    for warning in inputs.warnings:
-        warn(warning)
 
 
 def _options() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,14 @@ from ..algorithmprovider.config import (
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.registry import check_names
 from ..algorithmprovider.releases import DEFAULT_RELEASE
+from ..api.objects import Node
 from ..core.engine import Engine
 from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError
 from ..framework.building import build_engine
 from ..framework.config import configuration as framework
 from ..framework.config.loading import given_configuration
-from ..framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+from ..framework.releases import AUTO, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, chosen_release, find_any_release, is_auto
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -77,12 +78,21 @@ class Setup:
     tie_break: str = "release"
     seed: int = 0
     rules: tuple[str, ...] = ()
+    max_pd_vols: int | None = None
 
     @property
     def version(self) -> str:
         """The release without a patch level; raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release."""
         default = DEFAULT_RELEASE if self.profile is None else DEFAULT_FRAMEWORK
         return find_any_release(self.release or default).version
+
+    def settled(self, nodes: Iterable[Node]) -> Setup:
+        """The same, with the release that *nodes* run in place of ``auto``."""
+        if not is_auto(self.release):
+            return self
+        default = DEFAULT_RELEASE if self.profile is None else DEFAULT_FRAMEWORK
+        found = chosen_release(AUTO, (node.status.kubelet_version for node in nodes), default)
+        return attrs.evolve(self, release=found.version)
 
     @property
     def runs_profiles(self) -> bool:
@@ -107,6 +117,7 @@ class Setup:
         """A new scheduler of *configuration*; *config_maps* are those that ``--policy-configmap`` may name."""
         wanted = self._algorithm(configuration, config_maps) if isinstance(configuration, KubeSchedulerConfiguration) else configuration
         options: dict[str, Any] = {"preempts": not self.disable_preemption, "tie_break": self.tie_break, "seed": self.seed}
+        options["max_pd_vols"] = self.max_pd_vols
         try:
             return build_engine(wanted, plugins=plugins_of(self.rules) if self.runs_profiles else (), **options)
         except PolicyError as error:

@@ -69,8 +69,14 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **sh
 
     Exit status 0: all placed, 1: some unschedulable, 2: bad input.
 
+    All that scheduling of any release reads, from a live cluster; leave out, from the end, the kinds
+    that yours does not know:
+
     \b
-    kubectl get nodes,pods -A -o json | kubeclassic simulate - --pods new.yaml
+    kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,ns,csinodes,csidrivers,csistoragecapacities -A -o json > cluster.json
+
+    \b
+    kubeclassic simulate cluster.json --release auto --pods new.yaml
     kubeclassic simulate cluster/ --release 1.13 -o wide --sort-by -cpu -n shop
     kubeclassic simulate cluster/ --nodes --sort-by "cpu free"
     kubeclassic simulate cluster/ -o custom-columns=POD:.pod,CPU:.requests.cpu,BY:.evictedBy

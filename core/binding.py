@@ -28,7 +28,7 @@ class VolumeDecision:
 UNDECIDED = VolumeDecision()
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Finding:
     """Which of n nodes can serve a pod's claims, and how.
 

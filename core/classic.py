@@ -47,7 +47,7 @@ def classic_engine(algorithm: Algorithm, **options: Any) -> Engine:
     return Engine(algorithm, ClassicFlow.of, **options)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ClassicFlow:
     """The flow of an engine with predicates and priorities."""
 
@@ -268,7 +268,7 @@ def aggregated(algorithm: Algorithm, errors: list[str]) -> str:
     return algorithm.release.error_joiner([text if often == 1 else f"{text} (repeated {often} times)" for text, often in counted])
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ClassicBinding:
     """The binding cycle with predicates and priorities: assume, wait for volumes, bind."""
 

@@ -49,7 +49,7 @@ class Answers(Protocol):
         ...
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class Cycle:
     """One attempt to schedule one pod."""
 
@@ -71,6 +71,9 @@ class Cycle:
     """Whether the arrays are kept after the cycle, as the details of its decision."""
     notes: Notes = attrs.field(factory=Notes)
     """What rules store for this cycle."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} for {self.pod.key}>"
 
     def ask(self, predicates: Sequence[Predicate], nodes: Batch) -> list[Failures | None]:
         """The failures of each of *predicates* for *nodes*; from the cached answers if *nodes* is the whole table."""

@@ -172,7 +172,7 @@ class Flow(Protocol):
         ...
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Engine:
     """A scheduler. Feed it with :class:`~kubeclassic.core.feed.Feed`; ask it with :meth:`schedule`.
 
@@ -214,6 +214,9 @@ class Engine:
         self.binder = self.flow.binder
         self._nominated, self._plugins = self.flow.nominated_after, self.flow.plugins_without
 
+    def __repr__(self) -> str:
+        return f"<Engine of {self.algorithm.release.version}: {self.table!r}>"
+
     # --- one pod ----------------------------------------------------------------------------------------------------
 
     def schedule(self, pod: Pod, *, details: bool = True) -> Decision:
@@ -244,7 +247,8 @@ class Engine:
         else:
             decision.is_fit_error = True
             self.flow.make_room(cycle, found, decision)
-        decision.details = found if cycle.details else None
+        if cycle.details:
+            decision.details = found
         return decision
 
     def _ask_extenders(self, cycle: Cycle, found: Details) -> None:

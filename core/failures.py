@@ -27,7 +27,7 @@ class Reason:
 Reasons = tuple[Reason, ...]
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Failures:
     """The failures of one predicate on a batch of n nodes.
 
@@ -42,6 +42,9 @@ class Failures:
     _named: Sequence[tuple[Reasons, Mask]] = ()
     """(reasons, nodes) in order, until the codes are first read. ``_failed``: the union of the nodes."""
     _failed: Mask | None = None
+
+    def __repr__(self) -> str:
+        return f"<Failures: {np.count_nonzero(~self.passed)} of {len(self.passed)} nodes>"
 
     @classmethod
     def where(cls, reasons: Reason | Reasons, mask: Mask) -> Failures | None:
@@ -133,6 +136,28 @@ class Failures:
         assert found is not None
         self._codes, self._sequences, self._named, self._failed = found.codes, found.sequences, (), None
 
+    # --- a user's own -----------------------------------------------------------------------------------------------
+
+    def fault(self, n: int) -> tuple[str, str] | None:
+        """What is wrong with it as an answer for *n* nodes, and what is wanted instead; None if nothing is."""
+        for reasons, mask in self._named:
+            if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n,):
+                shown = f"{mask.dtype}{list(mask.shape)}" if isinstance(mask, np.ndarray) else f"a {type(mask).__name__}"
+                return f"a mask of {shown}", f"bool[{n}]"
+            if fault := _unreasonable(reasons):
+                return fault
+        if self._codes is None:
+            return None
+        if len(self._codes) != n or (self.errors is not None and len(self.errors) != n):
+            return f"Failures of {len(self._codes)} nodes", f"one answer for each of {n} nodes"
+        return next((fault for found in self._sequences.values() if (fault := _unreasonable(found))), None)
+
+    def detached(self) -> Failures:
+        """The same with masks of its own: those of a user's rule can be views of arrays that change later."""
+        if self._failed is None:
+            return self
+        return Failures(None, {}, named=[(reasons, mask.copy()) for reasons, mask in self._named], failed=self._failed.copy())
+
     @property
     def errors_or_zero(self) -> Codes:
         """``errors``, or zeros if there are none: int64[n]."""
@@ -154,6 +179,16 @@ class Failures:
     def take(self, rows: NDArray[np.intp]) -> Failures:
         """The failures of some nodes of the batch, in the order of *rows*."""
         return Failures(self.codes[rows], self.sequences, None if self.errors is None else self.errors[rows], self.texts)
+
+
+def _unreasonable(reasons: object) -> tuple[str, str] | None:
+    """What is wrong with *reasons*, which a user's rule may have made of anything."""
+    for found in reasons if isinstance(reasons, tuple) else (reasons,):
+        if not isinstance(found, Reason):
+            return f"the reason {found!r:.60}", "a Reason, or a tuple of such"
+        if type(found.text) is not str:
+            return f"a Reason of {found.text!r:.60}", "a Reason with a text"
+    return None
 
 
 def _then(numbers: Codes, outcomes: Sequence[Reasons | str], part: Failures) -> tuple[Codes, list[Reasons | str]]:

@@ -11,7 +11,7 @@ from ..api.objects import KubeObject, Node, PersistentVolume, PersistentVolumeCl
 from .engine import Engine
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Feed:
     """Delivers events to *engine*. An add of an existing object is an update; deleting an unknown object does nothing."""
 

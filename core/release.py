@@ -31,7 +31,7 @@ class Gate:
     locked: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class GateEffect:
     """What a gate changes in the names of a release when it is on."""
 
@@ -50,7 +50,7 @@ class GateEffect:
     """Whether that priority is added to every provider's set, with weight 1."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class VolumeCells:
     """How a release counts, binds and matches volumes (reference C.9 to C.12 and G)."""
 
@@ -107,7 +107,7 @@ class VolumeCells:
     """A volume can be provisioned only where a CSIStorageCapacity allows it, if the driver reports capacity."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PreemptionCells:
     """How a release preempts (reference E).
 
@@ -132,9 +132,11 @@ class PreemptionCells:
     """A nominated pod does not count against itself (same UID) in the first pass."""
     nominates_before_api: bool
     """The preemptor enters the nominated map before the API call."""
+    extender_names_victims: bool
+    """A node that an extender leaves without victims is an error, or no candidate if the extender is ignorable."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class NominationCells:
     """How a release keeps which pods are nominated to which node (reference F.5)."""
 
@@ -148,7 +150,7 @@ class NominationCells:
     """A pod that was deleted or has a node cannot be nominated; trying to removes its earlier nomination."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class QueueCells:
     """How a release queues pods (reference F)."""
 
@@ -188,7 +190,7 @@ class QueueCells:
     """Each failed attempt writes its time into the condition PodScheduled, as lastProbeTime."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Release:
     """One release of the scheduler: names, gates, defaults and every cell of behaviour."""
 
@@ -268,3 +270,6 @@ class Release:
     preemption: PreemptionCells
     queue: QueueCells
     nominations: NominationCells
+
+    def __repr__(self) -> str:
+        return f"<Release {self.version}>"

@@ -24,7 +24,7 @@ ALWAYS = {
 """Events that move all pods in every release."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class EventRouter:
     """Delivers events to *engine* and *queue*: adds and updates by :meth:`put`, deletes by :meth:`delete`.
 

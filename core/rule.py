@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import attrs
@@ -59,7 +61,7 @@ OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row,
 SLOT: Any = attrs.field(init=False, repr=False, default=attrs.Factory(lambda rule: Slot(rule.name), takes_self=True))
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Predicate:
     """A rule that rejects nodes. ``check(pod, nodes, cycle)`` answers for all nodes of a batch at once.
 
@@ -78,6 +80,12 @@ class Predicate:
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT
     """The slot of its key in the notes of a template."""
+
+    def __repr__(self) -> str:
+        return f"<Predicate {self.name}>"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _by_reference(self, self.check) or object.__reduce_ex__(self, protocol)
 
 
 @attrs.frozen
@@ -98,7 +106,7 @@ class Reduction:
         return self.apply(pod, raw, self.summarise(pod, raw, nodes, cycle), nodes, cycle)
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Priority:
     """A preference among the nodes that fit.
 
@@ -120,6 +128,24 @@ class Priority:
     slot: Slot[Hashable] = SLOT
     """As in :class:`Predicate`."""
 
+    def __repr__(self) -> str:
+        return f"<Priority {self.name}>"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _by_reference(self, self.score) or object.__reduce_ex__(self, protocol)
+
+
+def _by_reference(rule: Predicate | Priority, function: Callable[..., Any]) -> tuple[Any, ...] | None:
+    """How to pickle a rule that stands in a module under the name of its function; None for another one."""
+    module, name = function.__module__, getattr(function, "__qualname__", "")
+    # The module of the program itself is another one in another process: rules that stand there are pickled as they are.
+    stands = name and module != "__main__" and getattr(sys.modules.get(module), name, None) is rule
+    return (_standing, (module, name)) if stands else None
+
+
+def _standing(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
+
 
 class RuleError(Exception):
     """A priority cannot be computed. The cycle fails with this text, repeated for each feasible node or, with *once*, only once."""
@@ -129,7 +155,7 @@ class RuleError(Exception):
         self.once = once
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Algorithm:
     """A resolved configuration: which rules run in which order with which weights. Made by ``algorithmprovider.resolve``."""
 
@@ -147,14 +173,14 @@ class Algorithm:
     percentage: int = 0
     """percentageOfNodesToScore, as passed to the scheduler's constructor."""
     preemption: bool = True
+    max_pd_vols: int | None = None
+    """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
     ignored_resources: frozenset[str] = frozenset()
     """Extended resources that extenders manage with ignoredByScheduler."""
     metadata_fails: Callable[[AnyCycle], bool] = attrs.field(default=lambda cycle: False)
     """Whether upstream's predicate metadata would be nil in a cycle."""
     equivalence_cache: bool = False
-    leaves_counts: bool = attrs.field(
-        default=attrs.Factory(lambda self: self.enabled("BalanceAttachedNodeVolumes"), takes_self=True)
-    )
+    leaves_counts: bool = attrs.field(default=attrs.Factory(lambda self: self.enabled("BalanceAttachedNodeVolumes"), takes_self=True))
     """A rule reads what others store in the cycle, such as the counts that the volume predicates store for a priority."""
     has_predicates: bool = True
     """False if the predicate map is empty: then every node of the lister is feasible."""
@@ -164,6 +190,9 @@ class Algorithm:
     """Whether any predicate has an effect."""
     slot: Slot[Sequence[Predicate]] = attrs.field(init=False, repr=False, factory=lambda: Slot("predicates"))
     """The slot of its predicates in the notes of a template."""
+
+    def __repr__(self) -> str:
+        return f"<Algorithm of {self.release.version}: {len(self.predicates)} predicates, {len(self.priorities)} priorities>"
 
     def predicates_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates that may object to *pod*, in running order."""

@@ -11,7 +11,7 @@ from .engine import Engine
 from .feed import Feed
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Run:
     """Runs cycles on one scheduler. Placed pods are assumed, victims are deleted at once, and the preemptor gets one retry."""
 
@@ -28,6 +28,9 @@ class Run:
 
     def __attrs_post_init__(self) -> None:
         self.feed = Feed(self.engine)
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.engine!r}>"
 
     # --- what happens to the cluster --------------------------------------------------------------------------------
 
@@ -101,8 +104,9 @@ class Run:
 
     def ask(self, pod: Pod) -> Decision:
         """What a cycle for *pod* would decide now; the scheduler and the cluster do not change."""
-        with self.engine.unmoved(pod):
-            return self.engine.schedule(self._pods.get(pod.key, pod))
+        pod = self._pods.get(pod.key, pod)
+        with self.engine.unmoved(pod), self.engine.nominations.without(pod):
+            return self.engine.schedule(pod)
 
     def take_retries(self) -> list[Pod]:
         """The pods that preempted others and get a retry, in order; the list is cleared."""

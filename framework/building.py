@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import attrs
+
 from ..algorithmprovider.tiebreak import TIE_BREAKS
+from ..api.objects.quantity import MAX_INT64
 from ..core.classic import classic_engine
 from ..core.decision.ties import PickHost
 from ..core.engine import Engine
@@ -26,22 +29,31 @@ def build_engine(
     preempts: bool = True,
     tie_break: str | PickHost = "release",
     seed: int = 0,
+    max_pd_vols: int | None = None,
     **options: Any,
 ) -> Engine:
     """A scheduler of an algorithm (1.12 to 1.16) or of profiles (1.27).
 
     *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone. *tie_break* is a name of
     :data:`~kubeclassic.algorithmprovider.tiebreak.TIE_BREAKS`, drawn by *seed*, or a function; *options* are fields of the Engine.
+    *max_pd_vols*: how many cloud disks of each type a node can have that does not say so itself; upstream reads KUBE_MAX_PD_VOLS.
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
     """
     draw = _tie_break(tie_break)
+    _check_limit(max_pd_vols)
     if isinstance(wanted, Algorithm):
+        wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)
         return classic_engine(wanted, pick_host=draw(wanted.release, seed), **options)
     # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
     return framework_engine(
         wanted, registry=with_plugins(DEFAULT_REGISTRY, plugins), preempts=preempts, shortlists=False,
-        pick_host=draw(FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK], seed), **options,
+        max_pd_vols=max_pd_vols, pick_host=draw(FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK], seed), **options,
     )  # fmt: skip
+
+
+def _check_limit(max_pd_vols: object) -> None:
+    if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
+        raise UnknownNameError(f"max_pd_vols: got {max_pd_vols!r}, wanted a whole number above 0")
 
 
 def _tie_break(wanted: str | PickHost) -> Callable[[Release, int], PickHost]:

@@ -63,16 +63,19 @@ def framework_engine(
     extenders: Sequence[Extender] = (),
     preempts: bool = True,
     shortlists: bool = True,
+    max_pd_vols: int | None = None,
     **options: Any,
 ) -> Engine:
     """A scheduler for *config* (None: the default profile) with the plugins of *registry*.
 
     Without *preempts* no PostFilter plugin runs for a pod that fits nowhere. Without *shortlists* preemption tries every candidate.
+    *max_pd_vols*: how many cloud disks of each type a node can have that does not say so itself.
     *options*: fields of :class:`~kubeclassic.core.engine.Engine`. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's
     text for a configuration that is refused.
     """
     config = read_configuration() if config is None else config
-    profiles = build_profiles(config, FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK], registry, Handle(gates=config.gates, environ=os.environ))
+    handle = Handle(gates=config.gates, environ=os.environ, max_pd_vols=max_pd_vols)
+    profiles = build_profiles(config, FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK], registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.
     ordered = sorted(extenders, key=lambda extender: extender.is_ignorable)
@@ -80,7 +83,7 @@ def framework_engine(
     return Engine(first, flow, ordered, **options)
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class FrameworkFlow:
     """The flow of an engine with the profiles of a configuration."""
 

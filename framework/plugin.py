@@ -23,6 +23,7 @@ The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar
 
@@ -33,6 +34,7 @@ from ..api.objects import Node, Pod
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.failures import Failures
+from ..core.guard import Unwanted, told, whole_number
 from ..core.pods.notes import Slot
 from ..core.pods.template import Entry, Template
 from ..core.rule import Reads
@@ -94,13 +96,15 @@ class Plugin:
         return hasattr(cls, POINTS[point])
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class Handle:
     """What plugins get when they are constructed."""
 
     gates: Mapping[str, bool] = attrs.field(factory=dict)
     environ: Mapping[str, str] = attrs.field(factory=dict)
     """The scheduler's environment variables that plugins read."""
+    max_pd_vols: int | None = None
+    """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; one that does not exist is off."""
@@ -149,18 +153,19 @@ def each_node(method: Callable[..., Any]) -> Callable[..., Any]:
     if method.__name__ == "score":
         return _score_each(method)
 
+    @functools.wraps(method)
     def check(self: Plugin, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        return Failures.of_rows([_outcome(method(self, cycle.pod, view, cycle)) if view else None for view in _views(nodes)])
+        return Failures.of_rows([_outcome(method(self, cycle.pod, view, cycle), view) if view else None for view in _views(nodes)])
 
-    check.__name__, check.__doc__ = method.__name__, method.__doc__
     return check
 
 
 def _score_each(method: Callable[..., int]) -> Callable[..., Scores]:
+    @functools.wraps(method)
     def score(self: Plugin, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        return np.array([method(self, cycle.pod, view, cycle) if view else 0 for view in _views(nodes)], np.int64)
+        found = (whole_number(method(self, cycle.pod, view, cycle), view.name) if view else 0 for view in _views(nodes))
+        return np.fromiter(found, np.int64, nodes.n)
 
-    score.__name__, score.__doc__ = method.__name__, method.__doc__
     return score
 
 
@@ -169,7 +174,13 @@ def _views(nodes: Batch) -> list[NodeView | None]:
     return [None if node is None else NodeView(nodes, i, node) for i, node in enumerate(found)]
 
 
-def _outcome(status: Status | None) -> Any:
-    if status is None or status.code is Code.SUCCESS:
+def _outcome(status: Any, node: NodeView) -> Any:
+    if status is None:
+        return None
+    if not isinstance(status, Status):
+        raise Unwanted(f'{told(status)} for node "{node.name}"', "a Status or None")
+    if not isinstance(status.reasons, tuple) or not all(isinstance(reason, str) for reason in status.reasons):
+        raise Unwanted(f'a Status with the reasons {told(status.reasons)} for node "{node.name}"', "a tuple of texts")
+    if status.code is Code.SUCCESS:
         return None
     return status.as_reasons() if status.is_rejection else status.message

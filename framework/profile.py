@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from ..api.objects.quantity import MAX_INT64, wrap_int64
 from ..core.pods.notes import Slot
 from ..core.release import Release
 from ..core.rule import Algorithm, Reads
@@ -23,8 +24,9 @@ from .extensionpoints import Points, PreFilter
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .rules import as_cacheable, as_predicate, as_priority
 from .status import Status
+from .userplugins import made
 
-MAX_TOTAL = 2**63 - 1
+MAX_TOTAL = MAX_INT64
 Registry = Mapping[str, type[Plugin]]
 
 _EXPANSION = (
@@ -37,7 +39,7 @@ def _type_of(point: str) -> str:
     return f"{point[0].upper()}{point[1:]}Plugin"
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Profile:
     """The plugins, weights and rules for pods of one schedulerName."""
 
@@ -54,6 +56,9 @@ class Profile:
     """Where a template's notes have the plugins whose PreFilter concerns it."""
     pre_score_slot: Slot[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: Slot("pre_score"))
     """Where they have what PreScore says of it, of the plugins that look at nothing else."""
+
+    def __repr__(self) -> str:
+        return f"<Profile {self.scheduler_name}: {len(self._plugins)} plugins>"
 
     def plugins(self) -> Mapping[str, Plugin]:
         """Name -> every plugin of the profile."""
@@ -114,7 +119,7 @@ class _Builder:
             args = self._with_extenders(args)
         if faults := aggregated(arg_faults(name, args, "", capacity_priority)):
             raise PolicyError(f'initializing plugin "{name}": {faults}')
-        return self.registry[name](args, self.handle)
+        return made(self.registry[name], args, self.handle)
 
     def _with_extenders(self, args: object) -> object:
         managed = [r.name for extender in self.config.extenders for r in extender.managed_resources if r.ignored_by_scheduler]
@@ -166,8 +171,8 @@ class _Builder:
             if entry.name in found or not self.made[entry.name].joins("score"):
                 continue
             found[entry.name] = entry.weight or 1
-            # Upstream: nothing else checks for negative weights.
-            if found[entry.name] * MAX_NODE_SCORE > MAX_TOTAL - total:
+            # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is refused.
+            if found[entry.name] * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
                 raise PolicyError("total score of Score plugins could overflow")
             total += found[entry.name] * MAX_NODE_SCORE
         return found
@@ -184,6 +189,7 @@ class _Builder:
             leaves_counts=any(reads & Reads.EFFECTS for reads in (*(p.reads for p in predicates), *(p.reads for p, _ in priorities))),
             extenders=self.config.extenders,
             percentage=percentage,
+            max_pd_vols=self.handle.max_pd_vols,
         )
 
     def _cacheable(self, algorithm: Algorithm, points: Mapping[str, tuple[str, ...]]) -> Algorithm:

@@ -25,6 +25,7 @@ from .plugins.volumebinding import VolumeBinding
 from .plugins.volumelimits import AzureDiskLimits, CinderLimits, EBSLimits, GCEPDLimits, NodeVolumeLimits
 from .plugins.volumerestrictions import VolumeRestrictions
 from .plugins.volumezone import VolumeZone
+from .userplugins import check_methods
 
 _PLUGINS: tuple[type[Plugin], ...] = (
     AzureDiskLimits,
@@ -58,7 +59,8 @@ DEFAULT_REGISTRY: Mapping[str, type[Plugin]] = MappingProxyType({plugin.name: pl
 def with_plugins(registry: Mapping[str, type[Plugin]], plugins: Iterable[type[Plugin]]) -> Mapping[str, type[Plugin]]:
     """A registry with *plugins*, a user's own, added to *registry*: profiles may name them.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError` for a plugin without a name, or with a name that is taken.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` for a plugin without a name, with a name that is taken, or with a method that is
+    called almost like an extension point.
     """
     found = dict(registry)
     for plugin in plugins:
@@ -66,5 +68,6 @@ def with_plugins(registry: Mapping[str, type[Plugin]], plugins: Iterable[type[Pl
             raise PolicyError(f"plugin {plugin.__qualname__}: name: got nothing, wanted a name of its own")
         if plugin.name in found:
             raise PolicyError(f"a plugin named {plugin.name} already exists")
+        check_methods(plugin)
         found[plugin.name] = plugin
     return MappingProxyType(found)

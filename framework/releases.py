@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 import attrs
@@ -87,6 +88,7 @@ V1_27: Release = attrs.evolve(
             "Pod {} is already present in the backoff queue",
         ),
     ),
+    preemption=attrs.evolve(_LAST.preemption, extender_names_victims=True),
     nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
 )
 
@@ -98,6 +100,57 @@ DEFAULT_FRAMEWORK = V1_27.version
 
 ALL_RELEASES: Mapping[str, Release] = MappingProxyType({**RELEASES, **FRAMEWORK_RELEASES})
 """Version -> release, every one that this package has, oldest first."""
+
+AUTO = "auto"
+"""In place of a release: that of the nodes."""
+_MINOR = re.compile(r"v?1\.(\d+)\b")
+
+
+def is_auto(name: str | None) -> bool:
+    """Whether *name* stands for the release of the nodes."""
+    return name == AUTO
+
+
+def _minor(version: str) -> int:
+    found = _MINOR.match(version)
+    return int(found[1]) if found else -1
+
+
+def minor_of(kubelet_version: str) -> str:
+    """The release of a kubelet, as ``1.27``; empty where the text says none.
+
+    >>> minor_of("v1.26.9-gke.1200")
+    '1.26'
+    """
+    minor = _minor(kubelet_version)
+    return f"1.{minor}" if minor >= 0 else ""
+
+
+def is_of(kubelet_version: str, release: Release) -> bool:
+    """Whether a kubelet is of *release*, at any patch level, or does not say of which it is."""
+    return minor_of(kubelet_version) in ("", release.version)
+
+
+def nearest_release(kubelet_versions: Iterable[str]) -> tuple[Release, str] | None:
+    """The release nearest to the newest of *kubelet_versions*, and that; of two as near the newer one. None if none says a release.
+
+    Of several the newest counts, since no node may be newer than the control plane.
+
+    >>> [found.version for found, version in [nearest_release(["v1.12.3", "v1.14.10-gke.27"])]]
+    ['1.14']
+    """
+    newest = max(kubelet_versions, key=_minor, default="")
+    if (minor := _minor(newest)) < 0:
+        return None
+    return min(reversed(list(ALL_RELEASES.values())), key=lambda found: abs(_minor(found.version) - minor)), newest
+
+
+def chosen_release(name: str, kubelet_versions: Iterable[str], default: str) -> Release:
+    """As :func:`find_any_release`; for ``auto`` the one nearest to what the nodes run, or *default* if they do not say."""
+    if not is_auto(name):
+        return find_any_release(name)
+    found = nearest_release(kubelet_versions)
+    return ALL_RELEASES[default] if found is None else found[0]
 
 
 def find_any_release(name: str) -> Release:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Iterable
 
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
-from ..core.failures import Failures, Reason
+from ..core.failures import Failures, Reason, Reasons
+from ..core.guard import Unwanted, told
 from ..core.pods.template import Template
 from ..core.rule import Predicate, Reads
 
@@ -39,13 +41,25 @@ class _Declare:
         """Declare a predicate that is asked node by node: ``(pod, nodes, i, cycle)`` -> reasons against node *i*, or an error's text."""
 
         def declare(ask: EachNode) -> Predicate:
+            @functools.wraps(ask)
             def check(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-                answers = (ask(pod, nodes, i, cycle) for i in range(nodes.n))
-                return Failures.of_rows([a if isinstance(a, str) or a is None else tuple(a) for a in answers])
+                return Failures.of_rows([_outcome(ask(pod, nodes, i, cycle), nodes, i) for i in range(nodes.n)])
 
             return Predicate(name=name, check=check, reads=reads, key=key)
 
         return declare
+
+
+def _outcome(answer: object, nodes: Batch, i: int) -> Reasons | str | None:
+    """What is said of node *i*, of the kind that is wanted."""
+    if answer is None or isinstance(answer, str):
+        return answer
+    if isinstance(answer, Iterable):
+        found = tuple(answer)
+        if all(isinstance(reason, Reason) for reason in found):
+            return found
+        answer = found
+    raise Unwanted(f'{told(answer)} for node "{nodes.name(i)}"', "None, a tuple of Reasons, or a text for an error")
 
 
 predicate = _Declare()

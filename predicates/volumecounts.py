@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
@@ -27,7 +26,6 @@ from .volumezone import NO_NAME
 
 Ids = frozenset[Hashable]
 """Disks by id; a disk that is not known yet by the (namespace, name) of its claim."""
-ENVIRONMENT = "KUBE_MAX_PD_VOLS"
 NO_LIMIT = -(2**63)
 _NITRO = re.compile(r"^[cmr]5.*|t3|z1d")
 
@@ -83,12 +81,6 @@ class Count:
     def exceeded(self) -> Mask:
         """Where there would be too many: bool[n]."""
         return (self.attached + self.new > self.limit) & ~self.erred & ~self.exempt
-
-
-def volume_limit_of(environment: Mapping[str, str]) -> int | None:
-    """The limit that the environment sets for every node without one of its own; None unless it is a whole number above 0."""
-    written = environment.get(ENVIRONMENT, "")
-    return int(written) if re.fullmatch(r"\+?[0-9]+", written) and int(written) > 0 else None
 
 
 def own_limit(key: str, given: Mapping[str, int]) -> int:
@@ -172,7 +164,7 @@ def nodes_limit_volumes(cycle: Cycle) -> bool:
 def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
     """How many disks of the type each node can have: int64[n]."""
     limits = np.full(nodes.n, disk.limit, np.int64)
-    given = volume_limit_of(os.environ)
+    given = cycle.algorithm.max_pd_vols
     if given is not None:
         limits[:] = given
     elif disk.nitro_limit is not None:

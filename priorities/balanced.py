@@ -29,7 +29,9 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     room = (cpu < 1) & (memory < 1)
     if cycle.algorithm.gates.get(VOLUMES_GATE):
         evenness, room = _with_volumes(cpu, memory, nodes.transient, evenness, room)
-    return np.where(room, evenness * MAX_PRIORITY, 0).astype(np.int64)
+    # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
+    with np.errstate(invalid="ignore"):
+        return np.where(room, evenness * MAX_PRIORITY, 0).astype(np.int64)
 
 
 def _fractions(requested: Ints, capacity: Ints) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.arrays.arithmetic import whole
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
@@ -47,5 +48,5 @@ def spread_sizes(pod: Template, nodes: Batch, node_count: int) -> Ints:
     for name in images(pod):
         sizes, holders = nodes.image(name)
         # Upstream: the nodes with an image were counted when this node was last updated.
-        total += (sizes * (holders / max(node_count, 1))).astype(np.int64)
+        total += whole(sizes * (holders / max(node_count, 1)))
     return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
+from ..core.guard import whole_number
 from ..core.pods.template import Template
 from ..core.rule import Priority, Reads
 
@@ -46,8 +48,9 @@ class _Declare:
         """Declare a priority that is asked node by node: ``(pod, nodes, i, cycle)`` -> a whole number."""
 
         def declare(ask: EachNode) -> Priority:
+            @functools.wraps(ask)
             def score(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-                return np.fromiter((ask(pod, nodes, i, cycle) for i in range(nodes.n)), np.int64, nodes.n)
+                return np.fromiter((whole_number(ask(pod, nodes, i, cycle), nodes.name(i)) for i in range(nodes.n)), np.int64, nodes.n)
 
             return Priority(name=name, score=score, reads=reads, key=key, reduce=reduce)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ import attrs
 
 from ..api.objects import KubeObject, Pod
 from ..api.reading.decode import decode
+from ..api.reading.documents import json_lines
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.feed import Feed
@@ -64,28 +64,17 @@ def _family(cases: Path) -> Family:
 
 def read_lines(path: Path) -> Iterator[Json]:
     """The objects of a JSON Lines file, gzipped or not."""
-    return (item for _, item in _located(path))
+    return (item for _, item in json_lines(path))
 
 
 def read_cases(path: Path) -> Iterator[Json]:
     """The cases of a file. Raises ManifestError with file and line for what is not one."""
-    return (check_case(item, where) for where, item in _located(path))
+    return (check_case(item, where) for where, item in json_lines(path))
 
 
 def read_answers(path: Path) -> Iterator[Json]:
     """The answers of a file. Raises ManifestError with file and line for what is not one."""
-    return (check_answer(item, where) for where, item in _located(path))
-
-
-def _located(path: Path) -> Iterator[tuple[str, Json]]:
-    """(where it stands, object) for each line."""
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                if line.strip():
-                    yield f"{path}, line {number}", json.loads(line)
-            except json.JSONDecodeError as error:
-                raise ManifestError(f"{path}, line {number}, column {error.colno}: not JSON: {error.msg}") from None
+    return (check_answer(item, where) for where, item in json_lines(path))
 
 
 # --- what a case needs ----------------------------------------------------------------------------------------------

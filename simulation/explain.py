@@ -116,7 +116,7 @@ def explain(engine: Engine, pod: Pod) -> Explanation:
     """What *engine* would decide for *pod* now, and why; visiting order and round robin do not move."""
     with engine.unmoved(pod):
         decision = engine.schedule(pod)
-    if decision.details is None:
+    if not decision.has_details:
         return Explanation(decision, (), was_scored=False)
     return _Explaining(engine, engine.begin(pod), decision.details).explanation(decision)
 

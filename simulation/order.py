@@ -7,9 +7,13 @@ from collections.abc import Iterator, Sequence
 from ..api.objects import Pod
 from ..core.engine import Engine
 from ..core.queue.clock import Clock
+from ..core.queue.protocol import queues_by_priority
 
 ORDERS = ("input", "priority", "queue")
-"""``input``: as they came; ``priority``: the higher one first, equal ones as they came; ``queue``: as the scheduler pops them."""
+"""``input``: as they came; ``priority``: the higher one first, equal ones as they came; ``queue``: as the scheduler pops them.
+
+Where the release queues without priorities, as some do without gate PodPriority, ``priority`` is ``input``.
+"""
 
 MOMENT = 1e-6
 """Seconds between the arrivals of two pods: enough to tell them apart, too few for a back-off to end."""
@@ -20,7 +24,7 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
 
     Those that the queue of *engine* holds back come last.
     """
-    if order == "priority":
+    if order == "priority" and queues_by_priority(engine.algorithm):
         return sorted(pods, key=lambda pod: -pod.priority)
     return list(_popped(pods, engine)) if order == "queue" else list(pods)
 

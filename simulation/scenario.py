@@ -8,12 +8,16 @@ from typing import IO, Any
 
 import attrs
 
-from ..api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, Inventory, find_waiting, read_inventory, why_not_waiting
+from ..api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, TABLE_HINT, Inventory, find_waiting, read_files, take_in, why_not_waiting
+from ..api.load import Loaded
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import PathLike
+from ..api.reading.notices import Notice
 from ..exceptions import ManifestError
 
-__all__ = ["DEFAULT_SCHEDULER", "Scenario", "read_scenario"]
+__all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "read_scenario", "sorted_out"]
+
+GONE = "its node is not in the input"
 
 
 @attrs.frozen
@@ -25,14 +29,19 @@ class Scenario:
     pending: tuple[Pod, ...]
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
     """Why an object is ignored -> how many."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     """Manifests of ConfigMaps, by namespace and name."""
 
     @property
+    def nodes(self) -> list[Node]:
+        """The nodes."""
+        return [item for item in self.objects if isinstance(item, Node)]
+
+    @property
     def node_count(self) -> int:
         """How many nodes there are."""
-        return sum(isinstance(item, Node) for item in self.objects)
+        return len(self.nodes)
 
     def find_pod(self, name: str) -> Pod:
         """The waiting pod called ``namespace/name``, or ``name`` where only one namespace has it.
@@ -48,23 +57,61 @@ def read_scenario(
     *,
     scheduler_name: str | Collection[str] = DEFAULT_SCHEDULER,
     defaults: bool = True,
+    strict_fields: bool = False,
     stdin: IO[Any] | None = None,
+    cron_jobs: bool = False,
 ) -> Scenario:
     """Read *paths* and, for more waiting pods, *pods*; workloads count as the pods that their controllers would still create.
 
     With *defaults* objects are completed and admitted as the API server would. Pods that have finished, are being deleted or ask for
-    a scheduler of another name than *scheduler_name*, one or several, do not wait. Raises
+    a scheduler of another name than *scheduler_name*, one or several, do not wait. *strict_fields* refuses unknown
+    fields. CronJobs make pods only with *cron_jobs*. Raises
     :class:`~kubeclassic.exceptions.ManifestError`.
     """
-    names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
-    return _sorted(read_inventory(paths, pods, defaults=defaults, stdin=stdin), names)
+    files = Files.read(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
+    return files.scenario(scheduler_name, cron_jobs=cron_jobs)
 
 
-def _sorted(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
-    """Separate what exists from what waits."""
+@attrs.frozen
+class Files:
+    """What files hold, before anybody says which scheduler is meant."""
+
+    loaded: Loaded
+    defaults: bool = True
+
+    @classmethod
+    def read(
+        cls,
+        paths: PathLike | Iterable[PathLike],
+        pods: Iterable[PathLike] = (),
+        *,
+        defaults: bool = True,
+        strict_fields: bool = False,
+        stdin: IO[Any] | None = None,
+    ) -> Files:
+        """Read *paths*, then *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+        return cls(read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin), defaults)
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes."""
+        return self.loaded.of(Node)
+
+    def scenario(self, scheduler_name: str | Collection[str], *, cron_jobs: bool = False, priorities: bool = True) -> Scenario:
+        """The scenario for schedulers of these names; *priorities*: whether gate PodPriority is on.
+
+        Raises :class:`~kubeclassic.exceptions.ManifestError` without nodes.
+        """
+        names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
+        return sorted_out(take_in([self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, priorities=priorities, whole=True), names)
+
+
+def sorted_out(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
+    """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster."""
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
-        raise ManifestError("cluster: got no Node, wanted one at least")
+        hint = f" ({TABLE_HINT})" if "of kind Table" in inventory.passed_over else ""
+        raise ManifestError(f"cluster: got no Node, wanted one at least{hint}")
     there: list[KubeObject] = []
     pending: list[Pod] = []
     passed_over, warnings = Counter(inventory.passed_over), list(inventory.warnings)
@@ -76,9 +123,7 @@ def _sorted(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:
             passed_over[why] += 1
         elif isinstance(item, Pod):
             pending.append(item)
-    warnings += [_orphaned(pod) for pod in there if isinstance(pod, Pod) and pod.spec.node_name not in nodes]
+    warnings += [
+        Notice(f"Pod {pod.key} on {pod.spec.node_name}", GONE) for pod in there if isinstance(pod, Pod) and pod.spec.node_name not in nodes
+    ]
     return Scenario(tuple(there), tuple(pending), dict(passed_over), tuple(warnings), inventory.config_maps)
-
-
-def _orphaned(pod: Pod) -> str:
-    return f"Pod {pod.key}: spec.nodeName: got {pod.spec.node_name}, which is no node that was given"

@@ -101,7 +101,7 @@ class TestSchedule:
     def test_without_details(self) -> None:
         """Without details a decision has host and error alone."""
         decision = scheduler(node("a"), node("b"), pod("p")).schedule("p", details=False)
-        assert (decision.host, decision.details, decision.scores) == ("a", None, {})
+        assert (decision.host, decision.has_details, decision.scores) == ("a", False, {})
 
     @pytest.mark.parametrize(
         ("given", "message"),

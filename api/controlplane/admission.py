@@ -32,10 +32,11 @@ class _Refusal(Exception):
     """An object is not admitted; the text is upstream's."""
 
 
-def admit(objects: Iterable[KubeObject], known: Iterable[KubeObject] = ()) -> Admitted:
+def admit(objects: Iterable[KubeObject], known: Iterable[KubeObject] = (), *, priorities: bool = True) -> Admitted:
     """Give new pods their priority and new claims the default storage class.
 
-    Priority classes and storage classes come from *objects* and *known*, the objects of an existing cluster.
+    Priority classes and storage classes come from *objects* and *known*, the objects of an existing cluster. Without *priorities*, as
+    where gate PodPriority is off, new pods lose their priority and the name of its class, and no class is looked up.
     """
     given = tuple(objects)
     everything = (*known, *given)
@@ -44,17 +45,17 @@ def admit(objects: Iterable[KubeObject], known: Iterable[KubeObject] = ()) -> Ad
     admitted, refused = [], []
     for found in given:
         try:
-            admitted.append(_admit(found, classes, storage))
+            admitted.append(_admit(found, classes if priorities else None, storage))
         except _Refusal as refusal:
             refused.append((found, str(refusal)))
     return Admitted(tuple(admitted), tuple(refused))
 
 
-def _admit(found: KubeObject, classes: Mapping[str, PriorityClass], storage: list[StorageClass]) -> KubeObject:
+def _admit(found: KubeObject, classes: Mapping[str, PriorityClass] | None, storage: list[StorageClass]) -> KubeObject:
     if found.metadata.creation_timestamp is not None:
         return found
     if isinstance(found, Pod):
-        return _with_priority(found, classes)
+        return _without_priority(found) if classes is None else _with_priority(found, classes)
     if isinstance(found, PersistentVolumeClaim):
         return _with_storage_class(found, storage)
     return found
@@ -96,6 +97,13 @@ def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod:
         preemption_policy=_preemption_policy(pod, chosen),
     )
     return attrs.evolve(pod, spec=spec)
+
+
+def _without_priority(pod: Pod) -> Pod:
+    """The pod as the API server stores it while gate PodPriority is off. Upstream: pkg/api/pod/util.go"""
+    if pod.spec.priority is None and not pod.spec.priority_class_name:
+        return pod
+    return attrs.evolve(pod, spec=attrs.evolve(pod.spec, priority=None, priority_class_name=""))
 
 
 def _preemption_policy(pod: Pod, chosen: PriorityClass | None) -> str | None:

@@ -10,10 +10,10 @@ from typing import Annotated, Any, TypeAlias
 import attrs
 
 from ...exceptions import ManifestError
-from ..objects import KubeObject, LabelSelector, ObjectMeta, OwnerReference, Pod, Requirement
+from ..objects import KubeObject, LabelSelector, Map, ObjectMeta, OwnerReference, Pod, Requirement
 from ..reading.decode import decode_kind, describe
 from ..reading.derive import UNREAD, Field, Form
-from ..reading.fields import Mismatch, one_of, whole
+from ..reading.fields import Mismatch, one_of, texts, whole
 from ..reading.schema import schema
 from ..reading.shapes import Shape
 from .defaults import with_defaults
@@ -56,6 +56,15 @@ class Workload:
     def is_finished(self) -> bool:
         """Whether a Job has completed or failed."""
         return any(condition.key in ("Complete", "Failed") and condition.operator == "True" for condition in self.conditions)
+
+    @property
+    def effective_selector(self) -> LabelSelector | None:
+        """The selector, by default the labels of the template; None for a Job without one, whose pods get labels of their own."""
+        if self.selector is not None or self.kind in ("Job", "CronJob"):
+            return self.selector
+        metadata = self.template.get("metadata") if isinstance(self.template, Mapping) else None
+        labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+        return LabelSelector(match_labels=Map(labels)) if isinstance(labels, Mapping) else None
 
     def as_owner(self) -> OwnerReference:
         """The owner reference that its controller puts into what it makes."""
@@ -133,5 +142,5 @@ SCHEMA = schema(strict=False).extended(
     },
     leaves={Count: Form(_count, Shape(limits=COUNTS))},
 )
-_WITH_PAIRS = SCHEMA.extended({Workload: {"selector": Field(inside="spec", read=lambda value: None)}})
-"""For a ReplicationController, whose selector is a map; it is not needed, as pods get the labels of the template."""
+_WITH_PAIRS = SCHEMA.extended({Workload: {"selector": Field(inside="spec", read=lambda value: LabelSelector(match_labels=texts(value)))}})
+"""For a ReplicationController, whose selector is a map."""

@@ -12,65 +12,77 @@ from typing import Any
 
 import attrs
 
+from ...exceptions import ManifestError
 from ..objects import KubeObject, LabelSelector, Map, Node, ObjectMeta, PersistentVolumeClaim, Pod, ReplicaSet, Volume
+from ..reading.notices import Notice
 from .daemons import daemon_spec, runs_on, target_node
+from .ownership import HASH_LABEL, LostReplicaSet, Ownership, keys_of
 from .pod_templates import Workload, read_workload
 
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController")
 
-_HASH_LABEL = "pod-template-hash"
+MAX_MADE = 500_000
+"""How many pods are made at most; the largest clusters that Kubernetes supports have 150,000."""
+_MAX_DIGITS = 19
+LOST_REPLICA_SETS = "its ReplicaSets are not in the input; the pods that its selector matches count as its own (kubectl get replicasets)"
+QUIET_CRON_JOB = "a CronJob makes no pods here unless asked (--cron-jobs)"
+
 _REVISION = "deployment.kubernetes.io/revision"
 
 
-def expand(
-    workloads: Iterable[Mapping[str, Any]],
-    nodes: Iterable[Node] = (),
-    pods: Iterable[Pod] = (),
-    claims: Iterable[PersistentVolumeClaim] = (),
-    *,
-    strict: bool = True,
-) -> list[KubeObject]:
-    """What the controllers of *workloads*, manifests in JSON form, would add to a cluster of *nodes*, *pods* and *claims*.
+@attrs.frozen
+class Known:
+    """What a cluster has already, as far as the controllers of workloads read it."""
+
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    claims: tuple[PersistentVolumeClaim, ...] = ()
+    replica_sets: tuple[ReplicaSet, ...] = ()
+
+
+@attrs.frozen
+class Made:
+    """What controllers would add to a cluster, and what is odd about their workloads."""
+
+    objects: tuple[KubeObject, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def expand(workloads: Iterable[Mapping[str, Any]], known: Known = Known(), *, cron_jobs: bool = False, strict: bool = True) -> Made:
+    """What the controllers of *workloads*, manifests in JSON form, would add to a cluster that has *known*.
 
     These are pods with owner references, the ReplicaSets of Deployments and the claims of StatefulSets. The names are deterministic.
-    Existing pods of a workload count, unless they have finished or are being deleted.
+    Existing pods of a workload count, unless they have finished or are being deleted. CronJobs make the pods of one Job with *cron_jobs*.
     Raises :class:`~kubeclassic.exceptions.ManifestError` for a workload that cannot be read.
     """
     read = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
-    expansion = _Expansion(read, list(nodes), strict)
-    expansion.take_in(pods, claims)
+    expansion = _Expansion(known.nodes, Ownership(read, keys_of(known.replica_sets)), cron_jobs, strict)
+    expansion.take_in(known.pods, known.claims)
     for workload in read:
         _MAKERS[workload.kind](expansion, workload)
-    return expansion.made
+    return Made(tuple(expansion.made), tuple(expansion.notices))
 
 
 @attrs.define
 class _Expansion:
-    workloads: list[Workload]
-    nodes: list[Node]
+    nodes: tuple[Node, ...]
+    owners: Ownership
+    cron_jobs: bool
     strict: bool
     made: list[KubeObject] = attrs.field(factory=list)
+    notices: list[Notice] = attrs.field(factory=list)
     taken: set[str] = attrs.field(factory=set)
     claims: set[str] = attrs.field(factory=set)
-    by_owner: dict[tuple[str, str], list[Pod]] = attrs.field(factory=dict)
 
     def take_in(self, pods: Iterable[Pod], claims: Iterable[PersistentVolumeClaim]) -> None:
         """Remember existing pods and claims."""
         self.claims.update(claim.key for claim in claims)
-        for pod in pods:
-            self.taken.add(pod.key)
-            owner = pod.metadata.controller
-            if owner is not None and not pod.is_terminal and not pod.is_terminating:
-                self.by_owner.setdefault((pod.namespace, owner.kind), []).append(pod)
+        self.taken.update(pod.key for pod in pods)
+        self.owners.take_in(pods)
 
-    def present(self, workload: Workload) -> list[Pod]:
-        """The workload's pods that run or will run."""
-        found = self.by_owner.get((workload.namespace, workload.kind), ())
-        return [pod for pod in found if workload.controls(pod.metadata)]
-
-    def owned(self, kind: str, owner: Workload) -> list[Workload]:
-        """The workloads of one kind that *owner* controls."""
-        return [workload for workload in self.workloads if workload.kind == kind and owner.controls(workload.metadata)]
+    def notice(self, workload: Workload, what: str) -> None:
+        """Say what is odd about a workload."""
+        self.notices.append(Notice(f"{workload.kind} {workload.namespace}/{workload.name}", what))
 
     def free_names(self, workload: Workload) -> Iterator[str]:
         """``name-0``, ``name-1`` and so on, without names in use."""
@@ -84,11 +96,21 @@ class _Expansion:
         self.taken.add(pod.key)
         self.made.append(pod)
 
-    def add_pods(self, workload: Workload, wanted: int, labels: Mapping[str, str] | None = None) -> None:
+    def check_room(self, workload: Workload, wanted: int) -> None:
+        """Raise ManifestError if *wanted* more pods are too many."""
+        if len(self.made) + wanted > MAX_MADE:
+            got = f"got {wanted:,} pods to make after {len(self.made):,}, wanted at most {MAX_MADE:,} in all"
+            raise ManifestError(f"{workload.kind} {workload.namespace}/{workload.name}: {got}")
+
+    def top_up(self, workload: Workload, wanted: int, labels: Mapping[str, str] | None = None) -> None:
         """Make pods until the workload has *wanted*."""
-        missing = wanted - len(self.present(workload))
+        self.add_pods(workload, wanted - len(self.owners.pods_of(workload)), labels)
+
+    def add_pods(self, workload: Workload, missing: int, labels: Mapping[str, str] | None = None) -> None:
+        """Make *missing* pods, none if it is below 1."""
         if missing <= 0:
             return
+        self.check_room(workload, missing)
         template = _labelled(workload.pod(self.strict), labels or {})
         names = self.free_names(workload)
         for _ in range(missing):
@@ -107,43 +129,63 @@ def _labelled(pod: Pod, labels: Mapping[str, str]) -> Pod:
 
 def _replicas(expansion: _Expansion, workload: Workload) -> None:
     """The pods of a ReplicaSet or ReplicationController; a Deployment among the workloads handles its own ReplicaSets."""
-    deployments = (other for other in expansion.workloads if other.kind == "Deployment")
-    if not any(deployment.controls(workload.metadata) for deployment in deployments):
-        expansion.add_pods(workload, workload.replicas)
+    owner = expansion.owners.owner_of(workload)
+    if owner is None or owner.kind != "Deployment":
+        expansion.top_up(workload, workload.replicas)
 
 
 def _deployment(expansion: _Expansion, deployment: Workload) -> None:
     """The newest ReplicaSet gets the pods that the others lack; without any, one is made as the controller would do it."""
-    replica_sets = sorted(expansion.owned("ReplicaSet", deployment), key=_revision)
+    replica_sets = sorted(expansion.owners.workloads_of(deployment, "ReplicaSet"), key=_revision)
+    lost = expansion.owners.lost_replica_sets(deployment)
+    for found in lost:
+        _restore(expansion, deployment, found)
+    if any(not expansion.owners.is_known(deployment.namespace, found.name) for found in lost):
+        expansion.notice(deployment, LOST_REPLICA_SETS)
+    lacking = deployment.replicas - sum(len(found.pods) for found in lost)
     if not replica_sets:
-        _implied_replica_set(expansion, deployment)
+        template_hash = lost[-1].hash if lost else deployment.template_hash()
+        newest = _replica_set(deployment, lost[-1] if lost else None)
+        if not lost:
+            _add_replica_set(expansion, deployment, newest.metadata, template_hash)
+        expansion.add_pods(newest, lacking, {HASH_LABEL: template_hash} if template_hash else None)
         return
     *older, newest = replica_sets
     for replica_set in older:
-        expansion.add_pods(replica_set, replica_set.replicas)
-    lacking = deployment.replicas - sum(replica_set.replicas for replica_set in older)
-    expansion.add_pods(newest, max(newest.replicas, lacking))
+        expansion.top_up(replica_set, replica_set.replicas)
+    expansion.top_up(newest, max(newest.replicas, lacking - sum(replica_set.replicas for replica_set in older)))
 
 
 def _revision(replica_set: Workload) -> int:
     written = replica_set.metadata.annotations.get(_REVISION, "")
-    return int(written) if written.isascii() and written.isdigit() else 0
+    return int(written[:_MAX_DIGITS]) if written.isascii() and written.isdigit() else 0
 
 
-def _implied_replica_set(expansion: _Expansion, deployment: Workload) -> None:
-    template = deployment.pod(expansion.strict)
-    hash_label = {_HASH_LABEL: deployment.template_hash()}
-    selector = deployment.selector or LabelSelector(match_labels=template.labels)
+def _restore(expansion: _Expansion, deployment: Workload, lost: LostReplicaSet) -> None:
+    """Put a ReplicaSet back that is not in the input, so that its pods, old and new, belong together."""
+    if not expansion.owners.is_known(deployment.namespace, lost.name):
+        _add_replica_set(expansion, deployment, _replica_set(deployment, lost).metadata, lost.hash)
+
+
+def _replica_set(deployment: Workload, lost: LostReplicaSet | None) -> Workload:
+    """The ReplicaSet of *deployment*: a lost one, or the one that its controller would make."""
+    name = lost.name if lost is not None else f"{deployment.name}-{deployment.template_hash()}"
     metadata = ObjectMeta(
-        name=f"{deployment.name}-{hash_label[_HASH_LABEL]}",
+        name=name,
         namespace=deployment.metadata.namespace,
-        labels=Map({**template.labels, **hash_label}),
+        uid=lost.uid if lost is not None else "",
         owner_references=(deployment.as_owner(),),
     )
+    return attrs.evolve(deployment, kind="ReplicaSet", metadata=metadata)
+
+
+def _add_replica_set(expansion: _Expansion, deployment: Workload, metadata: ObjectMeta, template_hash: str) -> None:
+    labels = deployment.pod(expansion.strict).labels
+    selector = deployment.selector or LabelSelector(match_labels=labels)
+    hash_label = {HASH_LABEL: template_hash} if template_hash else {}
     narrowed = attrs.evolve(selector, match_labels=Map({**selector.match_labels, **hash_label}))
-    expansion.made.append(ReplicaSet(metadata=metadata, selector=narrowed))
-    implied = attrs.evolve(deployment, kind="ReplicaSet", metadata=metadata)
-    expansion.add_pods(implied, deployment.replicas, hash_label)
+    labelled = attrs.evolve(metadata, labels=Map({**labels, **hash_label}))
+    expansion.made.append(ReplicaSet(metadata=labelled, selector=narrowed))
 
 
 # --- stateful sets --------------------------------------------------------------------------------------------------
@@ -151,6 +193,7 @@ def _implied_replica_set(expansion: _Expansion, deployment: Workload) -> None:
 
 def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
     """Pods ``name-0`` to ``name-(replicas-1)``, each with its own claims."""
+    expansion.check_room(workload, workload.replicas - len(expansion.owners.pods_of(workload)))
     template = workload.pod(expansion.strict)
     claims = [claim for claim in workload.claim_templates(expansion.strict) if isinstance(claim, PersistentVolumeClaim)]
     for ordinal in range(workload.first_ordinal, workload.first_ordinal + workload.replicas):
@@ -185,7 +228,7 @@ def _add_claim(expansion: _Expansion, workload: Workload, claim: PersistentVolum
 def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
     """One pod for each node that allows it."""
     template = workload.pod(expansion.strict)
-    covered = {target_node(pod) for pod in expansion.present(workload)}
+    covered = {target_node(pod) for pod in expansion.owners.pods_of(workload)}
     for node in expansion.nodes:
         if node.name in covered or not runs_on(template.spec, node):
             continue
@@ -205,12 +248,16 @@ def _job(expansion: _Expansion, workload: Workload) -> None:
     if to_complete is None:
         to_complete = 1 if workload.parallelism is None else parallelism + workload.succeeded
     wanted = min(parallelism, to_complete - workload.succeeded)
-    expansion.add_pods(workload, wanted, {"job-name": workload.name})
+    expansion.top_up(workload, wanted, {"job-name": workload.name})
 
 
 def _cron_job(expansion: _Expansion, workload: Workload) -> None:
-    """One job, unless it is suspended or a job exists."""
-    if workload.suspend or expansion.owned("Job", workload):
+    """One job if asked for, unless it is suspended or a job exists."""
+    owners = expansion.owners
+    if workload.suspend or owners.workloads_of(workload, "Job") or owners.has_pods_of_jobs(workload):
+        return
+    if not expansion.cron_jobs:
+        expansion.notice(workload, QUIET_CRON_JOB)
         return
     metadata = {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace}
     job = read_workload({**(workload.job or {}), "kind": "Job", "apiVersion": "batch/v1", "metadata": metadata})

@@ -15,7 +15,7 @@ _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
 _VALUE = f"({_NAME})?"
-_MAX_NAME, _MAX_SUBDOMAIN = 63, 253
+_MAX_NAME, _MAX_SUBDOMAIN, _INT64_DIGITS = 63, 253, 19
 
 _CHARACTERS = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 _BAD_NAME = f"must {_CHARACTERS} (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME}')"
@@ -99,7 +99,10 @@ def int64_or_none(text: str) -> int | None:
     """The integer in *text*, base 10; None if it is no integer or does not fit into 64 bits."""
     if not re.fullmatch(r"[-+]?[0-9]+", text):
         return None
-    number = int(text)
+    digits = text.lstrip("-+").lstrip("0")
+    if len(digits) > _INT64_DIGITS:
+        return None
+    number = -int(digits or "0") if text.startswith("-") else int(digits or "0")
     return number if -(2**63) <= number < 2**63 else None
 
 

@@ -36,6 +36,8 @@ class NodeStatus:
     capacity: Map[Quantity] = NO_QUANTITIES
     conditions: tuple[Condition, ...] = ()
     images: tuple[ContainerImage, ...] = ()
+    kubelet_version: str = ""
+    """Which release the node runs, such as ``v1.16.3``."""
 
 
 @attrs.frozen(kw_only=True)

@@ -61,6 +61,8 @@ class Container:
     requests: Map[Quantity] = NO_QUANTITIES
     limits: Map[Quantity] = NO_QUANTITIES
     ports: tuple[ContainerPort, ...] = ()
+    restart_policy: str = ""
+    """``Always`` makes a sidecar of an init container in newer releases."""
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)
@@ -91,6 +93,10 @@ class PodSpec:
     volumes: tuple[Volume, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     scheduling_gates: tuple[str, ...] = ()
+    resource_claims: tuple[str, ...] = ()
+    """The names of its claims for devices, which newer releases allocate."""
+    requests: Map[Quantity] = NO_QUANTITIES
+    """What the pod as a whole requests, which newer releases read."""
     host_network: bool = False
 
 

@@ -11,14 +11,16 @@ from functools import lru_cache
 
 import attrs
 
-from ...exceptions import QuantityError
+from ...exceptions import QuantityError, one_line
 
 MAX_INT64 = 2**63 - 1
 _NANO = -9
 _MAX_DIGITS = 18
 _MAX_EXPONENT = 4096
 
-_SYNTAX = re.compile(r"([+-]?)0*([0-9]*)(?:(\.)([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
+_SYNTAX = re.compile(r"([+-]?+)0*+([0-9]*+)(?:(\.)([0-9]*+))?+([eEinumkKMGTP]*+[-+]?+[0-9]*+)", re.ASCII)
+_LONGEST = 4200
+"""The characters that a quantity may have. Python reads numbers of up to 4,300 digits; upstream has no limit."""
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
@@ -66,8 +68,8 @@ class Quantity:
         if written is None:
             return ZERO
         if isinstance(written, bool) or not isinstance(written, (int, float)):
-            raise QuantityError(f"got {written!r}, {_WANTED}")
-        return _parse(repr(written))
+            raise QuantityError(f"got {one_line(repr(written), 80)}, {_WANTED}")
+        return _parse(_digits(written))
 
     @classmethod
     def of(cls, amount: int | str) -> Quantity:
@@ -175,12 +177,21 @@ def _scaled_big(unscaled: int, up: int) -> int:
     return wrap_int64(ceiling)
 
 
+def _digits(number: float) -> str:
+    """A number as text. Python refuses to write integers of very many digits."""
+    if isinstance(number, int) and number.bit_length() > _LONGEST * 4:
+        raise QuantityError(f"got a number of more than {_LONGEST:,} digits, {_WANTED}")
+    return repr(number)
+
+
 @lru_cache(maxsize=1 << 16)
 def _parse(text: str) -> Quantity:
     stripped = text.strip()
+    if len(stripped) > _LONGEST:
+        raise QuantityError(f"got {_shown(stripped)}, wanted at most {_LONGEST:,} characters")
     matched = _SYNTAX.fullmatch(stripped)
     if not stripped or matched is None:
-        raise QuantityError(f"got {text!r}, {_WANTED}")
+        raise QuantityError(f"got {_shown(text)}, {_WANTED}")
     sign, whole, _, fraction, suffix = matched.groups()
     if not suffix and not whole and not fraction:
         return ZERO  # Upstream: a sign or a dot alone is zero too
@@ -195,6 +206,8 @@ def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suf
         return _interpret_binary(text, digits, number, whole, fraction, _BINARY[suffix])
     exponent = _decimal_exponent(text, suffix)
     style = "decimal" if suffix in _DECIMAL else "exponent"
+    if exponent + len(whole) > _LONGEST:
+        raise QuantityError(f"got {_shown(text)}, wanted a number of at most {_LONGEST:,} digits")
     scale = exponent - len(fraction)
     if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= _NANO:
         made = _make(digits, scale, False, style)
@@ -234,15 +247,19 @@ def _decimal_exponent(text: str, suffix: str) -> int:
     if suffix[0] in "eE" and re.fullmatch(r"[-+]?[0-9]+", suffix[1:]):
         exponent = int(suffix[1:])
         if exponent > _MAX_EXPONENT:
-            raise QuantityError(f"got {text!r}, wanted an exponent of at most {_MAX_EXPONENT}")
+            raise QuantityError(f"got {_shown(text)}, wanted an exponent of at most {_MAX_EXPONENT}")
         return exponent
-    raise QuantityError(f"got {text!r}, {_WANTED}")
+    raise QuantityError(f"got {_shown(text)}, {_WANTED}")
+
+
+def _shown(text: str) -> str:
+    return one_line(repr(text), 80)
 
 
 def _require_digit(text: str, number: str) -> None:
     """Upstream: a suffix without a number is zero on the fast path, and refused elsewhere."""
     if not any(map(str.isdigit, number)):
-        raise QuantityError(f"got {text!r}, {_WANTED}")
+        raise QuantityError(f"got {_shown(text)}, {_WANTED}")
 
 
 def _binary_text(number: int) -> str:

@@ -70,6 +70,8 @@ class PodAffinityTerm:
     namespaces: tuple[str, ...] = ()
     topology_key: str = ""
     namespace_selector: LabelSelector | None = None
+    match_label_keys: tuple[str, ...] = ()
+    mismatch_label_keys: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)

@@ -1,6 +1,6 @@
 """From the API's JSON form to the values of :mod:`..objects`, as :mod:`.schema` says.
 
-A null counts as absent; unknown fields are ignored; no defaults are filled in (see :mod:`..controlplane.defaults`).
+A null counts as absent; unknown fields are counted, but ignored; no defaults are filled in (see :mod:`..controlplane.defaults`).
 Strict decoding refuses unknown words in enumerations as the API server would; lenient decoding keeps them.
 """
 
@@ -53,5 +53,9 @@ def describe(document: object, kind: str = "") -> str:
     if not isinstance(document, Mapping):
         return kind or "manifest"
     metadata = document.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    return " ".join(str(part) for part in (kind or document.get("kind"), name) if part)
+    kind, name = kind or _text(document.get("kind")), _text(metadata.get("name")) if isinstance(metadata, Mapping) else ""
+    return f"{kind} {name}" if kind and name else kind or name
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -22,8 +22,25 @@ import attrs
 from ..objects import Map
 from ..objects.integers import INT32, INT64, Int32
 from ..objects.quantity import Quantity
-from .fields import Reader, V, content, entries, flag, list_of, member, quantities, quantity, record, text, texts, whole, within
+from .fields import (
+    FieldTable,
+    Reader,
+    V,
+    content,
+    entries,
+    flag,
+    list_of,
+    member,
+    quantities,
+    quantity,
+    record,
+    text,
+    texts,
+    whole_in,
+    within,
+)
 from .shapes import ANYTHING, Shape
+from .unread import noting_unknown
 
 _SPELLED = {"cidr": "CIDR", "cidrs": "CIDRs", "https": "HTTPS", "id": "ID", "ip": "IP", "ips": "IPs", "uri": "URI", "uuid": "UUID"}
 
@@ -80,8 +97,8 @@ _DERIVED = Field()
 LEAVES: Mapping[Any, Form[Any]] = {
     str: Form(text),
     bool: Form(flag),
-    int: Form(whole, Shape(limits=INT64)),
-    Int32: Form(whole, Shape(limits=INT32)),
+    int: Form(whole_in(INT64), Shape(limits=INT64)),
+    Int32: Form(whole_in(INT32), Shape(limits=INT32)),
     bytes: Form(content),
     Quantity: Form(quantity),
     Map[str]: Form(texts),
@@ -103,6 +120,8 @@ class Schema:
     overrides: Overrides = attrs.field(factory=dict)
     known: Mapping[type[Any], Mapping[str, Shape]] = attrs.field(factory=dict, kw_only=True)
     """Class -> fields that the API has, but nothing here reads."""
+    unread: Mapping[type[Any], Shape] = attrs.field(factory=dict, kw_only=True)
+    """Class -> all fields that the API has: others are unknown, and counted as such (:data:`~.fields.UNKNOWN`)."""
     wrappers: Mapping[Any, Wrapper] = attrs.field(factory=dict, kw_only=True)
     """Annotation -> change of its form, for example to share equal values."""
     leaves: Mapping[Any, Form[Any]] = attrs.field(default=LEAVES, kw_only=True)
@@ -166,6 +185,8 @@ class Schema:
                 parts.add(attribute.name, field, self._field(hints[attribute.name], field))
         if overrides:
             raise TypeError(f"got overrides of {', '.join(overrides)}, which {kind.__name__} does not have")
+        if kind in self.unread:
+            parts.complete(self.unread[kind])
         shape = Shape({**self.known.get(kind, {}), **parts.shapes})
         return Form(record(kind, parts.table, **parts.inline), shape)
 
@@ -188,14 +209,18 @@ def _hints(kind: Any) -> Mapping[str, Any]:
 class _Parts:
     """The fields of one object while they are collected."""
 
-    table: dict[str, tuple[str, Reader[Any]]] = attrs.field(factory=dict)
+    table: FieldTable = attrs.field(factory=FieldTable)
     shapes: dict[str, Shape] = attrs.field(factory=dict)
     inline: dict[str, Reader[Any]] = attrs.field(factory=dict)
     inner: dict[str, _Parts] = attrs.field(factory=dict)
+    partly: set[str] = attrs.field(factory=set)
+    """Fields of which the reader does not see all that is in them."""
 
     def add(self, attribute: str, field: Field, form: Form[Any]) -> None:
         """Add an attribute."""
         name = field.name or json_name(attribute)
+        if field.read is not None or field.absent is not None:
+            self.partly.add(field.inside or name)
         if field is INLINE or field.whole:
             self.inline[attribute] = form.read
             self.shapes.update(form.shape.fields or {})
@@ -205,6 +230,18 @@ class _Parts:
             self._at(field.inside)._put(name, attribute, form)
         else:
             self._put(field.inside, attribute, Form(member(name, form.read, field.absent), Shape({name: form.shape})))
+
+    def complete(self, api: Shape) -> None:
+        """Add the fields that the API has and nothing reads, so that all others are unknown."""
+        self.table.is_complete = True
+        for name, shape in (api.fields or {}).items():
+            if name in self.inner:
+                self.inner[name].complete(shape)
+            elif name not in self.table:
+                self.table[name] = None if shape.fields is None else ("", noting_unknown(shape))
+            elif name in self.partly and shape.fields is not None:
+                attribute, read = self.table[name] or ("", entries)
+                self.table[name] = (attribute, noting_unknown(shape, read))
 
     def _at(self, path: str) -> _Parts:
         """The fields of an inner object."""

@@ -13,17 +13,45 @@ import marshal
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
-from ...exceptions import QuantityError
+import attrs
+
+from ...exceptions import QuantityError, one_line
 from ..objects import NO_QUANTITIES, NO_STRINGS, Map
 from ..objects.quantity import Quantity
 
 V = TypeVar("V")
 Reader: TypeAlias = Callable[[Any], V]
-Table: TypeAlias = Mapping[str, tuple[str, Reader[Any]]]
-"""JSON name -> attribute and reader. With an empty attribute the reader returns a dict of several attributes."""
+Table: TypeAlias = Mapping[str, tuple[str, Reader[Any]] | None]
+"""JSON name -> attribute and reader; None: not read. With an empty attribute the reader returns a dict of several attributes."""
 
 _REMEMBERED = 1 << 16
 _LONGEST_KEY = 1 << 12
+_LONGEST_TEXT = 200
+_LONGEST_NUMBER = 1 << 12
+
+
+class FieldTable(dict[str, "tuple[str, Reader[Any]] | None"]):
+    """A :data:`Table` to which names can be added; *is_complete*: it has every name that the API has, so that others are noted."""
+
+    is_complete = False
+
+    def __missing__(self, name: str) -> None:
+        if self.is_complete:
+            UNKNOWN.note()
+
+
+@attrs.define
+class Unknown:
+    """How many unknown fields were read so far. Where they are is found in a second look, so that good input costs nothing."""
+
+    seen: int = 0
+
+    def note(self) -> None:
+        """Count one more."""
+        self.seen += 1
+
+
+UNKNOWN = Unknown()
 
 
 class Mismatch(Exception):
@@ -38,7 +66,7 @@ class Mismatch(Exception):
     def under(self, part: str) -> Mismatch:
         """The same, one level further out; *part* is a field name or ``[index]``."""
         glue = "." if self.path and not self.path.startswith("[") else ""
-        self.path = f"{part}{glue}{self.path}"
+        self.path = f"{one_line(part, _LONGEST_TEXT)}{glue}{self.path}"
         return self
 
     def __str__(self) -> str:
@@ -51,8 +79,11 @@ def shown(value: object) -> str:
         return "an object" if value else "an empty object"
     if isinstance(value, (list, tuple)):
         return "a list" if value else "an empty list"
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 80 else f"{text[:76]}..."
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return "a number of very many digits"
+    written = value[:_LONGEST_TEXT] if isinstance(value, str) else value
+    text = json.dumps(written, ensure_ascii=False, default=str)
+    return one_line(text) if len(text) <= 80 else one_line(f"{text[:76]}...")
 
 
 def choice(allowed: tuple[str, ...]) -> str:
@@ -75,6 +106,20 @@ def whole(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise Mismatch(value, "a whole number")
+
+
+def whole_in(limits: range) -> Reader[int]:
+    """A reader for whole numbers within *limits*."""
+    low, high = limits.start, limits.stop - 1
+    wanted = f"a whole number from {low} to {high}"
+
+    def read(value: Any) -> int:
+        if type(value) is int and low <= value <= high:
+            return value
+        whole(value)
+        raise Mismatch(value, wanted)
+
+    return read
 
 
 def flag(value: Any) -> bool:
@@ -160,7 +205,7 @@ def _map_of(read: Reader[V], null: V, empty: Map[V]) -> Reader[Map[V]]:
 
 
 def remembered(read: Reader[V]) -> Reader[V]:
-    """The same reader, but equal JSON values (if not too large) give one shared object."""
+    """The same reader, but equal JSON values (if not too large, and without unknown fields) give one shared object."""
     known: dict[bytes, V] = {}
 
     def recall(value: Any) -> V:
@@ -170,8 +215,9 @@ def remembered(read: Reader[V]) -> Reader[V]:
             return read(value)
         if (found := known.get(key)) is not None:
             return found
+        unknown_fields = UNKNOWN.seen
         made = read(value)
-        if len(key) <= _LONGEST_KEY:
+        if len(key) <= _LONGEST_KEY and UNKNOWN.seen == unknown_fields:
             if len(known) >= _REMEMBERED:
                 known.clear()
             known[key] = made
@@ -208,22 +254,28 @@ text_list: Reader[tuple[str, ...]] = list_of(text, "")
 # --- records --------------------------------------------------------------------------------------------------------
 
 
-def _gather(table: Table, value: Any) -> dict[str, Any]:
-    """The attributes in a JSON object; nulls and unknown fields are ignored."""
-    made: dict[str, Any] = {}
-    for name, item in (value if type(value) is dict else entries(value)).items():
-        known = table.get(name)
-        if known is None or item is None:
-            continue
-        attribute, read = known
-        try:
-            if attribute:
-                made[attribute] = read(item)
-            else:
-                made.update(read(item))
-        except Mismatch as mismatch:
-            raise mismatch.under(name) from None
-    return made
+def _gatherer(table: Table) -> Reader[dict[str, Any]]:
+    """A reader for the attributes in a JSON object; nulls and unknown fields are ignored."""
+    known = table if isinstance(table, FieldTable) else FieldTable(table)
+
+    def gather(value: Any) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for name, item in (value if type(value) is dict else entries(value)).items():
+            if (found := known[name]) is None or item is None:
+                continue
+            attribute, read = found
+            try:
+                if read is text and type(item) is str:  # most values are, and a call takes time
+                    made[attribute] = item
+                elif attribute:
+                    made[attribute] = read(item)
+                else:
+                    made.update(read(item))
+            except Mismatch as mismatch:
+                raise mismatch.under(name) from None
+        return made
+
+    return gather
 
 
 def record(kind: Callable[..., V], table: Table, **from_itself: Reader[Any]) -> Reader[V]:
@@ -231,28 +283,29 @@ def record(kind: Callable[..., V], table: Table, **from_itself: Reader[Any]) -> 
 
     The attributes *from_itself* are read from the same JSON object.
     """
+    gather = _gatherer(table)
 
     def read_record(value: Any) -> V:
-        return kind(**_gather(table, value))
+        return kind(**gather(value))
 
     def read_both(value: Any) -> V:
-        return kind(**_gather(table, value), **{attribute: read(value) for attribute, read in from_itself.items()})
+        return kind(**gather(value), **{attribute: read(value) for attribute, read in from_itself.items()})
 
     return read_both if from_itself else read_record
 
 
 def within(table: Table) -> Reader[dict[str, Any]]:
     """A reader for an inner object whose fields are attributes of the outer one."""
-    return lambda value: _gather(table, value)
+    return _gatherer(table)
 
 
 def member(name: str, read: Reader[V], absent: V) -> Reader[V]:
     """A reader for one field of an object; *absent* if it is missing."""
 
-    table: Table = {name: (name, read)}
+    gather = _gatherer({name: (name, read)})
 
     def read_member(value: Any) -> V:
-        found: V = _gather(table, value).get(name, absent)
+        found: V = gather(value).get(name, absent)
         return found
 
     return read_member

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import attrs
 
+from ...exceptions import one_line
+
 
 @attrs.frozen
 class Notice:
@@ -21,7 +23,7 @@ class Notice:
     """What is odd. It is the same text for all places that have the same oddity."""
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.what}" if self.where else self.what
+        return one_line(f"{self.where}: {self.what}" if self.where else self.what)
 
 
 def in_groups(notices: Iterable[Notice]) -> list[str]:
@@ -38,4 +40,4 @@ def in_groups(notices: Iterable[Notice]) -> list[str]:
 
 def _line(group: list[Notice]) -> str:
     first, more = group[0], len(group) - 1
-    return f"{first.where} and {more:,} more: {first.what}" if more else str(first)
+    return one_line(f"{first.where} and {more:,} more: {first.what}") if more else str(first)

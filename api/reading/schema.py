@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+import attrs
+
 from .. import objects as o
+from .apifields import type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
 from .fields import Reader, entries, list_of, member, one_of, remembered, shared, text, texts_unshared
 from .shapes import Shape, named
@@ -19,7 +22,29 @@ TYPE_META = named("kind apiVersion")
 def schema(strict: bool) -> Schema:
     """The schema of all kinds. If *strict*, unknown words in enumerations are refused as the API server would, else they are kept."""
     known = dict.fromkeys(o.KINDS.values(), TYPE_META)
-    return Schema(_PLACES, known=known, wrappers=_WRAPPERS, never_null=_NEVER_NULL).extended(_enumerations(strict))
+    made = Schema(_PLACES, known=known, unread=_unread(), wrappers=_WRAPPERS, never_null=_NEVER_NULL)
+    return made.extended(_enumerations(strict))
+
+
+def _unread() -> Mapping[type[Any], Shape]:
+    """Class -> all fields of its type in the API."""
+    classes = [found for name in o.__all__ if attrs.has(found := getattr(o, name)) and found not in (o.KubeObject, o.VolumeSource)]
+    return {found: type_shape(*_TYPES.get(found, found.__name__).split()) for found in classes}
+
+
+_TYPES: Mapping[type[Any], str] = {
+    o.Requirement: "LabelSelectorRequirement NodeSelectorRequirement TopologySelectorLabelRequirement",
+    o.Condition: "PodCondition NodeCondition",
+    o.ClaimTemplate: "PersistentVolumeClaimTemplate",
+    o.GCEPersistentDisk: "GCEPersistentDiskVolumeSource",
+    o.AWSElasticBlockStore: "AWSElasticBlockStoreVolumeSource",
+    o.ISCSI: "ISCSIPersistentVolumeSource ISCSIVolumeSource",
+    o.RBD: "RBDPersistentVolumeSource RBDVolumeSource",
+    o.AzureDisk: "AzureDiskVolumeSource",
+    o.Cinder: "CinderPersistentVolumeSource CinderVolumeSource",
+    o.CSI: "CSIPersistentVolumeSource CSIVolumeSource",
+}
+"""Class -> the names that its types have in Go, if they are not its own."""
 
 
 # --- names and places -----------------------------------------------------------------------------------------------
@@ -29,12 +54,13 @@ _AFFINITY = {
     "required": Field("requiredDuringSchedulingIgnoredDuringExecution"),
     "preferred": Field("preferredDuringSchedulingIgnoredDuringExecution"),
 }
-_GATES = Field(read=list_of(member("name", text, "")), shape=Shape(named("name")))
+_NAMES = Field(read=list_of(member("name", text, "")), shape=Shape(named("name")))
 
 _PLACES: Overrides = {
     o.ObjectMeta: {"annotations": texts_unshared},
     o.Container: {"requests": _IN_RESOURCES, "limits": _IN_RESOURCES},
-    o.PodSpec: {"scheduling_gates": _GATES},
+    o.PodSpec: {"scheduling_gates": _NAMES, "resource_claims": _NAMES, "requests": _IN_RESOURCES},
+    o.NodeStatus: {"kubelet_version": Field(inside="nodeInfo")},
     o.Requirement: {"has_empty_list": Field(read=lambda value: value.get("values") == [], whole=True)},
     o.NodeAffinity: _AFFINITY,
     o.PodAffinity: _AFFINITY,

@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from ...exceptions import ManifestError, did_you_mean
+
 
 @attrs.frozen
 class Shape:
@@ -37,13 +39,36 @@ def unknown_fields(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
     >>> list(unknown_fields({"items": [{"name": 1}, {"nam": 2}]}, Shape({"items": Shape(named("name"))})))
     ['items[1].nam']
     """
+    return (path for path, _ in misnamed(value, shape, path))
+
+
+def misnamed(value: Any, shape: Shape, path: str = "") -> Iterator[tuple[str, str]]:
+    """Like :func:`unknown_fields`, with the names that are near.
+
+    >>> list(misnamed({"nam": 2}, Shape(named("name"))))
+    [('nam', '; did you mean "name"?')]
+    """
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from unknown_fields(item, shape, f"{path}[{index}]")
+            yield from misnamed(item, shape, f"{path}[{index}]")
     elif isinstance(value, Mapping) and shape.fields is not None:
         for name, item in value.items():
             inner = f"{path}.{name}" if path else str(name)
             if name in shape.fields:
-                yield from unknown_fields(item, shape.fields[name], inner)
+                yield from misnamed(item, shape.fields[name], inner)
             else:
-                yield inner
+                yield inner, did_you_mean(str(name), shape.fields)
+
+
+MAX_NESTING = 200
+"""How many levels an object may have that is kept in JSON form; the API's own have 20 or so."""
+
+
+def check_nesting(value: Any, where: str) -> None:
+    """Raise :class:`~kubeclassic.exceptions.ManifestError` for objects and lists in one another beyond :data:`MAX_NESTING`."""
+    level, depth = [value], 0
+    while level := [part for part in level if isinstance(part, (dict, list))]:
+        depth += 1
+        if depth > MAX_NESTING:
+            raise ManifestError(f"{where}: nested too deeply, wanted at most {MAX_NESTING} levels")
+        level = [item for part in level for item in (part.values() if isinstance(part, dict) else part)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...simulation.compare.agreement import DIFFERENT
 from ...simulation.compare.migration import POLICY, PROFILE
-from .compare import agreement_lines, cause_table, cause_text, decision_text
+from .comparison.text import agreement_lines, cause_table, cause_text, decision_text
 from .text import format_table
 
 Record = dict[str, Any]

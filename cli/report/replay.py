@@ -6,19 +6,22 @@ from ...simulation.replay.recording import summary
 from ...simulation.replay.replay import Replay
 from .simulation import passed_over_text
 from .text import format_table
-from .units import counted, percent
+from .units import percent
+from .words import count_doing, count_of
 
 
 def replay_text(replay: Replay) -> str:
     """The counts in sentences, the waits and the use of resources as tables."""
     told = summary(replay)
     lines = [
-        f"{duration(replay.now)} of virtual time, {counted(replay.cluster.ledger.nodes, 'node')} at the end",
-        f"{counted(told['arrived'], 'pod')} arrived, {told['scheduled']} scheduled, {told['finished']} finished, {told['evicted']} evicted",
-        f"{counted(told['attempts'], 'attempt')}, {told['failedAttempts']} failed, {told['preemptions']} made room",
+        f"{duration(replay.now)} of virtual time, {count_of(replay.cluster.ledger.nodes, 'node')} at the end",
+        f"{count_of(told['arrived'], 'pod')} arrived, {told['scheduled']} scheduled, {told['finished']} finished,"
+        f" {told['evicted']} evicted",
+        f"{count_of(told['attempts'], 'attempt')}, {told['failedAttempts']} failed, {told['preemptions']} made room",
     ]
     if told["stillWaiting"] or told["neverScheduled"]:
-        lines.append(f"{counted(told['stillWaiting'], 'pod')} still waiting, {told['neverScheduled']} left without having had a node")
+        waiting = count_doing(told["stillWaiting"], "pod", "wait", "still")
+        lines.append(f"{waiting}, {told['neverScheduled']} left without having had a node")
     lines += passed_over_text(replay.inputs.passed_over)
     if told["waits"]:
         lines.append(format_table(["wait", "seconds"], [[name, seconds] for name, seconds in told["waits"].items()]))

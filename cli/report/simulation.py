@@ -10,7 +10,8 @@ from ...simulation.summary import Summary, Usage
 from .listing import Column, Path, Record, plain_name
 from .tables import Table
 from .text import NO_HOST, Cell, Figure
-from .units import counted, percent, rounded, short_name
+from .units import percent, rounded, short_name
+from .words import count_of
 
 POD_FIELDS = (
     "pod", "namespace", "name", "outcome", "host", "error", "tries", "nominated", "victims", "evictedBy", "evictedFrom", "replacement",
@@ -151,15 +152,15 @@ def summary_text(summary: Summary, width: int | None = None) -> str:
 
 def summary_lines(summary: Summary) -> list[str]:
     """The counts in sentences."""
-    nodes = counted(summary.nodes, "node")
-    told = [f"{summary.placed:,} of {counted(summary.pods, 'pod')} placed on {nodes}", f"{summary.unschedulable:,} unschedulable"]
+    nodes = count_of(summary.nodes, "node")
+    told = [f"{summary.placed:,} of {count_of(summary.pods, 'pod')} placed on {nodes}", f"{summary.unschedulable:,} unschedulable"]
     if summary.gated:
         told.append(f"{summary.gated:,} held back and not tried")
     lines = [", ".join(told) if summary.pods else f"no pod waits for a node; {nodes}"]
     if summary.evicted:
-        lines.append(f"{counted(summary.evicted, 'pod')} evicted to make room")
+        lines.append(f"{count_of(summary.evicted, 'pod')} evicted to make room")
     if summary.replaced:
-        lines[-1] += f"; their owners made {counted(summary.replaced, 'new pod')}, tried after the others"
+        lines[-1] += f"; their owners made {count_of(summary.replaced, 'new pod')}, tried after the others"
     return lines
 
 

@@ -44,15 +44,6 @@ def percent(share: float) -> Figure:
     return Figure(f"{100 * share:.1f} %")
 
 
-def counted(number: int, singular: str, plural: str = "") -> str:
-    """A number and what it is of.
-
-    >>> counted(1, "node"), counted(1200, "pod")
-    ('1 node', '1,200 pods')
-    """
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
-
-
 def short_name(resource: str) -> str:
     """A resource's name without its domain, for headers."""
     return resource.rpartition("/")[2]

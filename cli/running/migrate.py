@@ -19,12 +19,14 @@ from ...simulation.compare.compare import Comparison
 from ...simulation.compare.migration import Check, agrees
 from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ...simulation.scenario import read_scenario
+from ..options import environments_max_pd_vols
 from ..output import note, warn, writing
 from ..progress import following
-from ..report.compare import comparison_text
-from ..report.compare_html import comparison_html
+from ..report.comparison.page import comparison_html
+from ..report.comparison.text import comparison_text
 from ..report.migration import check_text
 from ..yamltext import write_yaml
+from .notices import tell_notices
 from .policyfiles import read_policy_file, release_of_policies
 
 REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -48,6 +50,7 @@ class Asked:
     more: tuple[Path, ...]
     report: str | None
     show: int
+    verbose: bool
 
     def check(self) -> None:
         """Refuse what does not go together."""
@@ -68,7 +71,7 @@ def run(file: Path, release: str, asked: Asked) -> None:
     read = read_policy_file(file)
     config = attrs.evolve(read.config, gates={**read.config.gates, **parse_gates(asked.gates or "")})
     made = migrate(read.policy, before, config, without=named(asked.undone), selector_spread=asked.selector_spread)
-    found = _compared(Check(read.policy, before, config, made.document), asked) if asked.paths else None
+    found = _compared(Check(read.policy, before, config, made.document, environments_max_pd_vols()), asked) if asked.paths else None
     with writing(asked.output) as stream:
         FORMS[asked.form](made.document, stream)
     for told in made.notes:
@@ -88,8 +91,7 @@ FORMS: dict[str, Callable[[Mapping[str, Any], IO[str]], None]] = {"yaml": write_
 def _compared(check: Check, asked: Asked) -> Comparison:
     """Judge the waiting pods."""
     scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
-    for warning in scenario.warnings:
-        warn(warning)
+    tell_notices(scenario.warnings, asked.verbose)
     if asked.newer_labels:
         scenario = with_newer_labels(scenario)
     elif (missing := zones_warning(scenario)) is not None:

@@ -11,7 +11,8 @@ import attrs
 from ...algorithmprovider.config import KIND, KubeSchedulerConfiguration, decode_policy, load_configuration, policy_document
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.releases import RELEASES, find_release
-from ...api.reading.documents import Document, read_documents, read_stream
+from ...api.reading.documents import Document, read_documents
+from ...api.reading.formats.files import read_stream
 from ...core.release import Release
 from ...exceptions import ManifestError, UnknownNameError
 
@@ -47,7 +48,7 @@ def _stream(file: Path) -> Any:
     """A function that opens standard input from its start each time; None where *file* is another file."""
     if str(file) != "-":
         return lambda: None
-    content = read_stream()
+    content = read_stream(None)
     return lambda: io.BytesIO(content)
 
 

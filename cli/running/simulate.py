@@ -19,8 +19,10 @@ from ..options import ClusterChoice
 from ..output import note, warn, writing
 from ..report.simulation import eviction_line, summary_text
 from ..report.tables import width_of
-from ..report.units import counted
+from ..report.words import count_doing, count_of
 from ..setup import Setup
+from .cluster import opened
+from .notices import tell_notices
 from .simulationforms import FORMS, Answer, View
 
 
@@ -56,16 +58,14 @@ class Shown:
 def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Shown) -> int:
     """Simulate, and write what was asked for; the exit status."""
     shown.check()
-    configuration = setup.configuration()
-    names = setup.scheduler_names(configuration)
-    scenario = cluster.read(paths, names)
-    engine = setup.engine(configuration, scenario.config_maps)
+    given = opened(paths, cluster, setup)
+    scenario, engine = given.scenario, given.engine
     view = View.of(shown.form, scenario, nodes=shown.nodes, namespace=shown.namespace, selector=shown.selector, sort_by=shown.sort_by)
     tell(scenario, engine, shown.verbose)
     simulation = Simulation(scenario, engine, cluster.order, shown.details or shown.form == "wide")
     if shown.reschedule_evicted:
         pods = (item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod))
-        simulation.replacements = Replacements.beside(pods, names)
+        simulation.replacements = Replacements.beside(pods, given.scheduler_names)
     with writing(shown.output) as stream, settled():
         FORMS[view.form](Answer(simulation, view, stream, details=shown.details, headers=not shown.no_headers))
     _tell_results(simulation, shown, view)
@@ -75,14 +75,13 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, shown: Sh
 def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
     """Warnings and, where asked for, what runs."""
     algorithm, profiles = engine.algorithm, engine.flow.profiles
-    for warning in scenario.warnings:
-        warn(warning)
+    tell_notices(scenario.warnings, verbose)
     if algorithm.extenders:
         warn(f"the {'configuration' if profiles else 'Policy'}'s extenders are not called: {len(algorithm.extenders)}")
     if not verbose:
         return
-    waiting = f"{counted(len(scenario.pending), 'pod')} {'waits' if len(scenario.pending) == 1 else 'wait'}"
-    note(f"release {algorithm.release.version}, {counted(scenario.node_count, 'node')}, {waiting}")
+    waiting = count_doing(len(scenario.pending), "pod", "wait")
+    note(f"release {algorithm.release.version}, {count_of(scenario.node_count, 'node')}, {waiting}")
     for line in engine.flow.describe():
         note(line)
 

@@ -61,11 +61,22 @@ def _to(end: int) -> Ints:
     return np.arange(end)
 
 
+def whole(numbers: Floats) -> Ints:
+    """*numbers* without their fractions: int64 as given.
+
+    >>> whole(np.array([2.9, -2.9, -1e19])).tolist()
+    [2, -2, -9223372036854775808]
+    """
+    # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
+    with np.errstate(invalid="ignore"):
+        return numbers.astype(np.int64)
+
+
 def rounded(numbers: Floats) -> Ints:
     """*numbers* as whole ones, halves away from zero: int64[n].
 
     >>> rounded(np.array([0.5, 1.4, -2.5])).tolist()
     [1, 1, -3]
     """
-    whole = np.trunc(numbers)
-    return (whole + np.trunc(2 * (numbers - whole))).astype(np.int64)
+    truncated = np.trunc(numbers)
+    return whole(truncated + np.trunc(2 * (numbers - truncated)))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...api.objects import Map, Node, Taint
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Entry, Port
+from ..rebuilt import rebuilt_from
 from .census import Counter, Query
 from .columns import Column, ColumnView
 from .table import NodeTable, Statuses
@@ -24,7 +25,7 @@ ZONE = ""
 """The key of counts by zone; no label has it."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Edit:
     """A pod put on (*sign* 1) or taken off (-1) a node of an overlay; upstream's metadata follows each in turn."""
 
@@ -38,7 +39,8 @@ class Edit:
     """Upstream's metadata refuses to follow it: the pod is called like the incoming one."""
 
 
-@attrs.define(eq=False, slots=False)
+@rebuilt_from("table", "rows")
+@attrs.define(eq=False, slots=False, repr=False)
 class Batch:
     """*n* nodes of a table. Arrays have one entry a node, in the batch's order; they are not to be written to.
 
@@ -47,6 +49,9 @@ class Batch:
 
     table: NodeTable
     rows: Rows | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.n} {'rows: the whole table' if self.rows is None else 'nodes'}>"
 
     @cached_property
     def n(self) -> int:

@@ -7,7 +7,7 @@ Affinity terms are kept by the pods that carry them: which of them are about a g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -47,7 +47,7 @@ class PodsMatching:
         return int((self.namespaces is None or group.namespace in self.namespaces) and self.matches(group))
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Counter:
     """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked for."""
 
@@ -124,7 +124,7 @@ class Counter:
 Terms = Sequence[tuple[TermCarriers, Counter]]
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Census:
     """All counters of one table."""
 
@@ -146,6 +146,10 @@ class Census:
     _labelled: Pairs[Template] = attrs.field(factory=Pairs)
     _matching: dict[Template, list[tuple[Counter, int]]] = attrs.field(factory=dict)
     _terms: dict[str, TermIndex[Counter]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and pickles: the pods that are present, without the queries."""
+        return _counted, (self.labels, list(self.present()))
 
     def counter(self, query: Query) -> Counter:
         """The counter of *query*; the first time all present pods are counted for it."""
@@ -224,3 +228,10 @@ class Census:
             self.terms_revision += 1
             self.revision += 1
         return found
+
+
+def _counted(labels: dict[str, Column[str | None]], present: Iterable[tuple[Template, int, int]]) -> Census:
+    census = Census(labels)
+    for template, row, count in present:
+        census.add(template, row, count)
+    return census

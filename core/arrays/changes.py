@@ -14,7 +14,7 @@ Event = tuple[int, Template | None]
 """A row that changed, and the template of the pod that came, where that is all."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ChangeLog(Revisions[Event]):
     """A :class:`~.trail.Trail` of the table with one row a step, which also tells which pod came."""
 

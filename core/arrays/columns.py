@@ -24,7 +24,7 @@ def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
     return wider
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Column(Generic[T]):
     """One value a node, held as a code into the list of distinct values; code 0 is *absent*.
 
@@ -97,7 +97,7 @@ class ColumnView(Generic[T]):
         return self.column.values[int(self.codes[i])]
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Postings:
     """From a value to the rows that hold it: a pod asks for few values, a node holds many."""
 

@@ -17,7 +17,7 @@ from .table import NodeTable
 from .types import Ints, Mask, Rows
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Tally:
     """What an overlay's edits have changed for one query so far."""
 
@@ -49,7 +49,7 @@ class Tally:
         self.seen = len(edits)
 
 
-@attrs.define(eq=False, slots=False)
+@attrs.define(eq=False, slots=False, repr=False)
 class Overlay(Batch):
     """A batch with its own sums, ports and pod lists. Each pod sits on the judged node itself: no other node is touched."""
 

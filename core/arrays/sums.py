@@ -15,7 +15,7 @@ from .table import NodeTable
 from .types import Ints, Rows
 
 
-@attrs.define(eq=False, slots=False)
+@attrs.define(eq=False, slots=False, repr=False)
 class SumsTrial(Batch):
     """Rows with other requested sums and numbers of pods than the table's."""
 

@@ -37,7 +37,7 @@ def _flags() -> Mask:
     return np.zeros(8, np.bool_)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class NodeTable:
     """N rows, R resources; arrays grow by doubling, rows are reused.
 
@@ -104,6 +104,9 @@ class NodeTable:
 
     def __attrs_post_init__(self) -> None:
         self.census = Census(self.labels)
+
+    def __repr__(self) -> str:
+        return f"<NodeTable: {np.count_nonzero(self.has_node)} nodes, {int(self.pod_count.sum())} pods>"
 
     @property
     def has_nodeless(self) -> bool:

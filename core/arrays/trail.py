@@ -19,7 +19,7 @@ MAX_TRAIL = 1 << 14
 """Row numbers that a trail keeps; who is further behind looks at all rows."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Revisions(Generic[Step]):
     """Steps of change, numbered; the oldest ones are dropped where there are more than *limit*."""
 
@@ -46,7 +46,7 @@ class Revisions(Generic[Step]):
         self._start += count
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Trail(Revisions[Rows]):
     """Which rows of an array changed, revision by revision; a reader keeps the revision that it has seen."""
 

@@ -19,7 +19,7 @@ ASSUMED_POD_TTL = 30.0
 """Seconds from the end of an assumed pod's binding until it expires."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class NodeInfo:
     """A node and its pods. The node is None if its pods were added before it, or remain after it was deleted."""
 
@@ -40,7 +40,7 @@ class Change(NamedTuple):
     images: Mapping[str, tuple[int, int]]
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class PodState:
     """The state of one pod in the cache."""
 
@@ -54,7 +54,7 @@ class PodState:
     """The time at which it expires; None: never, as its binding has not finished."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Cache:
     """Nodes, pods and the visiting order. ``changes``: node -> the changes that the snapshot has not applied yet, in order."""
 

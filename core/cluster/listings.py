@@ -26,14 +26,14 @@ from ...api.objects import (
 Kind = TypeVar("Kind", bound=KubeObject)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Tick:
     """A revision that several listings share: it moves with a change of any of them."""
 
     count: int = 0
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Listing(Generic[Kind]):
     """The objects of one kind by key (``namespace/name``, or ``name``). Every change moves *version* and *tick*."""
 
@@ -80,7 +80,7 @@ class Listing(Generic[Kind]):
         self._by_namespace.clear()
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Listings:
     """One listing for each kind, without what is assumed of volumes and claims: the volume binder has that."""
 

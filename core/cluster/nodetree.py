@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import attrs
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Zone:
     """The nodes of one zone in order of addition; *cursor*: how many of them were visited since the last reset."""
 
@@ -18,7 +18,7 @@ class Zone:
     cursor: int = 0
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class NodeTree:
     """Zones in order of first appearance; :meth:`next` returns one node after another.
 
@@ -100,7 +100,7 @@ class NodeTree:
             yield self.next()
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class VisitingOrder:
     """A node tree with its order precomputed: the rest of the current round, then whole rounds.
 

@@ -6,6 +6,7 @@ Upstream: nominatedPodMap in pkg/scheduler/internal/queue/scheduling_queue.go (1
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Protocol
 
 import attrs
@@ -20,14 +21,14 @@ class Holder(Protocol):
     pod: Pod
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Nominee:
     """An entry that no queue shares."""
 
     pod: Pod
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Nominations:
     """Node -> pods in order of nomination; the cells of the release say how they are found again."""
 
@@ -92,6 +93,16 @@ class Nominations:
         del self.by_node[name][index]
         if not self.by_node[name]:
             del self.by_node[name]
+
+    @contextmanager
+    def without(self, pod: Pod) -> Iterator[None]:
+        """A context in which *pod* has no nomination, as in its own cycle; after it everything is as before."""
+        by_node, node_of = {name: list(holders) for name, holders in self.by_node.items()}, dict(self._node_of)
+        self.remove(pod)
+        try:
+            yield
+        finally:
+            self.by_node, self._node_of = by_node, node_of
 
     def update(self, old: Pod, new: Pod, holder: Holder | None = None) -> None:
         """A nominated pod is updated; *holder* as for :meth:`add`."""

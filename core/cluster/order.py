@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays.table import NodeTable
 from ..arrays.types import Rows
+from ..rebuilt import rebuilt_from
 from .cache import Cache
 from .snapshot import Snapshot
 
@@ -54,7 +55,8 @@ def _places(rows: Rows) -> Rows:
     return places
 
 
-@attrs.define(eq=False)
+@rebuilt_from("cache", "table")
+@attrs.define(eq=False, repr=False)
 class RoundOrder:
     """The endless rounds of the node tree. Upstream: NodeTree.Next in pkg/scheduler/internal/cache/node_tree.go."""
 
@@ -115,7 +117,7 @@ class RoundOrder:
         self.cache.order.taken += visited
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ListOrder:
     """The snapshot's list of nodes, one of each zone in turn. Upstream: nodeTree.list, updateNodeInfoSnapshotList."""
 

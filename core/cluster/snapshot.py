@@ -11,7 +11,7 @@ from ..arrays.table import NodeTable
 from .cache import Cache, Change, NodeInfo
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Snapshot:
     """Keeps *table* equal to the release's snapshot of *cache*."""
 

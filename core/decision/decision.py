@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import attrs
 import numpy as np
 
+from ...api.frames import make_frame
+from ...api.notebooks import Look, shortened
 from ...api.objects import Pod
 from ..arrays.types import Rows, Scores
 from .plan import Preemption
@@ -36,7 +38,7 @@ class Refusal:
     """The code of the plugin's status, in upstream's words; None for predicates."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Details:
     """The arrays behind a decision. Rows are those of the table at that time; ``names``: row -> node."""
 
@@ -48,6 +50,17 @@ class Details:
     reduced: Mapping[str, Scores] = attrs.field(factory=dict)
     """Priority -> int64[k]: its scores after the reduce step, also where the cycle ended after that without a ranking."""
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self.feasible_rows)} of {len(self.visited)} nodes visited fit>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and pickles: what can be read, without the scheduler's own state behind it."""
+        if self is NO_DETAILS:
+            return no_details, ()
+        read = {"visited": self.visited, "failed": self.failed, "statuses": dict(self.statuses), "refusals": self.refusals()}
+        arrays = list(self.names), self.feasible_rows, self.ranking, dict(self.reduced), self.extender_reasons
+        return _settled, (*arrays, read, self.plugin_record())
 
     def narrow(self, rows: Rows, reasons: dict[str, list[str]]) -> None:
         """Set the result of extenders: the remaining feasible *rows*, and node -> *reasons* for others."""
@@ -62,6 +75,10 @@ class Details:
     def visited(self) -> list[int]:
         """The rows with an outcome, in visiting order."""
         return [] if self.search is None else self.search.visited.tolist()
+
+    def has_visited(self, row: int) -> bool:
+        """Whether *row* is among ``visited``; cheaper than to list them."""
+        return self.search is not None and bool((self.search.visited == row).any())
 
     @property
     def outside(self) -> Rows:
@@ -94,6 +111,12 @@ class Details:
         reasons = (*(reason.text for reason in verdict.reasons(row)), *texts)
         return Refusal(tuple(verdict.rejecting_predicates(row)), reasons)
 
+    def refusals(self) -> dict[int, Refusal]:
+        """Row -> why it does not fit, of all rows that do not, visited or not."""
+        known: dict[Refusal, Refusal] = {}
+        found = ((row, self.refusal(row)) for row in range(len(self.names) if self.search is not None else 0))
+        return {row: known.setdefault(refusal, refusal) for row, refusal in found if refusal is not None}
+
     @property
     def totals(self) -> Scores | None:
         """int64[k]: the weighted sum of each of ``feasible_rows``; None if scoring did not run, as when only one node fits."""
@@ -121,12 +144,56 @@ class Details:
         return {}
 
 
+@attrs.define(eq=False, kw_only=True, repr=False)
+class SettledDetails(Details):
+    """The details of a decision that was copied or pickled: all that can be read, but no search."""
+
+    _read: Mapping[str, Any]
+    _plugin_record: dict[str, Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arrays = self.names, self.feasible_rows, self.ranking, self.reduced, self.extender_reasons
+        return _settled, (*arrays, self._read, self._plugin_record)
+
+    @property
+    def visited(self) -> list[int]:
+        return list(self._read["visited"])
+
+    @property
+    def failed(self) -> dict[str, list[str]]:
+        return {node: list(reasons) for node, reasons in self._read["failed"].items()}
+
+    @property
+    def statuses(self) -> Mapping[str, NodeStatus]:
+        return dict(self._read["statuses"])
+
+    def refusals(self) -> dict[int, Refusal]:
+        return dict(self._read["refusals"])
+
+    def refusal(self, row: int) -> Refusal | None:
+        found: Refusal | None = self._read["refusals"].get(row)
+        return found
+
+    def plugin_record(self) -> dict[str, Any]:
+        return dict(self._plugin_record)
+
+
+def _settled(
+    names: list[str], rows: Rows, ranking: Ranking | None, reduced: Mapping[str, Scores], extender_reasons: dict[str, list[str]],
+    read: Mapping[str, Any], plugin_record: dict[str, Any],
+) -> Details:  # fmt: skip
+    return SettledDetails(names, rows, None, ranking, reduced, extender_reasons, read=read, plugin_record=plugin_record)
+
+
+NO_DETAILS = Details([], np.zeros(0, np.intp))
+
+
 def no_details() -> Details:
     """Empty details, for a cycle that visited no node or kept no details."""
-    return Details([], np.zeros(0, np.intp))
+    return NO_DETAILS
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Decision:
     """Where a pod goes, or why it goes nowhere. A pod that fits nowhere is a decision, not an exception."""
 
@@ -136,7 +203,8 @@ class Decision:
     """Upstream's message if the pod got no node."""
     is_fit_error: bool = False
     """Whether the error says that the pod fits on no node; otherwise something went wrong."""
-    details: Details | None = None
+    details: Details = NO_DETAILS
+    """The arrays behind the decision; empty where none were kept (see :attr:`has_details`)."""
     preemption: Preemption | None = None
     nominated: str | None = None
     """The pod's nomination after the cycle, in the framework: a node, "" (cleared) or None (unchanged)."""
@@ -149,30 +217,54 @@ class Decision:
     is_final: bool = True
     """No other cycle of the run follows for the pod. It is False where the pod makes room: its retry comes at the end."""
 
+    def __repr__(self) -> str:
+        found = f"on {self.host}" if self.host is not None else f"on no node: {shortened(self.error or '')}"
+        seen = f" ({len(self.details.feasible_rows)} of {len(self.details.visited)} nodes visited fit)" if self.has_details else ""
+        return f"<Decision: {self.pod.key} {found}{seen}>"
+
+    def _repr_html_(self) -> str:
+        return self._look().html()
+
+    @property
+    def has_details(self) -> bool:
+        """Whether the cycle kept its details; False too for a pod that was not tried."""
+        return self.details is not NO_DETAILS
+
     @property
     def feasible(self) -> list[str]:
         """The nodes that fit, in visiting order; empty without details."""
-        return [] if self.details is None else self.details.feasible
+        return self.details.feasible
 
     @property
     def failed(self) -> dict[str, list[str]]:
         """Node -> reasons; empty without details."""
-        return {} if self.details is None else self.details.failed
+        return self.details.failed
 
     @property
     def priorities(self) -> dict[str, dict[str, int]]:
         """Priority -> node -> score; empty without details."""
-        return {} if self.details is None else self.details.priorities
+        return self.details.priorities
 
     @property
     def scores(self) -> dict[str, int]:
         """Node -> weighted sum; empty without details."""
-        return {} if self.details is None else self.details.scores
+        return self.details.scores
+
+    @property
+    def total(self) -> int | None:
+        """The weighted sum of the host; None without details, and where scoring did not run, as when only one node fits."""
+        return None if self.host is None else self.scores.get(self.host)
 
     @property
     def statuses(self) -> Mapping[str, NodeStatus]:
         """Node -> the status that rejected it; empty without details, and for a release without plugins."""
-        return {} if self.details is None else self.details.statuses
+        return self.details.statuses
+
+    @property
+    def victims(self) -> list[Pod]:
+        """The pods that have to leave, so that the pod fits on the node that it waits for."""
+        plan = self.preemption
+        return list(plan.victims) if plan is not None and plan.node is not None else []
 
     def record(self, *, details: bool = False) -> dict[str, Any]:
         """The decision as plain data, in the form that ``-o jsonl`` prints.
@@ -182,7 +274,7 @@ class Decision:
         """
         preemption = None if self.preemption is None else self.preemption.record()
         found: dict[str, Any] = {"pod": self.pod.key, "host": self.host, "error": self.error}
-        shown = no_details() if self.details is None else self.details
+        shown = self.details
         if details:
             found |= shown.record()
         found |= {"preemption": preemption}
@@ -190,3 +282,26 @@ class Decision:
             found |= {"plugins": sorted(self.plugins)}
             found |= {"statuses": {}, "postFilter": None, **shown.plugin_record()} if details else {}
         return found
+
+    # --- as tables --------------------------------------------------------------------------------------------------
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """A row a node that was visited, as a DataFrame: node, fits, total, a column a priority, reasons; empty without details.
+
+        *library* is ``pandas`` or ``polars``; by default the first of them that is installed.
+        """
+        return make_frame([*self._rows()], ("node", "fits", "total", *self.priorities, "reasons"), library)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        scores, priorities = self.scores, self.priorities
+        for node in self.feasible:
+            parts = {name: found.get(node) for name, found in priorities.items()}
+            yield {"node": node, "fits": True, "total": scores.get(node), **parts, "reasons": ""}
+        for node, reasons in self.failed.items():
+            yield {"node": node, "fits": False, "total": None, **dict.fromkeys(priorities), "reasons": ", ".join(reasons)}
+
+    def _look(self) -> Look:
+        facts = {"host": self.host, "error": self.error, "victims": ", ".join(pod.key for pod in self.victims) or None}
+        best_first = sorted(self._rows(), key=lambda row: (not row["fits"], -(row["total"] or 0)))
+        rows = [(row["node"], row["total"] if row["fits"] else "", row["reasons"]) for row in best_first]
+        return Look(f"Pod {self.pod.key}", facts, ("node", "total", "does not fit because"), rows)

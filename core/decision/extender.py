@@ -90,8 +90,13 @@ def _node(cycle: Cycle, name: str) -> Node | None:
     return None if row is None else cycle.table.nodes[row]
 
 
-def preempt_with_extenders(extenders: Sequence[Extender], pod: Pod, candidates: dict[str, Victims]) -> dict[str, Victims]:
-    """The candidates that remain after all extenders with a preempt verb."""
+def preempt_with_extenders(
+    extenders: Sequence[Extender], pod: Pod, candidates: dict[str, Victims], *, names_victims: bool = False
+) -> dict[str, Victims]:
+    """The candidates that remain after all extenders with a preempt verb; with *names_victims* each of them must have victims.
+
+    Raises :class:`~kubeclassic.exceptions.ExtenderError` for an extender that is not ignorable.
+    """
     for extender in extenders:
         if not candidates or not extender.supports_preemption or not extender.is_interested(pod):
             continue
@@ -100,4 +105,14 @@ def preempt_with_extenders(extenders: Sequence[Extender], pod: Pod, candidates: 
         except ExtenderError:
             if not extender.is_ignorable:
                 raise
+            continue
+        candidates = _with_victims(candidates, extender) if names_victims else candidates
     return candidates
+
+
+def _with_victims(candidates: dict[str, Victims], extender: Extender) -> dict[str, Victims]:
+    found = {name: victims for name, victims in candidates.items() if victims.pods}
+    if len(found) < len(candidates) and not extender.is_ignorable:
+        name = next(name for name in candidates if name not in found)
+        raise ExtenderError(f'expected at least one victim pod on node "{name}"')
+    return found

@@ -10,15 +10,18 @@ import attrs
 from ...api.objects import Pod
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Victims:
     """The pods that would have to leave a node, those that violate a disruption budget first; *violations*: their number."""
 
     pods: list[Pod]
     violations: int
 
+    def __repr__(self) -> str:
+        return f"<Victims: {len(self.pods)} pods, {self.violations} against a budget>"
 
-@attrs.define(eq=False)
+
+@attrs.define(eq=False, repr=False)
 class Preemption:
     """The result of preemption. ``node`` is None if no node was found."""
 
@@ -30,6 +33,14 @@ class Preemption:
     error: str | None = None
     drops_own: bool = False
     """The pod's own nomination is cleared; this is not part of the record."""
+
+    def __repr__(self) -> str:
+        return f"<Preemption on {self.node}: {len(self.victims)} victims>" if self.node is not None else "<Preemption: no node>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and pickles: with all candidates."""
+        state = self.node, self.victims, self.clear_nominations, self.candidates, self.error, self.drops_own
+        return _spelled_out, state
 
     @property
     def candidates(self) -> dict[str, Victims]:
@@ -46,3 +57,9 @@ class Preemption:
             "clearNominations": [pod.key for pod in self.clear_nominations],
             "candidates": {n: {"victims": [p.key for p in v.pods], "pdbViolations": v.violations} for n, v in self.candidates.items()},
         }
+
+
+def _spelled_out(
+    node: str | None, victims: list[Pod], cleared: list[Pod], candidates: dict[str, Victims], error: str | None, drops_own: bool
+) -> Preemption:
+    return Preemption(node, victims, cleared, lambda: candidates, error, drops_own)

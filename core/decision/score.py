@@ -20,7 +20,7 @@ from ..rule import Priority, Reduction, RuleError
 from .extender import Extender
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Ranking:
     """Scores of the k feasible nodes, in their order: in total, and of each priority, int64[k], after its reduce step, without weight."""
 
@@ -29,6 +29,9 @@ class Ranking:
     by_priority: dict[str, Scores]
     raw: dict[str, Scores]
     """Priority -> int64[k]: its scores after the map step."""
+
+    def __repr__(self) -> str:
+        return f"<Ranking: {len(self.totals)} nodes by {len(self.by_priority)} rules>"
 
 
 class ScoreError(Exception):

@@ -57,7 +57,7 @@ def _places(nodes: Batch, name: str) -> list[int]:
     return found
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Search:
     """The result of a search: the ``visited`` rows in order, without the surplus fit that stopped it, and which of them fit."""
 
@@ -67,6 +67,9 @@ class Search:
     """bool[len(visited)]"""
     consumed: int
     """The number of nodes taken from the visiting order, with the surplus fit: the feasible node beyond the wanted number."""
+
+    def __repr__(self) -> str:
+        return f"<Search: {len(self.feasible)} of {len(self.visited)} nodes visited fit>"
 
     @property
     def feasible(self) -> Rows:

@@ -13,7 +13,7 @@ PickHost = Callable[[int, int], tuple[int, bool]]
 """(number of nodes with the best total, lastNodeIndex) -> (index of the host among them, whether lastNodeIndex moves)."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class TieBreaker:
     """Picks a host among nodes with equal totals, in visiting order."""
 

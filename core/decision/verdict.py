@@ -26,7 +26,7 @@ class EquivalenceView(Protocol):
         ...
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Judgement:
     """One pass of all predicates over a batch of n nodes.
 
@@ -40,6 +40,9 @@ class Judgement:
     fits: Mask
     errors: Codes | None
     texts: list[str]
+
+    def __repr__(self) -> str:
+        return f"<Judgement: {np.count_nonzero(self.fits)} of {len(self.fits)} rows fit>"
 
     def error(self, i: int) -> str | None:
         """The error of node *i*, or None."""
@@ -114,7 +117,7 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
     return Judgement(nodes, findings, check_all, passed, errors, texts, predicates, {} if view is None else view.hits)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Verdict:
     """The outcome for a batch after the passes with and without nominated pods.
 
@@ -132,6 +135,9 @@ class Verdict:
     def __attrs_post_init__(self) -> None:
         trial = self.with_nominated
         self.has_errors = self.plain.errors is not None or (trial is not None and trial.errors is not None)
+
+    def __repr__(self) -> str:
+        return f"<Verdict: {np.count_nonzero(self.fits)} of {len(self.fits)} rows fit>"
 
     def _of(self, i: int) -> tuple[Judgement, int]:
         place = self.place.get(i)

@@ -44,7 +44,7 @@ def _written(container: Container) -> Hashable:
     return (container, *amounts)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Results:
     """The cached results of one predicate: class -> rows."""
 
@@ -99,7 +99,7 @@ class Results:
         self._of_class.clear()
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class EquivalenceCache:
     """The results of all predicates on the nodes of *table*.
 
@@ -157,7 +157,7 @@ class EquivalenceCache:
                 results.end_on(row)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class CacheView:
     """The cache as one search uses it: cached results replace fresh ones, and what was really evaluated is cached afterwards."""
 

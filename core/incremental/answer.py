@@ -53,7 +53,7 @@ class Scope:
         return Scope(*(any(flags) for flags in zip(*map(attrs.astuple, scopes), strict=True))) if scopes else Scope.of(Reads.NOTHING)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Answer(ABC, Generic[Value]):
     """What a rule answered for all rows of the table, and at which revisions of what it reads this was verified.
 
@@ -110,7 +110,7 @@ class Answer(ABC, Generic[Value]):
 # --- predicates -----------------------------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class FailuresAnswer(Answer[Failures | None]):
     """What a predicate has against each row; None: nothing against any."""
 
@@ -171,7 +171,7 @@ def _recoded(found: Failures, sequences: dict[int, Reasons]) -> Codes:
 # --- priorities -----------------------------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ScoresAnswer(Answer[Scores]):
     """The raw scores of a priority: ``answer`` is int64[size]."""
 

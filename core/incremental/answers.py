@@ -18,6 +18,7 @@ from ..arrays.trail import NEVER, NO_ROWS
 from ..arrays.types import Rows
 from ..cycle import Cycle
 from ..pods.template import Template
+from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads
 from . import verify
 from .answer import Answer, FailuresAnswer, Scope, ScoresAnswer, Unanswerable, Value
@@ -37,7 +38,8 @@ class AnswerKey:
     key: Hashable
 
 
-@attrs.define(eq=False)
+@rebuilt_from("table", "limit")
+@attrs.define(eq=False, repr=False)
 class AnswerCache:
     """The answers of one scheduler, up to *limit* bytes; 0 keeps nothing."""
 

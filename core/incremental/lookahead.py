@@ -37,7 +37,7 @@ Judge = Callable[[Batch], tuple[Mask, Ints]]
 """Fits and totals of the nodes of a batch: bool[n], int64[n]."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Lookahead:
     """Fits and totals of each row with one more pod of one size, two more, and so on."""
 

@@ -42,7 +42,7 @@ def no_plugins(cycle: Cycle) -> Detour | None:
     return None
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class QuickPath:
     """The decisions of one algorithm that are read off its scoreboards."""
 

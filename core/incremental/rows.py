@@ -20,7 +20,7 @@ from .answer import Unanswerable
 from .lookahead import Lookahead
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class RowScores:
     """``fits``: bool[size], whether no predicate objects; ``totals``: int64[size], the sum of weighted scores."""
 

@@ -25,7 +25,7 @@ OUT = -(2**62)
 """The total of a row that does not fit."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Scoreboard:
     """One template against all rows. ``ranked``: int64[size], the total where the row fits and is visited, else far below any total.
 

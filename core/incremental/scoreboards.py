@@ -11,6 +11,7 @@ import attrs
 
 from ..cycle import Cycle
 from ..pods.template import Template
+from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority
 from .answers import AnswerCache
 from .rows import RowScores
@@ -20,7 +21,8 @@ from .tracked import TrackedPredicate, TrackedPriority
 T = TypeVar("T")
 
 
-@attrs.define(eq=False)
+@rebuilt_from("answers", "limit")
+@attrs.define(eq=False, repr=False)
 class Scoreboards:
     """The scoreboards of the templates in use, up to *limit* bytes; those not asked for longest are dropped."""
 

@@ -16,7 +16,7 @@ from ..rule import Predicate, Priority, Reduction
 from .answer import FailuresAnswer, ScoresAnswer
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Feasible:
     """The rows that fit, in the forms in which reduce steps ask for them; worked out when first asked for."""
 
@@ -44,7 +44,7 @@ class Feasible:
         return Batch(self.table, self.order[self.fits[self.order]])
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class TrackedPredicate:
     """A predicate that looks beyond the row, and its answer."""
 
@@ -59,7 +59,7 @@ class TrackedPredicate:
         return seen != self.seen
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class TrackedPriority:
     """A priority that looks beyond the row or has a reduce step, its answer, and its reduced scores for all rows."""
 

@@ -17,7 +17,7 @@ from ..arrays.table import NodeTable
 from ..arrays.types import Ints
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class DomainSums:
     """Weighted counts by topology key, each int64[values of the key]; pods on the rows *without* are left out."""
 

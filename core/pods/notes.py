@@ -31,6 +31,9 @@ class Notes(dict[Any, Any]):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return f"<Notes: {len(self)}>"
+
     if TYPE_CHECKING:
 
         @overload

@@ -11,7 +11,7 @@ T = TypeVar("T")
 Pair = tuple[str, str]
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Pairs(Generic[T]):
     """Lists of items by label pair, each in order of arrival; under None the items that ask for no pair."""
 

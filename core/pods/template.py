@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm
+from ..rebuilt import rebuilt_from
 from ..release import Release, Requests
 from .claims import claim_keys
 from .notes import Notes
@@ -28,7 +29,10 @@ class Group:
 NO_AFFINITY = Affinity()
 
 
-@attrs.frozen(eq=False)
+@rebuilt_from(
+    "pod", "number", "group", "requests", "footprint", "nonzero", "nonzero_footprint", "ports", "claims", "size", "selects_namespaces"
+)
+@attrs.frozen(eq=False, repr=False)
 class Template:
     """An equivalence class of pods, with everything that rules read worked out once.
 
@@ -84,8 +88,11 @@ class Template:
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 
+    def __repr__(self) -> str:
+        return f"<Template {self.number} of pods such as {self.pod.key}>"
 
-@attrs.define(eq=False, slots=True)
+
+@attrs.define(eq=False, slots=True, repr=False)
 class Entry:
     """One pod on a row (or nominated to one): the object, its class, and what changes from pod to pod."""
 
@@ -93,6 +100,9 @@ class Entry:
     template: Template
     nominated: bool = False
     """It is there only as a nominated pod; its ``spec.node_name`` is empty as a rule."""
+
+    def __repr__(self) -> str:
+        return f"<Entry: {self.pod.key} on {self.pod.spec.node_name or 'no node'}>"
 
     @property
     def priority(self) -> int:
@@ -107,7 +117,7 @@ def host_ports(pod: Pod) -> Iterator[Port]:
                 yield (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Templates:
     """Interns pods: pods that are equal in all that scheduling reads get one template. Each scheduler has its own, as releases differ."""
 

@@ -166,7 +166,7 @@ def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
     return found
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class TermIndex(Generic[T]):
     """Terms of one role, each with an item that belongs to it, found by the labels of the pods that they match."""
 

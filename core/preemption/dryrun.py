@@ -64,7 +64,7 @@ def _is_untouched(predicate: Predicate, cycle: Cycle, answers: Answers, coming: 
     return not any(counter.total or any(counter.of(template) for template in coming) for counter in counters)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class ArrayTrial:
     """A trial where only sums matter."""
 
@@ -125,7 +125,7 @@ class ArrayTrial:
 # --- where they are not ---------------------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class OverlayTrial:
     """A trial of any pod: each of its pods comes and goes by itself, and rules see all of it."""
 

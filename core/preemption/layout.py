@@ -15,6 +15,7 @@ from ..arrays.columns import grown
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Mask, Rows
 from ..pods.template import Entry, Template
+from ..rebuilt import rebuilt_from
 
 NOBODY = 2**62
 """The priority of a place that no pod takes: nobody preempts it."""
@@ -36,7 +37,8 @@ def instant(text: str) -> int:
     return int(re.sub(r"\D", "", text)) if _INSTANT.fullmatch(text) else -1
 
 
-@attrs.define(eq=False)
+@rebuilt_from("table", "by_start_time")
+@attrs.define(eq=False, repr=False)
 class PodLayout:
     """Rows by places: ``priority``, ``template``, ``started``: int64[places, rows]; ``entries``: the pods of a row as a list, by row.
 

@@ -75,7 +75,8 @@ def chosen(cycle: Cycle, nominations: Nominations, candidates: Candidates, exten
     if not extenders:
         best = candidates.pick()
         return _plan(cycle, nominations, candidates.name(best), candidates.victims(best), candidates.spelled_out)
-    left = preempt_with_extenders(extenders, cycle.pod, candidates.spelled_out())
+    names_victims = cycle.release.preemption.extender_names_victims
+    left = preempt_with_extenders(extenders, cycle.pod, candidates.spelled_out(), names_victims=names_victims)
     if not left:
         return Preemption()
     name = pick_one_node(left, cycle.release.preemption.by_start_time)

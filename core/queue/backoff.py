@@ -17,7 +17,7 @@ class Step(NamedTuple):
     wait: float
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Backoff:
     """Pods by key, each with its wait of 1, 2, 4, 8, then always 10 seconds. Times are seconds of the caller's clock."""
 

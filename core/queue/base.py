@@ -26,7 +26,7 @@ UNSCHEDULABLE_FLUSH = 30.0
 """Seconds between two flushes of the parked pods."""
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class QueueBase(ABC):
     """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`, which says what the public methods do."""
 

@@ -7,7 +7,7 @@ import math
 import attrs
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Clock:
     """The time in seconds. Move it forward only: ``clock.now = 12.5``."""
 
@@ -16,7 +16,7 @@ class Clock:
     """The clock's 0 in seconds since 1970; objects have times in dates."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Timer:
     """Ticks at *start* and every *period* seconds after it; those up to *spent* have been.
 

@@ -20,7 +20,7 @@ LONGEST_WAIT = 60.0
 """Seconds; a wait that was not asked for in this time is forgotten."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Fifo:
     """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`. No pod is parked, no event moves pods, nominations do not count.
 
@@ -98,7 +98,7 @@ class Fifo:
         return None
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Wait:
     """The wait of one pod."""
 
@@ -108,7 +108,7 @@ class Wait:
     is_running: bool = False
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class WaitingFifo(Fifo):
     """A FIFO with the scheduler's error function in front: a failed pod waits and then goes to the end."""
 

@@ -13,7 +13,7 @@ import attrs
 T = TypeVar("T")
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Heap(Generic[T]):
     """Items by key; the head is one that *less* puts before all others. Equal items do not leave in the order in which they came."""
 

@@ -42,7 +42,7 @@ def affinity_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
     return () if affinity is None or affinity.pod_affinity is None else affinity.pod_affinity.required
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class QueuedPod:
     """A pod in the queue, or one that was popped and is being tried. Times are seconds of the queue's clock."""
 
@@ -79,7 +79,7 @@ class QueuedPod:
         return seconds
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Parked:
     """Key -> pod that was found unschedulable or is held back.
 

@@ -18,7 +18,7 @@ from .base import QueueBase, scheduled_condition
 from .parked import QueuedPod
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class PriorityQueue(QueueBase):
     """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`, which says what the methods do."""
 

@@ -99,13 +99,18 @@ class SchedulingQueue(Protocol):
         ...
 
 
+def queues_by_priority(algorithm: Algorithm) -> bool:
+    """Whether the release's queue looks at priorities: some have a plain FIFO without gate PodPriority."""
+    return not algorithm.release.queue.fifo_without_priority or algorithm.enabled("PodPriority")
+
+
 def make_queue(algorithm: Algorithm, nominations: Nominations, clock: Clock, *, waits: bool = True) -> SchedulingQueue:
     """The queue of the algorithm's release and gates, which keeps *nominations* and goes by *clock*.
 
     *waits*: a FIFO includes the wait of failed pods, which upstream's error function adds; else they enter it at once.
     """
     cells = algorithm.release.queue
-    if cells.fifo_without_priority and not algorithm.enabled("PodPriority"):
+    if not queues_by_priority(algorithm):
         return WaitingFifo(clock, doubles=cells.fifo_wait_doubles) if waits else Fifo(clock)
     less = by_priority_and_time if cells.by_timestamp else by_priority
     return PriorityQueue(cells=cells, nominations=nominations, clock=clock, less=less)

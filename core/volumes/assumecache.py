@@ -22,7 +22,7 @@ class VolumeError(Exception):
     """A question about volumes that has no answer; the text is upstream's own."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class AssumeCache(Generic[Kind]):
     """The objects of one kind by key, each as the API has it and as it is assumed to be; *version* grows with every change.
 

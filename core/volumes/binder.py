@@ -39,7 +39,7 @@ def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim]) -> str | None
     return None
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class VolumeBinder:
     """Answers questions about volumes. :meth:`put` and :meth:`drop` tell it of the API's objects; it also knows its own assumptions."""
 

@@ -54,7 +54,7 @@ def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     return not reference.uid or reference.uid == claim.uid
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class VolumeMatcher:
     """Finds volumes for one pod's claims, one claim after the other; a volume goes to at most one claim of the pod."""
 

@@ -33,7 +33,7 @@ def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class VolumeSearch:
     """Answers from the volumes and claims as they are assumed to be; it stores nothing."""
 

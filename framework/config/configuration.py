@@ -17,7 +17,7 @@ from ...algorithmprovider.extenders import ExtenderConfig
 from ...api.objects.integers import Int32
 from ...api.reading.derive import UNREAD, Field, Override, Schema
 from ...api.reading.documents import PathLike, read_documents
-from ...api.reading.fields import Mismatch, entries, record
+from ...api.reading.fields import Mismatch, entries, record, shown
 from ...api.reading.schema import TYPE_META
 from ...api.reading.shapes import Shape, named, unknown_fields
 from ...core.release import Gates
@@ -249,6 +249,8 @@ def load_configuration(path: PathLike, gates: Mapping[str, bool] | str | None = 
         raise PolicyError(str(error)) from None
     if len(documents) != 1:
         raise PolicyError(f"{Path(str(path))}: got {len(documents)} documents, wanted one {KIND}")
+    if repeated := documents[0].repeated:
+        raise PolicyError(f"{path}: strict decoding error: {', '.join(f'duplicate field {shown(field)}' for field in repeated)}")
     try:
         return read_configuration(documents[0].data, gates)
     except PolicyError as error:

@@ -22,7 +22,7 @@ from ..status import Code, Status, error
 from .state import FrameworkCycle
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class BindingSteps:
     """The steps of the binding cycle. *pod* is the assumed pod, with its node set. Each returns why it failed, or None on success."""
 
@@ -85,7 +85,7 @@ def _error(status: Status, point: str, plugin: Named) -> Status:
     return error(f'running {point} plugin "{plugin.name}": {status.message}')
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class FrameworkBinding:
     """The binding cycle of an engine with profiles.
 

@@ -13,7 +13,7 @@ from ..status import Status
 from .diagnosis import Diagnosis
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class FrameworkDetails(Details):
     """The details of every decision, and the diagnosis of the nodes that do not fit."""
 
@@ -34,6 +34,9 @@ class FrameworkDetails(Details):
         found |= dict.fromkeys(row for row in self.diagnosis.order.tolist() if self.names[row] in statuses)
         return list(found)
 
+    def has_visited(self, row: int) -> bool:
+        return super().has_visited(row) or self.diagnosis.status_of(row) is not None
+
     @property
     def outside(self) -> Rows:
         return self.diagnosis.excluded
@@ -48,8 +51,13 @@ class FrameworkDetails(Details):
             self._statuses = self.diagnosis.statuses()
         return self._statuses
 
+    def refusals(self) -> dict[int, Refusal]:
+        known: dict[Refusal, Refusal] = {}
+        found = ((row, self.refusal(row)) for row in range(len(self.names)))
+        return {row: known.setdefault(refusal, refusal) for row, refusal in found if refusal is not None}
+
     def refusal(self, row: int) -> Refusal | None:
-        status = self.statuses.get(self.names[row])
+        status = self.diagnosis.status_of(row)
         if status is None:
             if self.search is None or self.search.verdict.fits[row]:
                 return None

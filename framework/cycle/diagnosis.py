@@ -18,7 +18,7 @@ EXTENDER = "Extender"
 """The name that upstream lists among the plugins when an extender rejected nodes."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Diagnosis:
     """Why nodes were rejected in one cycle; rows are those of the table at that time."""
 
@@ -75,6 +75,16 @@ class Diagnosis:
         for name, texts in self.extender_reasons.items():
             found[name] = Status(Code.UNSCHEDULABLE, tuple(texts), EXTENDER)
         return found
+
+    def status_of(self, row: int) -> Status | None:
+        """What ``statuses`` has for the node of *row*; cheaper than to list them all."""
+        if self.rejected is not None:
+            return self.rejected if (self.order == row).any() else None
+        if self.names[row] in self.extender_reasons:
+            return Status(Code.UNSCHEDULABLE, tuple(self.extender_reasons[self.names[row]]), EXTENDER)
+        if self.search is not None and (self.failed_rows == row).any():
+            return self.status(row)
+        return unresolvable(FILTERED_OUT) if (self.excluded == row).any() else None
 
     def status(self, row: int) -> Status:
         """The status of a row that a filter rejects, whether the search visited it or not."""

@@ -53,7 +53,7 @@ def _is_leaving(pod: Pod, by_condition: bool) -> bool:
     return first is not None and first.status == "True" and first.reason == "PreemptionByScheduler"
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Evaluator:
     """One attempt at preemption. With shortlists it ends early as upstream does, starting at the first node; else each is tried."""
 

@@ -15,7 +15,7 @@ from .prefilter import ask_once
 from .state import FrameworkCycle
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class PluginCheck:
     """Why the quick path cannot be taken for a pod of the profile, as far as PreFilter and PreScore are concerned."""
 

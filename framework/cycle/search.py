@@ -21,7 +21,7 @@ NO_NODE_LEFT = "no node of the cluster is among those that PreFilter plugins nam
 """Upstream: the original divides by zero here and crashes."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Found:
     """The result of a search: the feasible rows in order, and where the next search starts."""
 

@@ -32,7 +32,7 @@ class PreFilterResult:
     node_names: frozenset[str] | None = None
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class PostFilterResult:
     """What a PostFilter plugin came to. ``nominated``: the node that the pod is to wait for, "" for none any more, None: as before."""
 
@@ -56,7 +56,7 @@ class PostFilterContext:
     layout: PodLayout
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class FrameworkCycle(Cycle):
     """A cycle of the framework. A plugin keeps its state in ``notes``: upstream's CycleState."""
 

@@ -17,7 +17,7 @@ from ...core.pods.template import Port, Template, Templates
 from ...core.release import Requests
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Admission:
     """One node as the cache has it; call it with a pod."""
 

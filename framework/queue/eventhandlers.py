@@ -24,7 +24,7 @@ from .queue import FrameworkQueue, registrations
 ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class FrameworkEvents(EventRouter):
     """Delivers events to an engine of the framework and its queue; pods of any of its profiles are queued."""
 

@@ -20,7 +20,7 @@ Registrations = Sequence[tuple[str, ClusterEvent]]
 """(plugin, an event that may let the pods fit that it rejected)."""
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class FrameworkQueue(QueueBase):
     """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`, which says what the shared methods do.
 

@@ -6,7 +6,6 @@ Only the loop is timed. Reading, decoding and feeding the cluster before it, and
 from __future__ import annotations
 
 import gc
-import gzip
 import io
 import json
 import sys
@@ -18,7 +17,8 @@ from typing import IO, Any
 import attrs
 import numpy as np
 
-from ...api.reading.documents import read_documents
+from ...api.reading.documents import parsed, read_documents
+from ...api.reading.formats.files import read_file
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
@@ -56,14 +56,11 @@ def _waits(item: Mapping[str, Any]) -> bool:
 def read_hosts(path: Path, release: str) -> tuple[list[str], list[str | None]]:
     """Pods and the hosts that they should get: ``{"pods": [...], "hosts": [...]}``, or hosts by release."""
     try:
-        content = path.read_bytes()
-        document = json.loads(gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content)
+        (document,) = parsed(read_file(str(path)), str(path))
         hosts = document["hosts"]
         pods = [name if "/" in name else f"/{name}" for name in document["pods"]]
         return pods, hosts[release] if isinstance(hosts, dict) else hosts
-    except OSError as error:
-        raise ManifestError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
-    except (ValueError, KeyError, TypeError, EOFError):
+    except (ValueError, KeyError, TypeError):
         raise ManifestError(f'{path}: got no hosts of {release}, wanted {{"pods": [...], "hosts": [...]}}') from None
 
 

@@ -12,10 +12,14 @@ from ...core.decision.decision import Decision
 from .contestants import Contestant
 from .rowmaps import RowMap
 
-SAME, AMONG_BEST, DIFFERENT = "same", "among the best", "different"
-VERDICTS = (SAME, AMONG_BEST, DIFFERENT)
-"""Of a cycle, as the first contestant sees it. ``same``: the same node, or the same victims on the same node. ``among the best``: another
-node, which the first one scores as high as its own, so that it could have taken it as well. ``different``: all else."""
+SAME, AMONG_BEST, DIFFERENT, HELD_BACK = "same", "among the best", "different", "held back"
+VERDICTS = (SAME, AMONG_BEST, DIFFERENT, HELD_BACK)
+"""Of a cycle, as the first contestant sees it.
+
+``same``: the same node, or the same victims on the same node. ``among the best``: another node, which the first one scores as high as its
+own, so that it could have taken it as well. ``held back``: one of the two does not try the pod, for its scheduling gates. ``different``:
+all else.
+"""
 Decided = tuple[str | None, str | None, tuple[str, ...]]
 
 
@@ -29,7 +33,7 @@ def decided(decision: Decision) -> Decided:
 
 def fitting(decision: Decision) -> Rows:
     """intp[k]: the rows that fit, ascending, each once; *decision* must have kept its details."""
-    return np.unique(decision.details.feasible_rows) if decision.details is not None else np.zeros(0, np.intp)
+    return np.unique(decision.details.feasible_rows)
 
 
 def best(decision: Decision) -> Rows:
@@ -69,13 +73,18 @@ class Agreement:
     def add(self, one: Decision, other: Decision) -> str:
         """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
         ours, theirs = best(one), best(other)
-        found = SAME if decided(one) == decided(other) else self._unlike(one, other, ours, theirs)
+        found = self._verdict(one, other, ours, theirs)
         self.counts[found] += 1
         self.same_fitting += np.array_equal(fitting(one), np.sort(self._map.of_first(fitting(other))))
         mapped = np.sort(self._map.of_first(theirs))
         self.same_best += np.array_equal(ours, mapped)
         self.best_within += bool(np.isin(mapped, ours).all()) and bool(len(ours)) == bool(len(mapped))
         return found
+
+    def _verdict(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> str:
+        if one.is_gated != other.is_gated:
+            return HELD_BACK
+        return SAME if decided(one) == decided(other) else self._unlike(one, other, ours, theirs)
 
     def _unlike(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> str:
         found = AMONG_BEST if _holds(self.first, ours, other.host) else DIFFERENT
@@ -86,7 +95,8 @@ class Agreement:
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        counts = {"same": self.counts[SAME], "amongBest": self.counts[AMONG_BEST], "different": self.counts[DIFFERENT]}
+        names = {"same": SAME, "amongBest": AMONG_BEST, "different": DIFFERENT, "heldBack": HELD_BACK}
+        counts = {name: self.counts[verdict] for name, verdict in names.items()}
         split = {"equalForBoth": self.equal_for_both, "equalForSecondAlone": self.equal_for_second}
         sets = {"sameFeasible": self.same_fitting, "sameBest": self.same_best, "bestWithin": self.best_within}
         return {"cycles": sum(self.counts.values()), **counts, **split, **sets}

@@ -12,7 +12,7 @@ from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, NodeView
 from .ruleequivalents import subjects
 
 PREDICATE, SCORE, TIE, SAMPLING = "predicate", "score", "tie", "sampling"
-PREEMPTION, ERROR = "preemption", "error"
+PREEMPTION, ERROR, GATED = "preemption", "error", "gated"
 KINDS: Mapping[str, str] = {
     PREDICATE: "one turns a node down that the other takes",
     SCORE: "both nodes fit in both, but another one scores best",
@@ -20,6 +20,7 @@ KINDS: Mapping[str, str] = {
     SAMPLING: "one did not look at the node that the other takes",
     PREEMPTION: "neither finds a node, and they make room differently",
     ERROR: "one could not answer",
+    GATED: "one holds the pod back for its scheduling gates, and the other tries it",
 }
 
 
@@ -39,6 +40,23 @@ class Cause:
 
 
 @attrs.frozen
+class Leaning:
+    """How many points the rules on one subject give a node more than another, and how many they could; both times weight."""
+
+    points: int = 0
+    most: int = 0
+
+    def __add__(self, other: Leaning) -> Leaning:
+        return Leaning(self.points + other.points, self.most + other.most)
+
+    def text(self, beside: str) -> str:
+        """How far the node is ahead of *beside*."""
+        if not self.points:
+            return f"level with {beside}"
+        return f"{abs(self.points)} of {self.most} {'ahead of' if self.points > 0 else 'behind'} {beside}"
+
+
+@attrs.frozen
 class Judged:
     """A contestant's decision on a pod, and its view of each node in question."""
 
@@ -54,18 +72,22 @@ class Judged:
         """Whether the totals of two nodes that fit differ."""
         return self.views[one].total != self.views[other].total
 
-    def leanings(self, one: str, other: str, beside: Judged) -> dict[str, int]:
-        """Subject -> how many points, times weight, its rules give node *other* more than node *one*; both must be scored."""
+    def leanings(self, one: str, other: str, beside: Judged) -> dict[str, Leaning]:
+        """Subject -> how far its rules prefer node *other* to node *one*; both must be scored."""
         before, after = self.views[one].scores, self.views[other].scores
-        found: dict[str, int] = {}
+        found: dict[str, Leaning] = {}
         rules = (rule for rule, _ in self.contestant.algorithm(self.decision.pod).priorities if rule.name in before and rule.name in after)
         for rule, subject in subjects(rules, beside.views[one].scores).items():
-            found[subject] = found.get(subject, 0) + after[rule].total - before[rule].total
+            most = self.contestant.scale * abs(after[rule].weight)
+            found[subject] = found.get(subject, Leaning()) + Leaning(after[rule].total - before[rule].total, most)
         return found
 
 
 def find_cause(first: Judged, second: Judged) -> Cause:
     """Why *second* decides otherwise than *first*."""
+    gating = next((one for one in (first, second) if one.decision.is_gated), None)
+    if gating is not None:
+        return Cause(GATED, side=gating.contestant.name, text=gating.decision.error or "")
     erring = next((one for one in (first, second) if one.host is None and not one.decision.is_fit_error), None)
     if erring is not None:
         return Cause(ERROR, side=erring.contestant.name, text=erring.decision.error or "")
@@ -88,17 +110,14 @@ def _tipped(first: Judged, second: Judged) -> Cause:
         return Cause(PREEMPTION if one == other else TIE, node=other)
     before, after = first.leanings(one, other, second), second.leanings(one, other, first)
     scales = first.contestant.scale, second.contestant.scale
-    gains = {subject: after.get(subject, 0) / scales[1] - before.get(subject, 0) / scales[0] for subject in {**after, **before}}
+    level = Leaning()
+    gains = {
+        subject: after.get(subject, level).points / scales[1] - before.get(subject, level).points / scales[0]
+        for subject in {**after, **before}
+    }
     rule = max(gains, key=lambda subject: gains[subject], default=None)
     if rule is None:
         return Cause(SCORE, None, second.contestant.name, other)
-    told = _stands(after.get(rule, 0), scales[1], one), _stands(before.get(rule, 0), scales[0], "it")
+    told = after.get(rule, level).text(one), before.get(rule, level).text("it")
     text = f"puts {other} {told[0]} in {second.contestant.name}, {told[1]} in {first.contestant.name}"
     return Cause(SCORE, rule, second.contestant.name, other, text)
-
-
-def _stands(points: int, scale: int, beside: str) -> str:
-    """How far a node is ahead of another by a rule's points, of *scale* times weight."""
-    if not points:
-        return f"level with {beside}"
-    return f"{abs(points)} of {scale} {'ahead of' if points > 0 else 'behind'} {beside}"

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import Pod
-from ...core.decision.decision import Decision
+from ...core.decision.decision import Decision, no_details
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
 from ..fragmentation import fragmentation
@@ -21,10 +21,7 @@ from .agreement import SAME, Agreement, decided
 from .causes import SCORE, Cause, Judged, find_cause
 from .contestants import Contestant
 from .correlation import Correlation
-
-FREE, LOCKED = "free", "locked"
-MODES = (FREE, LOCKED)
-"""``free``: each goes its own way; ``locked``: all decide on the same state each time, and only the first one's decisions take effect."""
+from .modes import LOCKED, MODES
 
 
 @attrs.frozen
@@ -39,7 +36,7 @@ class Difference:
     causes: Mapping[str, Cause]
     """For each that decides otherwise than the first."""
     verdicts: Mapping[str, str]
-    """For the same ones: :data:`~kubeclassic.simulation.compare.agreement.AMONG_BEST` or ``DIFFERENT``."""
+    """For the same ones: one of :data:`~kubeclassic.simulation.compare.agreement.VERDICTS` but ``SAME``."""
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
@@ -51,11 +48,11 @@ class Difference:
     def _decision(one: Judged) -> dict[str, Any]:
         host, room, victims = decided(one.decision)
         found = {"host": host, "error": one.decision.error, "roomOn": room, "victims": list(victims)}
-        return found | {"nodes": [view.record() for view in one.views.values()]}
+        return {**found, "gated": one.decision.is_gated, "nodes": [view.record() for view in one.views.values()]}
 
     def lean(self) -> Difference:
         """The same without the arrays behind the decisions."""
-        judged = {name: attrs.evolve(one, decision=attrs.evolve(one.decision, details=None)) for name, one in self.judged.items()}
+        judged = {name: attrs.evolve(one, decision=attrs.evolve(one.decision, details=no_details())) for name, one in self.judged.items()}
         return attrs.evolve(self, judged=judged)
 
 
@@ -106,19 +103,32 @@ class Comparison:
         """The first contestant and another one: where each pod is at the end."""
         first, second = self.contestants[0].simulation.outcomes, contestant.simulation.outcomes
         pairs = {key: (first[key].host, second[key].host) for key in first if key in second}
-        unlike = {key: hosts for key, hosts in pairs.items() if hosts[0] != hosts[1]}
+        gated = [key for key in pairs if first[key].is_gated != second[key].is_gated]
+        held = {key: pairs[key] for key in gated if pairs[key] != (None, None)}
+        unlike = {key: hosts for key, hosts in pairs.items() if hosts[0] != hosts[1] and key not in held}
         return {
             "first": self.contestants[0].name,
             "second": contestant.name,
-            "alike": len(pairs) - len(unlike),
+            "alike": len(pairs) - len(unlike) - len(held),
             "elsewhere": [_moved(key, hosts) for key, hosts in unlike.items() if None not in hosts],
             "firstAlone": [_moved(key, hosts) for key, hosts in unlike.items() if hosts[1] is None],
             "secondAlone": [_moved(key, hosts) for key, hosts in unlike.items() if hosts[0] is None],
+            "heldBack": [_moved(key, hosts) for key, hosts in held.items()],
+            "firstDifference": self._first_difference(contestant.name),
             "differingCycles": sum(contestant.name in difference.causes for difference in self.differences),
             "agreement": self.agreements[contestant.name].record(),
             "causes": self._causes(contestant.name),
             "correlation": self.correlations[contestant.name].record(),
         }
+
+    def _first_difference(self, name: str) -> dict[str, Any] | None:
+        """The first cycle in which both decide on the same state and not the same; in mode free all later ones may follow from it."""
+        found = next((difference for difference in self.differences if name in difference.causes), None)
+        if found is None:
+            return None
+        hosts = {side: found.judged[one].host for side, one in (("first", self.contestants[0].name), ("second", name))}
+        told = {"verdict": found.verdicts[name], "cause": found.causes[name].record()}
+        return {"pod": found.pod, "cycle": found.cycle, "retry": found.retry, **hosts, **told}
 
     def _causes(self, name: str) -> list[dict[str, Any]]:
         """How often each cause came with each verdict, the most frequent first."""
@@ -136,7 +146,7 @@ def compare(
     scenario: Scenario,
     engines: Mapping[str, Engine],
     *,
-    mode: str = FREE,
+    mode: str = LOCKED,
     order: str = "input",
     texts: Mapping[str, str] | None = None,
     following: Callable[[Iterator[None], int], Iterator[None]] = lambda steps, total: steps,

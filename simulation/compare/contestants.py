@@ -97,7 +97,7 @@ class Contestant:
     def view(self, decision: Decision, node: str) -> NodeView:
         """How the cycle of *decision* judged *node*; call it before the next cycle."""
         details, row = decision.details, self.engine.table.row_of.get(node)
-        if details is None or row is None:
+        if row is None:
             return NodeView(node, UNKNOWN)
         if row in details.feasible_rows:
             return self._fitting(decision.pod, details, node, row)
@@ -113,7 +113,7 @@ class Contestant:
 
     @staticmethod
     def _unfit(details: Details, node: str, row: int) -> NodeView:
-        if row not in details.visited and node not in details.extender_reasons:
+        if not details.has_visited(row) and node not in details.extender_reasons:
             return NodeView(node, UNKNOWN if details.search is None else NOT_VISITED)
         refusal = details.refusal(row)
         if refusal is None or not refusal.reasons:

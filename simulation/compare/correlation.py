@@ -62,7 +62,7 @@ class Correlation:
 
     def add(self, one: Decision, other: Decision) -> None:
         """Count one cycle, before the next one begins."""
-        if one.details is None or other.details is None or one.details.ranking is None or other.details.ranking is None:
+        if one.details.ranking is None or other.details.ranking is None:
             return
         rows = self._map.of_first(other.details.feasible_rows)
         _, at, there = np.intersect1d(one.details.feasible_rows, rows, return_indices=True)
@@ -94,7 +94,7 @@ class Correlation:
 
 def _by_subject(contestant: Contestant, decision: Decision, others: set[str], at: Rows) -> tuple[dict[str, Floats], dict[str, list[str]]]:
     """Subject -> weighted scores of the chosen nodes, and the rules that they come from."""
-    ranking = decision.details.ranking if decision.details is not None else None
+    ranking = decision.details.ranking
     assert ranking is not None
     names, found = dict[str, list[str]](), dict[str, Floats]()
     weighed = contestant.algorithm(decision.pod).priorities

@@ -15,8 +15,9 @@ from ...core.release import Release
 from ...framework.building import build_engine
 from ...framework.config.configuration import read_configuration
 from ..scenario import Scenario
-from .agreement import DIFFERENT
-from .compare import LOCKED, Comparison, compare
+from .agreement import DIFFERENT, HELD_BACK
+from .compare import Comparison, compare
+from .modes import LOCKED
 
 POLICY, PROFILE = "policy", "profile"
 """The names of the two contestants."""
@@ -32,6 +33,7 @@ class Check:
     release: Release
     config: KubeSchedulerConfiguration
     profile: Mapping[str, Any]
+    max_pd_vols: int | None = None
 
     def old(self) -> Engine:
         """The old release, looking at all nodes."""
@@ -41,12 +43,13 @@ class Check:
             resolve(
                 self.release, gates=config.gates, policy=self.policy, hard_pod_affinity_weight=config.hard_pod_affinity_weight,
                 percentage=EVERY_NODE, preemption=not config.disable_preemption, **settings,
-            )
+            ),
+            max_pd_vols=self.max_pd_vols,
         )  # fmt: skip
 
     def new(self) -> Engine:
         """The framework with the profile, looking at all nodes."""
-        return build_engine(read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}))
+        return build_engine(read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}), max_pd_vols=self.max_pd_vols)
 
     def on(
         self, scenario: Scenario, *, order: str = "input", following: Callable[[Iterator[None], int], Iterator[None]] | None = None
@@ -60,4 +63,5 @@ class Check:
 
 def agrees(comparison: Comparison) -> bool:
     """Whether each decision of the profile is the same, or another node that the old release scores as high."""
-    return not comparison.agreements[PROFILE].counts[DIFFERENT]
+    counts = comparison.agreements[PROFILE].counts
+    return not counts[DIFFERENT] and not counts[HELD_BACK]

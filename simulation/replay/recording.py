@@ -9,10 +9,10 @@ from typing import Any
 
 import attrs
 
+from ...framework.parts import named_parts, plugin_states, restore_plugins
 from .checkpoint import Checkpoint, Header, load, save
 from .journal import Record
 from .outputs import GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
-from .pickling import named_parts, plugin_states, restore_plugins
 from .replay import Replay
 from .series import Series, columns
 

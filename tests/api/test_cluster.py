@@ -71,7 +71,7 @@ class TestWhatIsThere:
         lines = [json.dumps(found) for found in (manifest("Ingress", "i"), pod("p", priorityClassName="x"))]
         cluster = Cluster.load("-", stdin=io.StringIO("\n".join(lines)))
         assert (cluster.objects, cluster.passed_over) == ((), {"not admitted": 1, "of kind Ingress": 1})
-        assert cluster.warnings == ("Pod default/p: not admitted: no PriorityClass with name x was found",)
+        assert tuple(map(str, cluster.warnings)) == ("Pod default/p: not admitted: no PriorityClass with name x was found",)
 
     def test_api_defaults(self) -> None:
         """Objects get the API server's defaults, whether given as manifests or as values; without *defaults* they stay as they are."""

@@ -12,7 +12,8 @@ import pytest
 
 from kubeclassic.api.load import Loaded, load
 from kubeclassic.api.objects import LabelSelector, Map, Node, Pod, ReplicaSet, ReplicationController
-from kubeclassic.api.reading import documents
+from kubeclassic.api.reading.formats import jsonvalues
+from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
 
 NODE: dict[str, Any] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
@@ -99,7 +100,7 @@ class TestFormats:
             calls.append(content)
             return json.loads(content)
 
-        monkeypatch.setattr(documents, "_fast_json", lambda: quick)
+        monkeypatch.setattr(jsonvalues, "fast_json", lambda: (quick, lambda value: json.dumps(value).encode()))
         assert names(load(written(tmp_path, "a.json", json.dumps(NODE)))) == ["Node n1"]
         assert names(load(written(tmp_path, "b.jsonl", f"{json.dumps(NODE)}\n{json.dumps(POD)}"))) == ["Node n1", "Pod default/p1"]
         assert len(calls) == 2
@@ -200,7 +201,7 @@ class TestWhatIsKept:
         loaded = load(written(tmp_path, "a.json", json.dumps(twice)))
         assert names(loaded) == ["Pod default/p1", "Node n1"]
         assert loaded.of(Pod)[0].spec.node_name == "n1"
-        assert loaded.warnings == (f"{tmp_path}/a.json, document 3 (Pod p1): Pod default/p1 was given before, the last one counts",)
+        assert loaded.warnings == (Notice(f"{tmp_path}/a.json, document 3 (Pod p1)", "was given before, the last one counts"),)
 
     def test_a_node_stands_there_once(self, tmp_path: Path) -> None:
         """Two nodes of one name are refused, as nobody can tell which of them is meant."""
@@ -233,7 +234,7 @@ class TestWhatIsKept:
         written(tmp_path, "values.yaml", "replicas: 3")
         written(tmp_path, "n.json", json.dumps(NODE))
         loaded = load(tmp_path)
-        assert (names(loaded), loaded.warnings) == (["Node n1"], (f"{tmp_path}/values.yaml, document 1: no kind, passed over",))
+        assert (names(loaded), loaded.warnings) == (["Node n1"], (Notice(f"{tmp_path}/values.yaml, document 1", "no kind, passed over"),))
 
     def test_selectors_from_templates(self, tmp_path: Path) -> None:
         """Controllers of kinds and versions that allow it take their selector from the template's labels."""

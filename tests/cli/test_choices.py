@@ -11,6 +11,7 @@ from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.simulation.bench.cases import FORMS
+from kubeclassic.simulation.compare.modes import LOCKED, MODES
 from kubeclassic.simulation.conform import WITHOUT
 from kubeclassic.simulation.order import ORDERS
 
@@ -25,6 +26,8 @@ from kubeclassic.simulation.order import ORDERS
         (choices.CASE_KINDS, tuple(FORMS)),
         (choices.WITHOUT, WITHOUT),
         (choices.DEVIATIONS, tuple(DEVIATIONS)),
+        (choices.LOCKED, LOCKED),
+        (choices.MODES, MODES),
         (choices.KIND, KIND),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.configurations import KEYS, Wanted
-from kubeclassic.cli.report.compare_html import comparison_html
+from kubeclassic.cli.report.comparison.page import comparison_html
 from kubeclassic.exceptions import UnknownNameError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,7 +102,7 @@ class TestConfigurations:
         assert "MostRequestedPriority" in [priority.name for priority, _ in packing.algorithm.priorities]
         with pytest.raises(UnknownNameError):
             Wanted.parse("a", "seed=1")
-        assert len(KEYS) == 8
+        assert len(KEYS) == 10
 
 
 def told(html: str) -> dict[str, str]:
@@ -181,7 +181,9 @@ class TestPage:
                     wanted += [f"configurations.{place}.fragmentation.{fragments}"] if usage["resource"] != "pods" else []
         assert set(wanted) <= told(html).keys()
         count = f"{len(record['differences'])} of {record['cycles']} decisions differ"
-        assert f"<h1>{count}</h1>" in html
+        first = f"The first difference: {record['differences'][0]['pod']}"
+        assert f"<h1>{count if ending == 1 else first}</h1>" in html
+        assert count in html
 
     def test_the_pictures(self, both: tuple[dict[str, Any], str]) -> None:
         """Columns say how many nodes are how full, one picture a resource that is asked for."""

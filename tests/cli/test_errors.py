@@ -208,7 +208,7 @@ def test_a_pod_on_an_unknown_node_is_a_warning(folder: Path, capsys: pytest.Capt
     """A pod bound to a node that was not given is warned of and tolerated, as upstream does."""
     (folder / "orphan.yaml").write_text(f"{NODE}---\n{POD}spec: {{nodeName: gone}}\n", encoding="utf-8")
     assert run(["simulate", "orphan.yaml"]) == 0
-    assert "warning: Pod default/web: spec.nodeName: got gone, which is no node that was given\n" in capsys.readouterr().err
+    assert "warning: Pod default/web on gone: its node is not in the input\n" in capsys.readouterr().err
 
 
 def test_an_ambiguous_pod_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

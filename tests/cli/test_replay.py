@@ -91,7 +91,7 @@ class TestResults:
         """The exit status is 1 where a pod waits to the end."""
         (folder / "in.yaml").write_text(NODE + pod("one", cpu=3))
         assert run(["replay", "in.yaml"]) == 1
-        assert "1 pod still waiting" in capsys.readouterr().err
+        assert "1 pod still waits" in capsys.readouterr().err
 
     def test_help_teaches(self, capsys: pytest.CaptureFixture[str]) -> None:
         """The help says what goes in, what comes out, and gives examples."""

@@ -99,6 +99,13 @@ class TestWeights:
         """The highest possible total must fit int64."""
         assert refusal({"score": enabled(NodeAffinity=2**63 // 100)}) == "total score of Score plugins could overflow"
 
+    def test_a_weight_after_a_negative_one(self) -> None:
+        """After a negative weight the original's check wraps around and refuses the next plugin; the last one may be negative."""
+        alone = {"multiPoint": {"disabled": [{"name": "*"}]}, "score": enabled(NodeAffinity=2, TaintToleration=-1)}
+        points = {"queueSort": enabled("PrioritySort"), "bind": enabled("DefaultBinder")}
+        assert profile_of({"plugins": {**alone, **points}}).weights == {"NodeAffinity": 2, "TaintToleration": -1}
+        assert refusal({"score": enabled(NodeAffinity=-1, TaintToleration=1)}) == "total score of Score plugins could overflow"
+
 
 class TestRefusals:
     def test_unknown_plugin(self) -> None:

@@ -13,12 +13,10 @@ from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import Predicate
 from kubeclassic.predicates.volumecounts import (
-    ENVIRONMENT,
     max_azure_disk_volume_count,
     max_cinder_volume_count,
     max_ebs_volume_count,
     max_gce_pd_volume_count,
-    volume_limit_of,
 )
 from tests.reference import volumecounts as naive
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
@@ -72,22 +70,16 @@ class TestLimits:
             answer = ask(max_ebs_volume_count, user("p", *(ebs(i) for i in range(count))), node("n", labels=labels))
             assert answer == {"n": [] if count == limit else EXCEEDED}
 
-    def test_a_nodes_own_limit_counts_before_all_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What allocatable says stands, 0 too, unless gate AttachVolumeLimit is off; then the environment, then the type."""
-        monkeypatch.setenv(ENVIRONMENT, "2")
+    def test_a_nodes_own_limit_counts_before_all_others(self) -> None:
+        """What allocatable says stands, 0 too, unless gate AttachVolumeLimit is off; then the limit for all nodes, then the type."""
         nodes = [limited("zero", 0), limited("three", 3), node("none")]
         disks = [ebs(i) for i in range(3)]
-        assert ask(max_ebs_volume_count, user("p", *disks), *nodes) == {"zero": EXCEEDED, "three": [], "none": EXCEEDED}
-        assert ask(max_ebs_volume_count, user("p", *disks[:2]), *nodes, gates={"AttachVolumeLimit": False}) == {
+        assert ask(max_ebs_volume_count, user("p", *disks), *nodes, max_pd_vols=2) == {"zero": EXCEEDED, "three": [], "none": EXCEEDED}
+        assert ask(max_ebs_volume_count, user("p", *disks[:2]), *nodes, max_pd_vols=2, gates={"AttachVolumeLimit": False}) == {
             "zero": [],
             "three": [],
             "none": [],
         }
-
-    @pytest.mark.parametrize(("written", "limit"), [("5", 5), ("+5", 5), ("0", None), ("-1", None), ("x", None), ("", None), ("1.5", None)])
-    def test_the_environment_counts_where_it_is_a_number(self, written: str, limit: int | None) -> None:
-        """KUBE_MAX_PD_VOLS must be a whole number above 0."""
-        assert volume_limit_of({ENVIRONMENT: written}) == limit
 
 
 class TestCounting:

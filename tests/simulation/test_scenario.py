@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.api.objects import Node, Pod
+from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 
@@ -61,7 +62,7 @@ class TestPods:
     def test_an_unknown_node_is_warned_of(self, tmp_path: Path) -> None:
         """A pod on a node that was not given stays, with a warning."""
         found = scenario(tmp_path, pod("orphan", nodeName="gone"))
-        assert found.warnings == ("Pod default/orphan: spec.nodeName: got gone, which is no node that was given",)
+        assert found.warnings == (Notice("Pod default/orphan on gone", "its node is not in the input"),)
         assert [item.name for item in found.objects] == ["a", "orphan"]
 
     def test_unknown_kinds_are_counted(self, tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ class TestAdmission:
         found = scenario(tmp_path, pod("p", priorityClassName="nope"))
         assert waiting(found) == []
         assert found.passed_over == {"not admitted": 1}
-        assert found.warnings == ("Pod default/p: not admitted: no PriorityClass with name nope was found",)
+        assert found.warnings == (Notice("Pod default/p", "not admitted: no PriorityClass with name nope was found"),)
 
     def test_without_defaults_nothing_is_admitted(self, tmp_path: Path) -> None:
         """Objects are taken as they stand, class or no class."""

@@ -337,7 +337,7 @@ class TestSummary:
         run(["replay", "one.yaml"])
         told = capsys.readouterr().err
         assert "1 node at the end\n1 pod arrived, " in told
-        assert "1 pod still waiting, " in told
+        assert "1 pod still waits, " in told
 
     def test_units_are_those_of_people(self, told: Any) -> None:
         """Sums are cores and binary units, and the columns say which nodes they are of."""

@@ -20,6 +20,7 @@ from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.reading.decode import decode
 from ....api.reading.documents import Document, read_documents
+from ....api.reading.notices import Notice
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from . import openb
@@ -37,6 +38,10 @@ class Choice:
     reading: Reading = AS_GIVEN
     compress: float = 1.0
     """All times are divided by this."""
+    cron_jobs: bool = False
+    """Make the pods of one Job of each CronJob."""
+    priorities: bool = True
+    """Gate PodPriority is on."""
     defaults: bool = True
     """Complete and admit objects as the API server would."""
     scheduler_names: frozenset[str] = frozenset([DEFAULT_SCHEDULER])
@@ -54,18 +59,31 @@ class Inputs:
     origin: float = 0.0
     """The clock's 0 in seconds since 1970."""
     passed_over: Mapping[str, int] = attrs.field(factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
     config_maps: ConfigMaps = attrs.field(factory=dict)
     digest: str = ""
     """A hash of the bytes of all files."""
 
+    @property
+    def objects(self) -> list[KubeObject]:
+        """The objects that are there at the beginning or come later, each once."""
+        there = {(event.item.kind, event.item.key): event.item for event in self.events if event.verb != DELETE}
+        return list(there.values())
 
-def read_inputs(paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice(), stdin: IO[bytes] | None = None) -> Inputs:
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes among them."""
+        return [item for item in self.objects if isinstance(item, Node)]
+
+
+def read_inputs(
+    paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice(), stdin: IO[bytes] | None = None, objects: Iterable[KubeObject] = ()
+) -> Inputs:
     """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-`` for standard input.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    *objects* are there like those in manifests, but do not count for the digest. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
-    reader = _Reader(choice, stdin)
+    reader = _Reader(choice, stdin, tuple(objects))
     for path in paths:
         reader.sort(os.fspath(path))
     return reader.inputs()
@@ -75,6 +93,7 @@ def read_inputs(paths: Sequence[str | os.PathLike[str]], choice: Choice = Choice
 class _Reader:
     choice: Choice
     stdin: IO[bytes] | None
+    given: tuple[KubeObject, ...] = ()
     manifests: list[str] = attrs.field(factory=list)
     tables: dict[str, str] = attrs.field(factory=dict)
     """openb's files, by what they list: nodes or pods."""
@@ -82,7 +101,7 @@ class _Reader:
     operations: list[Operation] = attrs.field(factory=list)
     times: Times = attrs.field(factory=Times)
     passed_over: Counter[str] = attrs.field(factory=Counter)
-    warnings: list[str] = attrs.field(factory=list)
+    warnings: list[Notice] = attrs.field(factory=list)
     config_maps: dict[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     _hash: Any = attrs.field(factory=hashlib.sha256)
     _piped: bytes | None = None
@@ -150,7 +169,9 @@ class _Reader:
         self.passed_over.update({f"of kind {kind}": count for kind, count in loaded.passed_over.items()})
         self.warnings += loaded.warnings
         self.config_maps.update(config_maps([loaded]))
-        objects = [*loaded.objects, *made_by_workloads([loaded], defaults=self.choice.defaults), *self._traced()]
+        made = made_by_workloads([loaded], defaults=self.choice.defaults, cron_jobs=self.choice.cron_jobs)
+        self.warnings += made.notices
+        objects = [*loaded.objects, *self.given, *made.objects, *self._traced()]
         events = self._admitted([*timed(filter(self._takes_part, objects), self.choice.reading, self.times), *self.events])
         events, origin = self._placed(events)
         resources = self._resources(events)
@@ -183,9 +204,9 @@ class _Reader:
         known = [event.item for event in events if isinstance(event.item, PriorityClass | StorageClass)]
         kept = []
         for event in events:
-            found = admit([event.item], known) if event.verb == ADD else None
+            found = admit([event.item], known, priorities=self.choice.priorities) if event.verb == ADD else None
             if found is not None and found.refused:
-                self.warnings.append(f"{event.item.kind} {event.item.key}: not admitted: {found.refused[0][1]}")
+                self.warnings.append(Notice(f"{event.item.kind} {event.item.key}", f"not admitted: {found.refused[0][1]}"))
                 self.passed_over["not admitted"] += 1
             else:
                 kept.append(event if found is None else attrs.evolve(event, item=found.objects[0]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 import pytest
 
-from kubeclassic.api.controlplane.workloads import expand
+from kubeclassic.api.controlplane import workloads as controllers
 from kubeclassic.api.objects import (
     KubeObject,
     Map,
@@ -24,6 +25,16 @@ from kubeclassic.api.objects import (
 )
 from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.exceptions import ManifestError
+
+
+def expand(
+    given: list[dict[str, Any]], nodes: Sequence[Node] = (), pods: Sequence[Pod] = (), claims: Sequence[PersistentVolumeClaim] = (),
+    **options: Any,
+) -> list[KubeObject]:  # fmt: skip
+    """What the controllers of the given workloads would add."""
+    known = controllers.Known(tuple(nodes), tuple(pods), tuple(claims))
+    return list(controllers.expand(given, known, **options).objects)
+
 
 TEMPLATE: dict[str, Any] = {
     "metadata": {"labels": {"app": "web"}},
@@ -238,15 +249,16 @@ class TestJobs:
         assert len(expand([{**workload("Job", **spec), "status": status}])) == made
 
     def test_cron_jobs(self) -> None:
-        """A cron job gives one job's pods, none when suspended or when a job of it is given."""
+        """A cron job gives one job's pods if asked for, none when suspended or when a job of it is given."""
         job = {"spec": {"parallelism": 2, "template": TEMPLATE}}
-        made = pods(expand([workload("CronJob", jobTemplate=job)]))
+        assert expand([workload("CronJob", jobTemplate=job)]) == []
+        made = pods(expand([workload("CronJob", jobTemplate=job)], cron_jobs=True))
         assert names(list(made)) == ["x/web-1-0", "x/web-1-1"]
         assert made[0].metadata.controller is not None
         assert (made[0].metadata.controller.kind, made[0].labels["job-name"]) == ("Job", "web-1")
-        assert expand([workload("CronJob", jobTemplate=job, suspend=True)]) == []
+        assert expand([workload("CronJob", jobTemplate=job, suspend=True)], cron_jobs=True) == []
         running = workload("Job", "web-7", {"kind": "CronJob", "name": "web", "controller": True})
-        assert names(expand([workload("CronJob", jobTemplate=job), running])) == ["x/web-7-0"]
+        assert names(expand([workload("CronJob", jobTemplate=job), running], cron_jobs=True)) == ["x/web-7-0"]
 
 
 class TestErrors:
@@ -263,7 +275,7 @@ class TestErrors:
     def test_errors_say_where(self, given: dict[str, Any], text: str) -> None:
         """A workload that cannot be read is told with kind, name and field."""
         with pytest.raises(ManifestError) as caught:
-            expand([given])
+            expand([given], cron_jobs=True)
         assert str(caught.value) == text
 
     def test_other_kinds_are_passed_over(self) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.cli.report.compare_list import PodList
+from kubeclassic.cli.report.comparison.differences import PodList
 from kubeclassic.core.engine import Engine
-from kubeclassic.simulation.compare.compare import FREE, LOCKED, compare
+from kubeclassic.simulation.compare.compare import compare
+from kubeclassic.simulation.compare.modes import FREE, LOCKED
 from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, pod

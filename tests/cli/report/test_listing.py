@@ -9,7 +9,8 @@ import pytest
 
 from kubeclassic.cli.report.documents import write_rows
 from kubeclassic.cli.report.listing import Sorting, custom_columns, path_of, table_of, value_at, write_csv
-from kubeclassic.cli.report.units import counted, rounded
+from kubeclassic.cli.report.units import rounded
+from kubeclassic.cli.report.words import count_of
 from kubeclassic.exceptions import UnknownNameError
 
 RECORDS: list[dict[str, Any]] = [
@@ -77,4 +78,4 @@ def test_units(resource: str, number: int, text: str) -> None:
 
 def test_counts() -> None:
     """One is singular, none is not."""
-    assert [counted(number, "pod") for number in (0, 1, 2)] == ["0 pods", "1 pod", "2 pods"]
+    assert [count_of(number, "pod") for number in (0, 1, 2)] == ["0 pods", "1 pod", "2 pods"]

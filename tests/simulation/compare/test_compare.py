@@ -10,15 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.cells import first_best
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
 from kubeclassic.exceptions import UnknownNameError
+from kubeclassic.predicates.rule import predicate
 from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, Decided, decided
 from kubeclassic.simulation.compare.causes import ERROR, PREDICATE, SCORE, TIE
-from kubeclassic.simulation.compare.compare import LOCKED, MODES, compare
+from kubeclassic.simulation.compare.compare import compare
+from kubeclassic.simulation.compare.modes import FREE, LOCKED, MODES
 from kubeclassic.simulation.conform import answer_case, find_families, read_items, read_lines
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
 from kubeclassic.simulation.scenario import Scenario
@@ -305,15 +308,17 @@ class TestCauses:
 
     def test_an_error(self) -> None:
         """Where one cannot answer, its message is the cause."""
-        scenario = of(node("a"), pod("p", schedulingGates=[{"name": "later"}]))
-        found = self.cause(scenario, engines("1.16", "1.27"))
+        broken = predicate.each_node("Broken")(lambda pod, nodes, i, cycle: "the rack is on fire")
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, {"catalogue": CATALOGUE.with_(broken)})}
+        found = self.cause(of(node("a"), pod("p")), made)
         assert (found["kind"], found["side"]) == (ERROR, "b")
+        assert "the rack is on fire" in found["text"]
 
     def test_preemption(self) -> None:
         """One makes room where the other does not: that cycle differs, and so does who is placed in the end."""
         there = pod("low", on="a", requests={"cpu": 4}, priority=1)
         made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {"preemption": False})}
-        found = compare(of(node("a"), there, pod("high", requests={"cpu": 4}, priority=9)), made).record()
+        found = compare(of(node("a"), there, pod("high", requests={"cpu": 4}, priority=9)), made, mode=FREE).record()
         (difference,) = found["differences"]
         assert difference["decisions"]["a"]["victims"] == ["default/low"]
         assert found["against"][0]["firstAlone"] == [{"pod": "default/high", "first": "a", "second": None}]

@@ -14,8 +14,9 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
-from kubeclassic.cli.report.compare_html import comparison_html
-from kubeclassic.simulation.compare.compare import FREE, LOCKED, compare
+from kubeclassic.cli.report.comparison.page import comparison_html
+from kubeclassic.simulation.compare.compare import compare
+from kubeclassic.simulation.compare.modes import FREE, LOCKED
 from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.replay.inputs.openb import manifests
 from kubeclassic.simulation.scenario import Scenario

@@ -10,10 +10,11 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.framework.migrate.translation import migrate
-from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, SAME
+from kubeclassic.simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK, SAME
 from kubeclassic.simulation.compare.causes import PREDICATE, SCORE
-from kubeclassic.simulation.compare.compare import LOCKED, Comparison
+from kubeclassic.simulation.compare.compare import Comparison
 from kubeclassic.simulation.compare.migration import POLICY, PROFILE, Check, agrees
+from kubeclassic.simulation.compare.modes import LOCKED
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.deviationtrials import Drawn
 
@@ -65,7 +66,7 @@ class TestCheck:
         """The profile judges on the state that the old release's decisions lead to."""
         found = checked([node("a", "1"), node("b", "1")], [pod(f"p{i}", "600m") for i in range(3)])
         assert found.mode == LOCKED
-        assert found.agreements[PROFILE].counts == {SAME: 3, AMONG_BEST: 0, DIFFERENT: 0}
+        assert found.agreements[PROFILE].counts == {SAME: 3, AMONG_BEST: 0, DIFFERENT: 0, HELD_BACK: 0}
         assert {key: one.host for key, one in found.contestants[0].simulation.outcomes.items()} == {
             "default/p0": "a",
             "default/p1": "b",
@@ -107,7 +108,7 @@ class TestCheck:
         assert verdicts(found) == [(DIFFERENT, "a", "c")]
         cause = found.differences[0].causes[PROFILE]
         assert (cause.kind, cause.rule) == (SCORE, "NodeResourcesFit")
-        assert cause.text == "puts c 270 of 100 ahead of a in profile, 1 of 10 ahead of it in policy"
+        assert cause.text == "puts c 270 of 9000 ahead of a in profile, 1 of 10 ahead of it in policy"
 
     def test_another_of_the_best(self) -> None:
         """Where the old release's coarser scores hold both nodes equal the decision is among the best: neither the same nor different."""

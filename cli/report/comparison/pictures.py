@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
-from ...simulation.compare.compare import LOCKED
-from .compare import ending_configurations, resources
-from .compare_list import colour_of
-from .html import Markup, dot, number, share, table, told, track
+from ....simulation.compare.modes import LOCKED
+from ..html import Markup, dot, number, share, table, told, track
+from .differences import colour_of
+from .text import ending_configurations, resources
 
 Record = dict[str, Any]
 Part = tuple[str, int, str, str]

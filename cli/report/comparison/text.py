@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...simulation.compare.causes import KINDS
-from ...simulation.compare.compare import LOCKED
-from .text import NO_HOST, format_table
-from .units import percent
+from ....simulation.compare.causes import KINDS, SAMPLING
+from ....simulation.compare.modes import LOCKED
+from ..text import NO_HOST, format_table
+from ..units import percent
+from ..words import count_doing, count_of
 
 Record = dict[str, Any]
+GATED_HOST = "<held back>"
+"""In place of a host where the pod was not tried."""
 Table = tuple[list[str], list[list[object]]]
 
 
@@ -20,31 +23,65 @@ def comparison_text(record: Record, most: int | None = None) -> str:
 
 
 def _parts(record: Record, most: int | None) -> Iterator[str]:
-    yield "\n".join([headline(record), *(f"{c['name']}: {c['text'] or c['release']}" for c in record["configurations"])])
+    yield "\n".join([*headline(record), *(f"{c['name']}: {c['text'] or c['release']}" for c in record["configurations"])])
     yield format_table(*count_table(record))
     yield format_table(*use_table(record))
     for against in record["against"]:
-        yield "\n".join([against_line(against), *agreement_lines(against)])
+        yield "\n".join([against_line(against), *agreement_lines(against), *hints(against)])
         if against["causes"]:
             yield format_table(*cause_table(against))
         yield format_table(*correlation_table(against))
     if record["differences"] and most != 0:
         yield format_table(*difference_table(record, most))
+    yield from left_out(record, most)
+
+
+def left_out(record: Record, most: int | None) -> Iterator[str]:
+    """A line on the decisions that a table of *most* at most does not show, if there are any."""
     count = len(record["differences"])
     if most is not None and count > most:
-        yield f"{count - most} more decisions differ; --show {count} lists them, and -o html and -o json show all, with both tables"
+        more = count_doing(count - most, "more decision", "differ")
+        yield f"{more}; --show {count} lists them, and -o html and -o json show all, with both tables"
 
 
-def headline(record: Record) -> str:
-    """The outcome in a sentence."""
-    found = "all decisions are the same" if record["same"] else f"{len(record['differences'])} decisions differ"
-    return f"{record['mode']}: {record['pods']} pods, {record['cycles']} cycles, {found}"
+def headline(record: Record) -> Iterator[str]:
+    """The outcome: how many decisions differ; in mode free the first one that does, as those after it may follow from it."""
+    count, cycles = len(record["differences"]), record["cycles"]
+    tried = f"{record['mode']}: {count_of(record['pods'], 'pod')}, {count_of(cycles, 'cycle')}"
+    if not count:
+        yield f"{tried}, all decisions are the same"
+    elif record["mode"] == LOCKED:
+        yield f"{tried}, {count} decisions differ" if count > 1 else f"{tried}, 1 decision differs"
+    else:
+        yield f"{tried}; the first decision that differs:"
+        yield from (first_line(against) for against in record["against"] if against["firstDifference"])
+        if count > 1:
+            more = "1 more decision differs" if count == 2 else f"{count - 1} more decisions differ"
+            yield f"{more}; as each side has its own cluster, that can follow from the first. --mode locked leaves such out"
+
+
+def first_line(against: Record) -> str:
+    """The first decision in which two configurations differ, in a sentence."""
+    found = against["firstDifference"]
+    hosts = [f"{found[side] or NO_HOST} in {against[side]}" for side in ("first", "second")]
+    return f"  {found['pod']} (cycle {found['cycle']}): {', '.join(hosts)}; {found['verdict']}: {cause_text(found['cause'])}"
+
+
+def hints(against: Record) -> Iterator[str]:
+    """What to try, where the two differ in more than their rules."""
+    sampled = sum(cause["cycles"] for cause in against["causes"] if cause["kind"] == SAMPLING)
+    if sampled:
+        yield (
+            f"{count_of(sampled, 'decision')} of these: the two look at different shares of the nodes;"
+            " with percentage=100 in both configurations each looks at all of them"
+        )
 
 
 def against_line(against: Record) -> str:
     """The pods in a sentence."""
     first, second = against["first"], against["second"]
     alone = f"{len(against['firstAlone'])} placed by {first} alone, {len(against['secondAlone'])} by {second} alone"
+    alone += f", {len(against['heldBack'])} held back by one of them" if against["heldBack"] else ""
     return f"{first} and {second}: {against['alike']} pods alike, {len(against['elsewhere'])} elsewhere, {alone}"
 
 
@@ -59,6 +96,8 @@ def agreement_lines(against: Record) -> Iterator[str]:
         )
     if found["different"]:
         yield f"  {found['different']} different" + (f"; {second} gives both nodes the same score in {alone}" if alone else "")
+    if found["heldBack"]:
+        yield f"  {found['heldBack']} held back: one of the two does not try the pod, for its scheduling gates"
     yield (
         f"  the same nodes fit in {found['sameFeasible']}, the same ones are best in {found['sameBest']};"
         f" whatever the tie-break, {second} takes one of {first}'s best in {found['bestWithin']}"
@@ -68,8 +107,13 @@ def agreement_lines(against: Record) -> Iterator[str]:
 def count_table(record: Record) -> Table:
     """The outcomes of the pods: a column for each configuration."""
     configurations = record["configurations"]
-    names = ("placed", "unschedulable", "evicted")
-    return ["pods", *(c["name"] for c in configurations)], [[name, *(str(c["summary"][name]) for c in configurations)] for name in names]
+    names = {"placed": "placed", "unschedulable": "unschedulable", "gated": "held back", "evicted": "evicted"}
+    rows: list[list[object]] = [
+        [told, *(str(c["summary"][name]) for c in configurations)]
+        for name, told in names.items()
+        if name != "gated" or any(c["summary"][name] for c in configurations)
+    ]
+    return ["pods", *(c["name"] for c in configurations)], rows
 
 
 def ending_configurations(record: Record) -> list[Record]:
@@ -129,6 +173,8 @@ def decision_text(decision: Record | None) -> str:
     """The host, or the node where room is made, or nothing."""
     if decision is None:
         return ""
+    if decision["gated"]:
+        return GATED_HOST
     room = f" (makes room on {decision['roomOn']})" if decision["roomOn"] else ""
     return str(decision["host"] or NO_HOST + room)
 

@@ -8,15 +8,18 @@ from typing import Any
 
 import attrs
 
-from ...simulation.compare.agreement import AMONG_BEST, DIFFERENT
-from ...simulation.compare.compare import LOCKED
-from .compare import cause_text, decision_text
-from .text import NO_HOST
+from ....simulation.compare.agreement import AMONG_BEST, DIFFERENT, HELD_BACK
+from ....simulation.compare.modes import LOCKED
+from ..text import NO_HOST
+from .text import GATED_HOST, cause_text, decision_text
 
 Record = dict[str, Any]
 MOST = 20_000
 """The page has both tables for this many cycles; for the others it has the decisions and the reasons."""
-COLOURS = {AMONG_BEST: "var(--near)", DIFFERENT: "var(--far)", "elsewhere": "var(--near)", "alike in the end": "var(--same)"}
+COLOURS = {
+    AMONG_BEST: "var(--near)", DIFFERENT: "var(--far)", HELD_BACK: "var(--held)", "elsewhere": "var(--near)",
+    "alike in the end": "var(--same)",
+}  # fmt: skip
 KEYS = ("verdict", "kind", "rule", "side")
 
 
@@ -95,7 +98,9 @@ class PodList:
         first, second = self.names[0], self.names[at]
         verdicts = [one["causes"][second]["verdict"] for one in found if second in one["causes"]]
         if self.record["mode"] == LOCKED:
-            name = (DIFFERENT if DIFFERENT in verdicts else AMONG_BEST) if verdicts else None
+            name = next((told for told in (DIFFERENT, HELD_BACK, AMONG_BEST) if told in verdicts), None)
+        elif HELD_BACK in verdicts:
+            name = HELD_BACK
         elif ends[0] != ends[at]:
             name = "elsewhere" if None not in (ends[0], ends[at]) else f"placed by {first if ends[at] is None else second} alone"
         else:
@@ -122,7 +127,7 @@ class PodList:
 
     def _nowhere(self, name: str, found: list[Record]) -> str:
         told = [decision_text(one["decisions"][name]) for one in found if name in one["decisions"]]
-        return told[-1] if told and told[-1].startswith(NO_HOST) else NO_HOST
+        return told[-1] if told and told[-1].startswith((NO_HOST, GATED_HOST)) else NO_HOST
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 

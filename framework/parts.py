@@ -1,13 +1,13 @@
-"""The parts of a scheduler that a checkpoint holds by name only, as the options give them again: algorithm, profiles, plugins."""
+"""The parts of a scheduler that a copy or a checkpoint holds by name only, as the options give them again: algorithm, profiles, plugins."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...core.engine import Engine
-from ...framework.plugin import Plugin
-from ...framework.registry import DEFAULT_REGISTRY
+from ..core.engine import Engine
+from .plugin import Plugin
+from .registry import DEFAULT_REGISTRY
 
 GIVEN = ("args", "handle")
 """What a plugin is constructed with."""

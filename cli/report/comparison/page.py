@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from ...simulation.compare.causes import KINDS
-from ...simulation.compare.compare import LOCKED
-from .compare import correlation_table, use_table
-from .compare_list import COLOURS, MOST, PodList, colour_of
-from .compare_pictures import Part, correlations, endings, stack
-from .html import Markup, data_script, dot, number, page, table, told, track
+from ....simulation.compare.causes import KINDS
+from ....simulation.compare.modes import LOCKED
+from ..html import Markup, data_script, dot, number, page, table, told, track
+from .differences import COLOURS, MOST, PodList, colour_of
+from .pictures import Part, correlations, endings, stack
+from .text import correlation_table, first_line, hints, use_table
 
 Record = dict[str, Any]
-SAME, NEAR, FAR = "var(--same)", "var(--near)", "var(--far)"
+SAME, NEAR, FAR, HELD = "var(--same)", "var(--near)", "var(--far)", "var(--held)"
 MODES = {
     "free": (
         "Each configuration has its own copy of the cluster. A pod that gets another node changes the cluster for the pods after it,"
@@ -45,8 +45,9 @@ def _sections(record: Record) -> Iterator[str]:
 
 def _head(record: Record) -> Iterator[str]:
     differing, first = len(record["differences"]), record["configurations"][0]["name"]
-    found = f"{number(differing)} of {number(record['cycles'])} decisions differ" if differing else "All decisions are the same"
-    yield f"<h1>{found}</h1>"
+    yield f"<h1>{escape(_headline(record))}</h1>"
+    if differing and record["mode"] != LOCKED:
+        yield from _first_differences(record)
     pods, cycles = told("pods", number(record["pods"])), told("cycles", number(record["cycles"]))
     yield f'<p class="soft">{pods} pods, {cycles} cycles, mode {record["mode"]}. {escape(MODES[record["mode"]].format(first=first))}</p>'
     yield f'<ul class="sides">{"".join(_side(at, c) for at, c in enumerate(record["configurations"]))}</ul>'
@@ -58,6 +59,24 @@ def _head(record: Record) -> Iterator[str]:
     yield f'<div class="numbers">{"".join(cards)}</div>'
 
 
+def _headline(record: Record) -> str:
+    """In mode free the first pod that tells the two apart, as all later differences can follow from it."""
+    found = record["differences"]
+    if not found:
+        return "All decisions are the same"
+    if record["mode"] == LOCKED:
+        return f"{number(len(found))} of {number(record['cycles'])} decisions differ"
+    return f"The first difference: {found[0]['pod']}"
+
+
+def _first_differences(record: Record) -> Iterator[str]:
+    for against in record["against"]:
+        if against["firstDifference"]:
+            yield f"<p>{escape(first_line(against))}</p>"
+    differing = f"{number(len(record['differences']))} of {number(record['cycles'])} decisions differ in all"
+    yield f'<p class="soft">{differing}; those after the first can follow from it. --mode locked leaves such differences out.</p>'
+
+
 def _side(at: int, configuration: Record) -> str:
     asked = f" <code>{escape(configuration['text'])}</code>" if configuration["text"] else ""
     return f"<li>{dot(colour_of(at))}<b>{escape(configuration['name'])}</b> {escape(configuration['release'])}{asked}</li>"
@@ -66,6 +85,7 @@ def _side(at: int, configuration: Record) -> str:
 def _placed(at: int, configuration: Record) -> str:
     summary, path = configuration["summary"], f"configurations.{at}.summary"
     rest = ", ".join(f"{told(f'{path}.{key}', number(summary[key]))} {key}" for key in ("unschedulable", "evicted"))
+    rest += f", {told(f'{path}.gated', number(summary['gated']))} held back" if summary["gated"] else ""
     text = f"placed by {escape(configuration['name'])}; {rest}"
     return _number(colour_of(at), told(f"{path}.placed", number(summary["placed"])), text)
 
@@ -89,6 +109,7 @@ def _against(record: Record, at: int, against: Record, pods: PodList) -> Iterato
         yield "<h3>Where pods end</h3>" + stack("pods", _pod_parts(at, against))
     yield "<h3>What is decided</h3>" + stack("decisions", _decision_parts(at, against))
     yield f'<p class="soft">{_sets(at, against)}</p></div>'
+    yield from (f'<p class="card">{escape(hint)}.</p>' for hint in hints(against))
     if against["causes"]:
         yield '<div class="card"><h3>Why decisions differ</h3>' + _causes(at, against, pods) + "</div>"
     yield '<div class="card"><h3>Do the scores correlate?</h3>'
@@ -104,6 +125,7 @@ def _pod_parts(at: int, against: Record) -> list[Part]:
         ("elsewhere", len(against["elsewhere"]), NEAR, f"{path}.elsewhere.length"),
         (f"placed by {first} alone", len(against["firstAlone"]), colour_of(0), f"{path}.firstAlone.length"),
         (f"placed by {second} alone", len(against["secondAlone"]), colour_of(at + 1), f"{path}.secondAlone.length"),
+        *([("held back by one of them", len(against["heldBack"]), HELD, f"{path}.heldBack.length")] if against["heldBack"] else []),
     ]
 
 
@@ -113,6 +135,7 @@ def _decision_parts(at: int, against: Record) -> list[Part]:
         ("the same", found["same"], SAME, f"{path}.same"),
         (f"another node, which {against['first']} scores as high as its own", found["amongBest"], NEAR, f"{path}.amongBest"),
         ("different", found["different"], FAR, f"{path}.different"),
+        *([("held back by one of them", found["heldBack"], HELD, f"{path}.heldBack")] if found["heldBack"] else []),
     ]
 
 

@@ -1,0 +1,73 @@
+"""The manifests of workloads as controllers find them: each has a name, and of two with one name the last counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from ...exceptions import ManifestError
+from ..objects import KINDS
+from ..reading.notices import Notice
+
+Manifest: TypeAlias = Mapping[str, Any]
+Identity: TypeAlias = tuple[str, str, str]
+"""Kind, namespace, name."""
+
+GIVEN_BEFORE = "was given before, the last one counts"
+
+
+@attrs.frozen
+class Manifests:
+    """Workloads, each once, and a notice for each that was given again."""
+
+    each: tuple[Manifest, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def each_once(given: Iterable[Manifest]) -> Manifests:
+    """*given* without those that are given again later; ones with only a ``generateName`` get a number.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both.
+    """
+    found: dict[Identity, Manifest] = {}
+    numbers: Counter[Identity] = Counter()
+    twice: dict[Identity, None] = {}
+    for manifest in given:
+        identity, named = _named(manifest, numbers)
+        if identity in found and identity[0] not in KINDS:  # of kinds that become objects, loading has said so
+            twice[identity] = None
+        found[identity] = named
+    return Manifests(tuple(found.values()), tuple(Notice(_told(identity), GIVEN_BEFORE) for identity in twice))
+
+
+def identity_of(manifest: Manifest) -> Identity:
+    """Kind, namespace and name of a manifest; no name is an empty one."""
+    metadata = _metadata(manifest)
+    namespace, name = (value if isinstance(value, str) else "" for value in (metadata.get("namespace"), metadata.get("name")))
+    return str(manifest.get("kind", "")), namespace or "default", name
+
+
+def _named(manifest: Manifest, numbers: Counter[Identity]) -> tuple[Identity, Manifest]:
+    kind, namespace, name = identity_of(manifest)
+    metadata = _metadata(manifest)
+    prefix = metadata.get("generateName")
+    if not name and isinstance(prefix, str) and prefix:
+        numbers[kind, namespace, prefix] += 1
+        name = f"{prefix}{numbers[kind, namespace, prefix]}"
+        manifest = {**manifest, "metadata": {**metadata, "name": name}}
+    if not name and metadata.get("name") in (None, ""):
+        raise ManifestError(f"{kind}: metadata.name: got nothing, wanted a name")
+    return (kind, namespace, name), manifest
+
+
+def _metadata(manifest: Manifest) -> Mapping[str, Any]:
+    metadata = manifest.get("metadata")
+    return metadata if isinstance(metadata, Mapping) else {}
+
+
+def _told(identity: Identity) -> str:
+    kind, namespace, name = identity
+    return f"{kind} {namespace}/{name}"

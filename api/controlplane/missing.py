@@ -1,0 +1,116 @@
+"""What the input of a whole cluster lacks although it could matter: one notice for each kind of object, only where it could."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from ..objects import (
+    KubeObject,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    PriorityClass,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+    StorageClass,
+)
+from ..reading.notices import Notice
+
+PEERS = {kind.kind: kind for kind in (ReplicaSet, ReplicationController, StatefulSet)}
+"""Kinds of controllers that scheduling reads: it spreads the pods that one of them selects."""
+_BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
+
+NO_OWNER = "its {} is not in the input, so its pods are not spread as those of one owner (kubectl get {})"
+NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
+NO_VOLUME = "its claim's volume is not in the input (kubectl get persistentvolumes)"
+NO_CLASS = "its claim's StorageClass is not in the input (kubectl get storageclasses)"
+NO_PRIORITY_CLASSES = "got no PriorityClass in the input, though pods name some (kubectl get priorityclasses)"
+NO_SERVICES = "got no Service in the input, so pods are not spread as those of one service (kubectl get services)"
+NO_BUDGETS = "got no PodDisruptionBudget in the input, so preemption protects no pods (kubectl get poddisruptionbudgets)"
+
+
+def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) -> Iterator[Notice]:
+    """What *objects*, all of a cluster, lack and their waiting pods could need. *lacks_classes*: pods name priority classes
+    that are not there.
+
+    Whole kinds are missed only in a dump of a live cluster: an input by hand lacks what it lacks on purpose.
+    """
+    waiting = [item for item in objects if isinstance(item, Pod) and _waits(item)]
+    there = _There.of(objects)
+    for pod in waiting:
+        yield from _owner(pod, there)
+        yield from _claims(pod, there)
+    if not _is_dump(objects):
+        return
+    if lacks_classes and not there.has(PriorityClass):
+        yield Notice("", NO_PRIORITY_CLASSES)
+    if not there.has(Service) and any(pod.labels for pod in waiting):
+        yield Notice("", NO_SERVICES)
+    if not there.has(PodDisruptionBudget) and _may_preempt(waiting, objects):
+        yield Notice("", NO_BUDGETS)
+
+
+@attrs.frozen
+class _There:
+    """The objects that may be missed, by class and key."""
+
+    by_kind: dict[type[KubeObject], dict[str, Any]]
+
+    @classmethod
+    def of(cls, objects: Sequence[KubeObject]) -> _There:
+        found: dict[type[KubeObject], dict[str, Any]] = {}
+        for item in objects:
+            if not isinstance(item, Pod):
+                found.setdefault(type(item), {})[item.key] = item
+        return cls(found)
+
+    def has(self, kind: type[KubeObject], key: str | None = None) -> bool:
+        """Whether there is any of a kind, or the one called *key*."""
+        found = self.by_kind.get(kind, {})
+        return bool(found) if key is None else key in found
+
+
+def _waits(pod: Pod) -> bool:
+    return not (pod.spec.node_name or pod.is_terminal or pod.is_terminating)
+
+
+def _owner(pod: Pod, there: _There) -> Iterator[Notice]:
+    owner = pod.metadata.controller
+    kind = PEERS.get(owner.kind) if owner is not None else None
+    if owner is not None and kind is not None and not there.has(kind, f"{pod.namespace}/{owner.name}"):
+        yield Notice(f"Pod {pod.key}", NO_OWNER.format(owner.kind, f"{owner.kind.lower()}s"))
+
+
+def _claims(pod: Pod, there: _There) -> Iterator[Notice]:
+    lacks = {_lack(pod, volume.persistent_volume_claim, there) for volume in pod.spec.volumes if volume.persistent_volume_claim}
+    for what in sorted(filter(None, lacks)):
+        yield Notice(f"Pod {pod.key}", what)
+
+
+def _lack(pod: Pod, name: str, there: _There) -> str:
+    """What is not there of a claim; empty if all is."""
+    claim: PersistentVolumeClaim | None = there.by_kind.get(PersistentVolumeClaim, {}).get(f"{pod.namespace}/{name}")
+    if claim is None:
+        return NO_CLAIM
+    if claim.spec.volume_name:
+        return "" if there.has(PersistentVolume, claim.spec.volume_name) else NO_VOLUME
+    storage_class = claim.annotations.get(_BETA_CLASS, claim.spec.storage_class_name)
+    return NO_CLASS if storage_class and not there.has(StorageClass, storage_class) else ""
+
+
+def _is_dump(objects: Sequence[KubeObject]) -> bool:
+    """Whether the nodes come from an API server."""
+    return any(isinstance(item, Node) and item.metadata.uid and item.metadata.creation_timestamp for item in objects)
+
+
+def _may_preempt(waiting: Sequence[Pod], objects: Sequence[KubeObject]) -> bool:
+    """Whether a waiting pod has a higher priority than a pod on a node."""
+    highest = max((pod.priority for pod in waiting), default=0)
+    return any(item.priority < highest for item in objects if isinstance(item, Pod) and item.spec.node_name)

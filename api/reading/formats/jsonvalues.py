@@ -1,0 +1,123 @@
+"""The values of a JSON text, one or several, with the keys that they have twice.
+
+The standard library reads exactly what is there, but tells of repeated keys only one object at a time, which is slow. orjson is quicker
+and says nothing of them, so what it made is written again without blanks and its commas are counted: a key that got lost took one along.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from typing import Any, NoReturn
+
+from ....exceptions import ManifestError
+from .files import as_text
+from .repeats import Repeats
+from .surrogates import without_surrogates
+
+_START_OF_LOGS = "==== START logs"
+_LOGS = re.compile(rf"^{_START_OF_LOGS}.*?(?:^==== END logs[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_BLANK = re.compile(r"[ \t\r\n]*")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+Parsed = tuple[Any, Repeats]
+
+
+def json_values(content: bytes, where: str, first_line: int = 1) -> Iterator[Parsed]:
+    """Each value in *content*, whose lines count from *first_line*; log blocks of ``kubectl cluster-info dump`` are skipped.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column.
+    """
+    quick = fast_json()
+    if quick is not None:
+        loads, dumps = quick
+        try:
+            value = loads(content)
+        except ValueError:
+            pass  # several values, or broken: the standard library finds out
+        else:
+            if _keeps_every_key(content, value, dumps):
+                yield value, Repeats()
+                return
+    text = as_text(content, where)
+    yield from _stream(_LOGS.sub(_blank_lines, text) if _START_OF_LOGS in text else text, where, first_line)
+
+
+def fast_json() -> tuple[Callable[[bytes], Any], Callable[[Any], bytes]] | None:
+    """A faster reader of JSON and its writer, if installed."""
+    try:
+        orjson = import_module("orjson")
+    except ImportError:
+        return None
+    return orjson.loads, orjson.dumps
+
+
+def _keeps_every_key(content: bytes, value: Any, dumps: Callable[[Any], bytes]) -> bool:
+    """Whether *value* has all that is in *content*; False too where that cannot be told."""
+    if b"\\" in content and b"\\u002" in content:  # \u002c is a comma too
+        return False
+    items = value.get("items") if isinstance(value, dict) else value
+    parts: Iterable[Any] = items if isinstance(items, list) else ()
+    try:
+        outside = dumps({**value, "items": None} if isinstance(value, dict) and parts else [] if parts else value).count(b",")
+        return content.count(b",") == outside + max(len(list(parts)) - 1, 0) + sum(dumps(part).count(b",") for part in parts)
+    except (TypeError, ValueError):
+        return False
+
+
+def _blank_lines(logs: re.Match[str]) -> str:
+    """The line ends of *logs*, so that later lines keep their numbers."""
+    return "\n" * logs.group().count("\n")
+
+
+def _stream(text: str, where: str, first_line: int) -> Iterator[Parsed]:
+    has_surrogates = _SURROGATE.search(text) is not None
+    position = _end_of_blank(text, 0)
+    while position < len(text):
+        repeats = Repeats()
+        value, position = _value_at(text, position, repeats, where, first_line)
+        yield _cleaned(value, where) if has_surrogates else value, repeats
+        position = _end_of_blank(text, position)
+
+
+def _value_at(text: str, position: int, repeats: Repeats, where: str, first_line: int) -> tuple[Any, int]:
+    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    repeats.add(made, key)
+                seen.add(key)
+        return made
+
+    def refused(constant: str) -> NoReturn:
+        raise ManifestError(f"{where}: broken JSON: got {constant}, wanted a number")
+
+    try:
+        return json.JSONDecoder(object_pairs_hook=mapping, parse_constant=refused).raw_decode(text, position)
+    except json.JSONDecodeError as error:
+        message = error.msg[:1].lower() + error.msg[1:]
+        line = error.lineno + first_line - 1
+        raise ManifestError(f"{where}, line {line}, column {error.colno}: broken JSON: {message}") from None
+    except RecursionError:
+        raise _too_deep(where) from None
+    except ValueError:  # Python reads no number of more digits
+        raise ManifestError(f"{where}: broken JSON: got a number of more than 4,300 digits") from None
+
+
+def _cleaned(value: Any, where: str) -> Any:
+    try:
+        return without_surrogates(value)
+    except RecursionError:
+        raise _too_deep(where) from None
+
+
+def _too_deep(where: str) -> ManifestError:
+    return ManifestError(f"{where}: JSON nested too deeply")
+
+
+def _end_of_blank(text: str, position: int) -> int:
+    matched = _BLANK.match(text, position)
+    return matched.end() if matched else position

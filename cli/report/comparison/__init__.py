@@ -1,0 +1,1 @@
+"""What a comparison looks like: text, markdown, CSV, and a page."""

@@ -1,0 +1,22 @@
+"""Numbers with their nouns, as people write them."""
+
+from __future__ import annotations
+
+
+def count_of(number: int, noun: str, several: str = "") -> str:
+    """*number* and *noun*, which takes an s unless there is one of it; *several* is another plural.
+
+    >>> count_of(1, "pod"), count_of(1523, "node"), count_of(2, "class", "classes")
+    ('1 pod', '1,523 nodes', '2 classes')
+    """
+    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"
+
+
+def count_doing(number: int, noun: str, verb: str, adverb: str = "") -> str:
+    """*number*, *noun* and what they do; the verb takes an s where there is one of them.
+
+    >>> count_doing(1, "pod", "wait", "still"), count_doing(2, "decision", "differ")
+    ('1 pod still waits', '2 decisions differ')
+    """
+    words = (count_of(number, noun), adverb, f"{verb}s" if number == 1 else verb)
+    return " ".join(word for word in words if word)

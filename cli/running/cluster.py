@@ -1,0 +1,114 @@
+"""From paths and options to a scheduler and the scenario that it is asked about: what all commands that schedule begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from ...api.objects import Node, Pod
+from ...api.reading.notices import Notice
+from ...core.engine import Engine
+from ...core.rule import Algorithm
+from ...framework.config import configuration as framework
+from ...framework.releases import find_any_release, is_auto
+from ...simulation.releasenotes import auto_told, other_release, release_notices
+from ...simulation.replay.inputs.inputs import Inputs
+from ...simulation.scenario import Scenario
+from ..configurations import Wanted
+from ..options import ClusterChoice
+from ..output import note
+from ..setup import Configuration, Setup
+
+PRIORITY_GATE = "PodPriority"
+
+
+@attrs.frozen
+class Opened:
+    """A scenario, and the new scheduler for it. The scenario's warnings also say what the release does not read."""
+
+    setup: Setup
+    """As it was given, but with a release in place of ``auto``."""
+    configuration: Configuration
+    scheduler_names: frozenset[str]
+    scenario: Scenario
+    engine: Engine
+
+
+def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Opened:
+    """Read *paths* and ``--pods``, and make the scheduler that *setup* asks for.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input or options.
+    """
+    checked = setup if is_auto(setup.release) else _checked(setup)
+    files = cluster.files(paths)
+    settled = settled_for(checked, files.nodes)
+    configuration = settled.configuration()
+    names = settled.scheduler_names(configuration)
+    scenario = files.scenario(names, cron_jobs=cluster.cron_jobs, priorities=keeps_priorities(configuration))
+    engine = settled.engine(configuration, scenario.config_maps)
+    by_default = [engine.algorithm] if setup.release is None else []
+    return Opened(settled, configuration, names, with_release_notices(scenario, [engine.algorithm], by_default), engine)
+
+
+def settled_for(setup: Setup, nodes: Sequence[Node]) -> Setup:
+    """*setup* with the release of *nodes* in place of ``auto``, and a line that says so."""
+    settled = setup.settled(nodes)
+    if is_auto(setup.release):
+        note(auto_told(find_any_release(settled.version), nodes))
+    return settled
+
+
+def _checked(setup: Setup) -> Setup:
+    """*setup*, whose mistakes are told before any file is read."""
+    setup.configuration()
+    return setup
+
+
+@attrs.frozen
+class Contest:
+    """A scenario, and a new scheduler for each configuration by its name."""
+
+    wanted: tuple[Wanted, ...]
+    scenario: Scenario
+    engines: Mapping[str, Engine]
+
+
+def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Wanted, ...]) -> Contest:
+    """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
+    files = cluster.files(paths)
+    settled = tuple(one.settled(files.nodes) for one in wanted)
+    for before, one in zip(wanted, settled, strict=True):
+        if is_auto(before.setup.release):
+            note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes)}")
+    first = settled[0]
+    priorities = keeps_priorities(first.setup.configuration())
+    scenario = files.scenario(first.scheduler_name(), cron_jobs=cluster.cron_jobs, priorities=priorities)
+    engines = {one.name: one.engine(scenario.config_maps) for one in settled}
+    algorithms = [engine.algorithm for engine in engines.values()]
+    return Contest(settled, with_release_notices(scenario, algorithms), engines)
+
+
+def with_release_notices(scenario: Scenario, algorithms: Sequence[Algorithm], by_default: Sequence[Algorithm] = ()) -> Scenario:
+    """*scenario* with warnings of what each of *algorithms* does not read, and, for those *by_default*, of nodes of other releases."""
+    found = [
+        *(notice for algorithm in by_default for notice in other_release(algorithm.release, scenario.nodes)),
+        *(notice for algorithm in algorithms for notice in release_notices(algorithm, scenario.objects, scenario.pending)),
+    ]
+    return attrs.evolve(scenario, warnings=(*scenario.warnings, *dict.fromkeys(found)))
+
+
+def input_notices(inputs: Inputs, algorithm: Algorithm, by_default: bool) -> tuple[Notice, ...]:
+    """As :func:`with_release_notices`, for what a replay starts from."""
+    pods = [item for item in inputs.objects if isinstance(item, Pod)]
+    others = [item for item in inputs.objects if not isinstance(item, Pod)]
+    found = [*release_notices(algorithm, others, pods), *(other_release(algorithm.release, inputs.nodes) if by_default else ())]
+    return tuple(dict.fromkeys(found))
+
+
+def keeps_priorities(configuration: Configuration) -> bool:
+    """Whether gate PodPriority is on, which some releases have: without it the API server drops the priorities of new pods."""
+    if isinstance(configuration, framework.KubeSchedulerConfiguration):
+        return True
+    return configuration.gates.get(PRIORITY_GATE, True)

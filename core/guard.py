@@ -1,0 +1,180 @@
+"""The guard around a user's own rule: what it raises, and answers of a wrong kind, become one line that names the rule.
+
+Upstream's own rules run without it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import reprlib
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType, TracebackType
+from typing import Any, NoReturn
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from ..api.objects.quantity import MAX_INT64
+from ..exceptions import PolicyError, RuleError
+from .arrays.batch import Batch
+from .rule import RuleError as CycleError
+
+Method = Callable[..., Any]
+Check = Callable[[Any, tuple[Any, ...]], Any]
+"""What a guard does with an answer to some arguments: gives it back, as the engine wants it, or raises :class:`Unwanted`."""
+PASSING = (CycleError, RuleError, PolicyError, KeyboardInterrupt, GeneratorExit, BrokenPipeError)
+"""What passes through a guard as it is: a rule may end the cycle, and the user the program."""
+NOT_THE_USERS = frozenset({"kubeclassic", "numpy", *sys.stdlib_module_names})
+"""Packages whose frames are none of the user's."""
+MIN_INT64 = -MAX_INT64 - 1
+TABLE_ARRAYS = ("allocatable", "requested", "nonzero", "pod_count", "max_pods", "has_node", "used")
+
+
+class Unwanted(Exception):
+    """An answer is not what is *wanted*; the text is what it is."""
+
+    def __init__(self, answered: str, wanted: str) -> None:
+        super().__init__(answered)
+        self.wanted = wanted
+
+
+def anything(answer: Any, arguments: tuple[Any, ...]) -> Any:
+    """The check that accepts every answer."""
+    return answer
+
+
+@attrs.frozen(eq=False)
+class Guard:
+    """Calls *method* of the rule that *name* tells, and checks its answer. Raises :class:`~kubeclassic.exceptions.RuleError`."""
+
+    name: str
+    method: Method
+    check: Check = anything
+
+    def __call__(self, *arguments: Any) -> Any:
+        nodes = next((argument for argument in arguments if isinstance(argument, Batch)), None)
+        try:
+            if nodes is None:
+                return self.check(self.method(*arguments), arguments)
+            with read_only(nodes):
+                return self.check(self.method(*arguments), arguments)
+        except PASSING:
+            raise
+        except Unwanted as unwanted:
+            refuse(self.name, self.method, str(unwanted), unwanted.wanted)
+        except (Exception, SystemExit, GeneratorExit) as error:  # a user's rule can ask the process to end, too
+            raise _failed(self.name, self.method, error) from error
+
+
+def guarded(name: str, method: Method, check: Check = anything) -> Method:
+    """*method* behind a guard, unless it has one already or is one of ours; what wraps a user's function has ``__wrapped__``."""
+    ours = str(getattr(method, "__module__", "")).startswith("kubeclassic.") and not hasattr(method, "__wrapped__")
+    return method if ours or isinstance(method, Guard) else Guard(name, method, check)
+
+
+def refuse(name: str, method: Method, answered: str, wanted: str) -> NoReturn:
+    """Raise the error of an answer that the rule may not give."""
+    raise RuleError(f"{name}{_definition(method)}: answered {answered}, wanted {wanted}")
+
+
+def told(answer: Any) -> str:
+    """*answer* in a few words.
+
+    >>> told(None), told("x" * 100), told(np.zeros(3))
+    ('None', "'xxxxxxxxxxxx...xxxxxxxxxxxxx'", 'float64[3]')
+    """
+    if isinstance(answer, np.ndarray):
+        return f"{answer.dtype}[{', '.join(map(str, answer.shape))}]"
+    try:
+        return reprlib.repr(answer)
+    except Exception:  # a user's __repr__ can fail, too
+        return f"something of type {type(answer).__name__}"
+
+
+def whole_number(answer: Any, node: str) -> int:
+    """The score of *node*, which must be one of 64 bits."""
+    if not isinstance(answer, int | np.integer) or not MIN_INT64 <= answer <= MAX_INT64:
+        raise Unwanted(f'{told(answer)} for node "{node}"', "a whole number of 64 bits")
+    return int(answer)
+
+
+# --- errors ---------------------------------------------------------------------------------------------------------
+
+
+def _failed(name: str, method: Method, error: BaseException) -> RuleError:
+    """The error for what a rule raised; its frames are those of the user's own files."""
+    frames = list(_frames(error.__traceback__))
+    where = f" ({_short(frames[-1].filename)}, line {frames[-1].lineno})" if frames else _definition(method)
+    return RuleError(f"{name}{where}: {_what(error)}", "".join(traceback.format_list(frames)))
+
+
+def _what(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return "called sys.exit, wanted an answer"
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        return "changed an array that it was given, wanted a changed copy of it"
+    text = str(error)
+    return f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}" if text else type(error).__name__
+
+
+def _frames(trace: TracebackType | None) -> Iterator[traceback.FrameSummary]:
+    for found, summary in zip(_frames_of(trace), traceback.extract_tb(trace), strict=True):
+        if found.partition(".")[0] not in NOT_THE_USERS:
+            yield summary
+
+
+def _frames_of(trace: TracebackType | None) -> Iterator[str]:
+    """The module of each frame."""
+    while trace is not None:
+        yield str(trace.tb_frame.f_globals.get("__name__", ""))
+        trace = trace.tb_next
+
+
+def _definition(method: Method) -> str:
+    """Where *method* is written, in brackets; nothing if that is not known."""
+    plain = inspect.unwrap(method)
+    code = getattr(getattr(plain, "__func__", plain), "__code__", None)
+    return f" ({_short(code.co_filename)}, line {code.co_firstlineno})" if isinstance(code, CodeType) else ""
+
+
+def _short(file: str) -> str:
+    """*file*, from the current folder on if it is in it."""
+    here = os.getcwd() + os.sep
+    return file.removeprefix(here)
+
+
+# --- input that must stay as it is ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def read_only(nodes: Batch) -> Iterator[None]:
+    """While the context lasts, the arrays behind *nodes* cannot be written to, nor can views of them that are made meanwhile."""
+    arrays = [array for array in _arrays(nodes) if array.flags.writeable]
+    for array in arrays:
+        array.flags.writeable = False
+    try:
+        yield
+    finally:
+        for array in arrays:
+            array.flags.writeable = True
+
+
+def _arrays(nodes: Batch) -> Iterator[NDArray[Any]]:
+    """The table's arrays, then those of the batch itself, which can be views of the former."""
+    yield from (getattr(nodes.table, name) for name in TABLE_ARRAYS)
+    for value in vars(nodes).values():
+        for array in value.values() if isinstance(value, Mapping) else (value,):
+            if isinstance(array, np.ndarray):
+                yield array
+
+
+def frozen_view(array: NDArray[Any]) -> NDArray[Any]:
+    """*array*, not to be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,124 @@
+"""``kubeclassic.compare``: what does another configuration change?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from ...exceptions import UnknownNameError, wrong_type
+from ...framework.recipe import Recipe, SchedulerOptions
+from ..compare.compare import Comparison
+from ..compare.compare import compare as compare_all
+from ..compare.newerlabels import with_newer_labels, zones_warning
+from .given import GivenCluster, check_order, recipe_of, scenario_of
+from .results import Result, Row, Table
+
+NAMES = "abcdefgh"
+
+
+@attrs.frozen(eq=False, repr=False)
+class CompareResult(Result):
+    """Which pods get another node under another configuration, and why."""
+
+    _record: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, comparison: Comparison, warnings: tuple[str, ...] = ()) -> CompareResult:
+        """The result of *comparison*, whose schedulers are not needed any more."""
+        return cls(comparison.record(), warnings)
+
+    @property
+    def same(self) -> bool:
+        """Whether every decision is the same: what the command's exit status says."""
+        return bool(self._record["same"])
+
+    @property
+    def differences(self) -> list[dict[str, Any]]:
+        """Each cycle in which not all decide the same, with the first rule that differs."""
+        return list(self._record["differences"])
+
+    @property
+    def hosts(self) -> dict[str, dict[str, str | None]]:
+        """Configuration -> pod -> its node; None where it has none."""
+        return {found["name"]: dict(found["hosts"]) for found in self._record["configurations"]}
+
+    def record(self) -> dict[str, Any]:
+        return self._record
+
+    def tables(self) -> Mapping[str, Table]:
+        hosts = self.hosts
+        pods = dict.fromkeys(pod for found in hosts.values() for pod in found)
+        rows: list[Row] = [{"pod": pod, **{name: found.get(pod) for name, found in hosts.items()}} for pod in pods]
+        return {"pods": Table(("pod", *hosts), rows)}
+
+    def facts(self) -> Mapping[str, object]:
+        record = self._record
+        return {
+            "configurations": len(record["configurations"]), "mode": record["mode"], "cycles": record["cycles"],
+            "differences": len(record["differences"]),
+        }  # fmt: skip
+
+
+def compare(
+    cluster: GivenCluster, a: SchedulerOptions | str, b: SchedulerOptions | str, *more: SchedulerOptions | str, mode: str | None = None,
+    pods: GivenCluster = (), order: str = "input", newer_labels: bool = False, defaults: bool = True,
+) -> CompareResult:  # fmt: skip
+    """Schedule the pods that wait in *cluster* under two or more configurations, and say which get another node, and why.
+
+    A configuration is a dict of the options of :class:`~kubeclassic.Scheduler`, or a release alone. They are named a, b and so on::
+
+        compare("cluster/", "1.12", {"release": "1.16", "policy": "policy.json"})
+
+    :param cluster: a Cluster; a path or several; objects and manifests.
+    :param a: the configuration with which the others are compared. It also says whose pods wait.
+    :param b: another one.
+    :param more: up to six more.
+    :param mode: ``free``: each places the pods in its own copy of the cluster; ``locked``: all decide on the same state each time, and
+        only the decisions of *a* take effect. By default that of the command.
+    :param pods: more pods (or workloads) that wait, given like the cluster.
+    :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
+    :param newer_labels: give nodes the labels of newer releases beside the old ones, as after an upgrade.
+    :param defaults: False: take objects as they are, without the API server's defaults.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    """
+    given = {name: _options(name, one) for name, one in zip(NAMES, (a, b, *more), strict=False)}
+    if len(given) < 2 + len(more):
+        raise UnknownNameError(f"compare: got {2 + len(more)} configurations, wanted {len(NAMES)} at most")
+    recipes = {name: recipe_of(options) for name, options in given.items()}
+    scenario = scenario_of(cluster, pods, scheduler_names=[_first_name(recipes["a"])], defaults=defaults)
+    warnings = tuple(map(str, scenario.warnings))
+    if newer_labels:
+        scenario = with_newer_labels(scenario)
+    elif any(recipe.profiles is not None for recipe in recipes.values()) and (missing := zones_warning(scenario)) is not None:
+        warnings += (str(missing),)
+    engines = {name: recipe.engine(scenario.config_maps) for name, recipe in recipes.items()}
+    texts = {name: _told(options) for name, options in given.items()}
+    if mode is None:
+        return CompareResult.of(compare_all(scenario, engines, order=check_order(order), texts=texts), warnings)
+    return CompareResult.of(compare_all(scenario, engines, mode=mode, order=check_order(order), texts=texts), warnings)
+
+
+def _options(name: str, given: object) -> SchedulerOptions:
+    if isinstance(given, str) and "=" not in given:
+        return SchedulerOptions(release=given)
+    if not isinstance(given, Mapping):
+        raise wrong_type(name, given, 'a dict of options such as {"release": "1.16", "policy": "p.json"}, or a release')
+    options: SchedulerOptions = {**given}  # type: ignore[typeddict-item]  # Recipe.read checks each of them
+    return options
+
+
+def _first_name(recipe: Recipe) -> str:
+    if recipe.profiles is not None:
+        return recipe.profiles.profiles[0].scheduler_name or "default-scheduler"
+    return next(iter(recipe.scheduler_names))
+
+
+def _told(options: SchedulerOptions) -> str:
+    """The options in words; what is no text, number or path is named by its kind."""
+    plain = str, int, os.PathLike
+    return " ".join(f"{name}={value if isinstance(value, plain) else type(value).__name__}" for name, value in options.items())

@@ -1,0 +1,96 @@
+"""``kubeclassic.explain``: why does a pod go there, or nowhere?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+import attrs
+
+from ...api.notebooks import shortened
+from ...api.objects import Pod
+from ...core.decision.decision import Decision
+from ...exceptions import wrong_type
+from ...framework.recipe import SchedulerOptions
+from ..explain import Explanation, NodeReport, explain_in
+from ..explain import explain as explain_now
+from ..simulate import Simulation
+from .given import GivenCluster, check_order, parts_of, recipe_of, scenario_of
+from .results import Result, Row, Table
+
+
+@attrs.frozen(eq=False, repr=False)
+class ExplainResult(Result):
+    """A decision, and every node's part in it."""
+
+    explanation: Explanation
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def decision(self) -> Decision:
+        """The decision on the pod."""
+        return self.explanation.decision
+
+    @property
+    def host(self) -> str | None:
+        """The node that the pod gets; None if it gets none."""
+        return self.decision.host
+
+    @property
+    def nodes(self) -> tuple[NodeReport, ...]:
+        """Each node's part: first those that fit, by total."""
+        return self.explanation.nodes
+
+    def record(self) -> dict[str, Any]:
+        return self.explanation.record()
+
+    def tables(self) -> Mapping[str, Table]:
+        return {"nodes": Table.of([_row(node) for node in self.nodes], ("node", "fits", "total", "reasons", "missing"))}
+
+    def facts(self) -> Mapping[str, object]:
+        error = None if self.decision.error is None else shortened(self.decision.error)
+        return {"pod": self.decision.pod.key, "host": self.host, "error": error}
+
+
+def explain(
+    cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], *, pods: GivenCluster = (), order: str = "input", alone: bool = False,
+    defaults: bool = True, **options: Unpack[SchedulerOptions],
+) -> ExplainResult:  # fmt: skip
+    """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short, by how much.
+
+    The pods that :func:`~kubeclassic.simulate` tries before it are scheduled first, so that both say the same.
+
+    :param cluster: a Cluster; a path or several; objects and manifests.
+    :param pod: ``namespace/name``, a name that only one waiting pod has, or a pod or manifest that is not in the cluster.
+    :param pods: more pods (or workloads) that wait, given like the cluster.
+    :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
+    :param alone: explain on the cluster as it is, without the pods that come before.
+    :param defaults: False: take objects as they are, without the API server's defaults.
+    :param options: those of :class:`~kubeclassic.Scheduler`.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    """
+    if not isinstance(pod, str | Pod | Mapping):
+        raise wrong_type("pod", pod, "a name, a Pod or its manifest")
+    recipe = recipe_of(options)
+    more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
+    scenario = scenario_of(cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults)
+    wanted = scenario.find_pod(_name(pod))
+    simulation = Simulation(scenario, recipe.engine(scenario.config_maps), check_order(order))
+    if alone:
+        simulation.begin()
+    found = explain_now(simulation.engine, wanted) if alone else explain_in(simulation, wanted)
+    return ExplainResult(found, tuple(map(str, scenario.warnings)))
+
+
+def _name(pod: str | Pod | Mapping[str, Any]) -> str:
+    if isinstance(pod, str | Pod):
+        return pod if isinstance(pod, str) else pod.key
+    metadata = pod.get("metadata") or {}
+    return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
+
+
+def _row(node: NodeReport) -> Row:
+    missing = ", ".join(f"{short.resource} {short.missing}" for short in node.shortages)
+    scores = {name: score.total for name, score in node.scores.items()}
+    return {"node": node.name, "fits": node.fits, "total": node.total, "reasons": ", ".join(node.reasons), "missing": missing, **scores}

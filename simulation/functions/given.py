@@ -1,0 +1,112 @@
+"""What the functions take: a cluster as a Cluster, as files or as manifests; and options of a scheduler."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from ...api.cluster import Cluster
+from ...api.controlplane.defaults import with_defaults
+from ...api.inventory import Inventory, take_in
+from ...api.load import Loaded, load, load_documents
+from ...api.objects import KubeObject
+from ...api.reading.documents import Document
+from ...exceptions import ManifestError, UnknownNameError, wrong_type
+from ...framework.recipe import Recipe, SchedulerOptions
+from ..order import ORDERS
+from ..scenario import Scenario, read_scenario, sorted_out
+
+Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
+"""A path, an object or a manifest."""
+GivenCluster: TypeAlias = "Cluster | Part | Iterable[Part]"
+"""A Cluster; a file, a directory or several; objects and manifests."""
+WANTED = "a Cluster, a path, manifests or a list of these"
+
+
+def recipe_of(options: SchedulerOptions) -> Recipe:
+    """The recipe of *options*; raises as :class:`~kubeclassic.Scheduler` does."""
+    return Recipe.read(dict(options))
+
+
+def scenario_of(cluster: GivenCluster, pods: GivenCluster = (), *, scheduler_names: Collection[str], defaults: bool = True) -> Scenario:
+    """The scenario of *cluster* and, for more waiting pods, *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    more = parts_of("pods", pods)
+    parts = () if isinstance(cluster, Cluster) else parts_of("cluster", cluster)
+    paths, others = _paths(parts), _paths(more)
+    if not isinstance(cluster, Cluster) and len(paths) == len(parts) and len(others) == len(more):
+        return read_scenario(paths, others, scheduler_name=scheduler_names, defaults=defaults)
+    return sorted_out(_inventory(cluster if isinstance(cluster, Cluster) else None, (*parts, *more), defaults), scheduler_names)
+
+
+def check_order(order: str) -> str:
+    """*order*, which must be one of :data:`~kubeclassic.simulation.order.ORDERS`."""
+    if order not in ORDERS:
+        raise UnknownNameError(f'order: got "{order}", wanted {", ".join(ORDERS)}')
+    return order
+
+
+def paths_of(name: str, given: object) -> list[str]:
+    """One path or several, as texts."""
+    found: list[str] = []
+    for part in [given] if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable) else given:
+        if not isinstance(part, str | os.PathLike):
+            raise wrong_type(name, part, "a path")
+        found.append(os.fspath(part))
+    return found
+
+
+def paths_among(name: str, given: GivenCluster) -> list[str | os.PathLike[str]]:
+    """The paths in what is given."""
+    return [] if isinstance(given, Cluster) else _paths(parts_of(name, given))
+
+
+def objects_of(name: str, given: GivenCluster, *, defaults: bool) -> tuple[KubeObject, ...]:
+    """The objects in what is given, and those that its manifests describe; paths are not read."""
+    if isinstance(given, Cluster):
+        return given.objects
+    items = [part for part in parts_of(name, given) if not isinstance(part, str | os.PathLike)]
+    return Cluster(items, defaults=defaults).objects if items else ()
+
+
+def parts_of(name: str, given: object) -> Sequence[Part]:
+    """What is given as single paths, objects and manifests. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
+    if isinstance(given, Cluster):
+        return given.objects
+    if isinstance(given, str | os.PathLike | KubeObject | Mapping):
+        return (given,)
+    found = tuple(given) if isinstance(given, Iterable) else (given,)
+    for part in found:
+        if not isinstance(part, str | os.PathLike | KubeObject | Mapping):
+            raise wrong_type(name, part, WANTED)
+    return found
+
+
+def _paths(parts: Iterable[Part]) -> list[str | os.PathLike[str]]:
+    return [part for part in parts if isinstance(part, str | os.PathLike)]
+
+
+def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool) -> Inventory:
+    known = () if cluster is None else cluster.objects
+    found = take_in([_loaded(number, part, defaults) for number, part in enumerate(parts, 1)], known, defaults=defaults)
+    if cluster is None:
+        return found
+    taken = {(item.kind, item.key) for item in found.objects}
+    for item in known:
+        if (item.kind, item.key) in taken:
+            raise ManifestError(f"{item.kind} {item.key}: metadata.name: got the name of one that is there, wanted a new one")
+    return Inventory(
+        objects=(*known, *found.objects),
+        passed_over={**cluster.passed_over, **found.passed_over},
+        warnings=(*cluster.warnings, *found.warnings),
+        refused=found.refused,
+        config_maps={**cluster.config_maps, **found.config_maps},
+    )
+
+
+def _loaded(number: int, part: Part, defaults: bool) -> Loaded:
+    if isinstance(part, str | os.PathLike):
+        return load(part, defaults=defaults)
+    if isinstance(part, KubeObject):
+        return Loaded((with_defaults(part) if defaults else part,))
+    return load_documents([Document(part, f"manifest {number}")], defaults=defaults)

@@ -1,0 +1,115 @@
+"""``kubeclassic.migrate``: a Policy as a profile of the newer framework, and what that changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import attrs
+import yaml
+
+from ...algorithmprovider.config import (
+    KIND,
+    KubeSchedulerConfiguration,
+    decode_policy,
+    load_configuration,
+    policy_document,
+    read_configuration,
+)
+from ...algorithmprovider.gates import parse_gates
+from ...algorithmprovider.policy import Policy, read_policy
+from ...algorithmprovider.releases import DEFAULT_RELEASE, find_release
+from ...api.reading.documents import read_documents
+from ...exceptions import check_type, wrong_type
+from ...framework.migrate.deviations import named
+from ...framework.migrate.translation import migrate as translate
+from ...framework.recipe import TYPES, GivenPolicy
+from ..compare.migration import Check, agrees
+from ..compare.newerlabels import with_newer_labels, zones_warning
+from .compare import CompareResult
+from .given import GivenCluster, scenario_of
+from .results import Result, Row, Table
+
+Read = tuple[Policy | None, KubeSchedulerConfiguration]
+
+
+@attrs.frozen(eq=False, repr=False)
+class MigrateResult(Result):
+    """A profile, what has no exact equivalent, and, where it was checked, how often both decide the same."""
+
+    profile: dict[str, Any]
+    """A KubeSchedulerConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
+    notes: tuple[str, ...]
+    comparison: CompareResult | None = None
+    """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
+    agrees: bool | None = None
+    """Whether no decision is different: what the command's exit status says; None without a check."""
+
+    def yaml(self) -> str:
+        """The profile as YAML."""
+        text: str = yaml.safe_dump(self.profile, sort_keys=False, allow_unicode=True)
+        return text
+
+    def record(self) -> dict[str, Any]:
+        check = None if self.comparison is None else self.comparison.record()
+        return {"profile": self.profile, "notes": list(self.notes), "agrees": self.agrees, "check": check}
+
+    def tables(self) -> Mapping[str, Table]:
+        rows: list[Row] = [{"note": note} for note in self.notes]
+        checked = {} if self.comparison is None else self.comparison.tables()
+        return {"notes": Table(("note",), rows), **checked}
+
+    def facts(self) -> Mapping[str, object]:
+        return {"notes": len(self.notes), "agrees": self.agrees}
+
+
+def migrate(
+    policy: GivenPolicy, release: str = DEFAULT_RELEASE, *, gates: Mapping[str, bool] | str | None = None, without: Collection[str] = (),
+    selector_spread: bool = False, check: GivenCluster | None = None, newer_labels: bool = False,
+) -> MigrateResult:  # fmt: skip
+    """Translate *policy*, as *release* runs it, to a profile of plugins.
+
+    :param policy: a Policy, a ConfigMap that holds one, or a KubeSchedulerConfiguration (v1alpha1) that points to one: a file, or its
+        JSON form.
+    :param release: the release that runs it now.
+    :param gates: the feature gates that differ from the release's defaults.
+    :param without: points that are translated as upstream did it; ``kubeclassic policy migrate --help`` names them.
+    :param selector_spread: spread pods with plugin SelectorSpread, which has the old formula.
+    :param check: a cluster on which both decide on every pod that waits, on the same state.
+    :param newer_labels: check with the node labels of newer releases beside the old ones, as after an upgrade.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    """
+    for name, value in (("release", release), ("gates", gates)):
+        check_type(name, value, *TYPES[name])
+    before, (written, config) = find_release(release), _read(policy)
+    switches = parse_gates(gates) if isinstance(gates, str) else dict(gates or {})
+    config = attrs.evolve(config, gates={**config.gates, **switches})
+    made = translate(written, before, config, without=named(without), selector_spread=selector_spread)
+    notes = tuple(str(note) for note in made.notes)
+    if check is None:
+        return MigrateResult(made.document, notes)
+    scenario = scenario_of(check, scheduler_names=[config.scheduler_name])
+    warnings = tuple(map(str, scenario.warnings))
+    missing = None if newer_labels else zones_warning(scenario)
+    found = Check(written, before, config, made.document).on(with_newer_labels(scenario) if newer_labels else scenario)
+    told = warnings if missing is None else (*warnings, str(missing))
+    return MigrateResult(made.document, notes, CompareResult.of(found, told), agrees(found))
+
+
+def _read(given: GivenPolicy) -> Read:
+    if isinstance(given, Policy):
+        return given, KubeSchedulerConfiguration()
+    if isinstance(given, Mapping):
+        if given.get("kind") != KIND:
+            return read_policy(given), KubeSchedulerConfiguration()
+        config = read_configuration(given)
+        return config.policy(), config
+    if not isinstance(given, str | os.PathLike):
+        raise wrong_type("policy", given, TYPES["policy"][1])
+    documents = list(read_documents(given))
+    if documents and documents[0].data.get("kind") == KIND:
+        config = load_configuration(given)
+        return config.policy(), config
+    return decode_policy(policy_document(given)), KubeSchedulerConfiguration()

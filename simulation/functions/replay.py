@@ -1,0 +1,115 @@
+"""``kubeclassic.replay``: what would have happened over time?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Unpack
+
+import attrs
+
+from ...exceptions import UnknownNameError, did_you_mean, wrong_type
+from ...framework.recipe import SchedulerOptions
+from ..gcpause import settled
+from ..replay.inputs.inputs import Choice, read_inputs
+from ..replay.inputs.times import DURATION, parse_duration
+from ..replay.inputs.traces import Reading
+from ..replay.journal import Record
+from ..replay.recording import summary
+from ..replay.replay import Replay
+from ..replay.series import Series, columns
+from ..replay.simulatedcluster import Delays
+from .given import GivenCluster, objects_of, paths_among, recipe_of
+from .results import Result, Row, Table
+
+Duration = float | str
+"""Seconds, or a text such as ``"90s"`` or ``"1.5h"``."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class ReplayResult(Result):
+    """What happened over virtual time."""
+
+    release: str
+    summary: Mapping[str, Any]
+    """The record of the event Summary: counts, waits, use."""
+    events: tuple[Record, ...] = ()
+    """Everything that happened, in order, unless it was given to *on_event*."""
+    series: tuple[Row, ...] = ()
+    """The cluster over time, if it was asked for."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def all_placed(self) -> bool:
+        """Whether every pod got a node: what the command's exit status says."""
+        return not self.summary["stillWaiting"] and not self.summary["neverScheduled"]
+
+    def record(self) -> dict[str, Any]:
+        return dict(self.summary)
+
+    def tables(self) -> Mapping[str, Table]:
+        return {"events": Table.of(self.events, ("time", "event")), "series": Table.of(self.series, ("time",))}
+
+    def facts(self) -> Mapping[str, object]:
+        told = self.summary
+        return {"release": self.release, "scheduled": told["scheduled"], "still waiting": told["stillWaiting"], "events": len(self.events)}
+
+
+def replay(
+    inputs: GivenCluster, *, compress_time: float = 1.0, ignore_times: bool = False, as_recorded: bool = False,
+    run_time: Duration | None = None, delays: Mapping[str, Duration] | None = None, recreate: bool = True, until: Duration | None = None,
+    series_every: Duration | None = None, on_event: Callable[[Record], None] | None = None, defaults: bool = True,
+    **options: Unpack[SchedulerOptions],
+) -> ReplayResult:  # fmt: skip
+    """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
+
+    :param inputs: paths of manifests, recordings, openb's two CSV files or a scenario, as ``kubeclassic replay --help`` lists them; or a
+        Cluster; or objects and manifests.
+    :param compress_time: let all times pass so many times as fast.
+    :param ignore_times: all pods come at once, and stay.
+    :param as_recorded: pods leave at their recorded time, not after their recorded run time.
+    :param run_time: of pods that have none of their own; None: for ever.
+    :param delays: how long things take: ``cycle``, ``binding``, ``provisioning``, ``startup``, ``termination``, ``failure``.
+    :param recreate: replace evicted pods of a controller, under another name.
+    :param until: when to stop; None: when nothing happens any more.
+    :param series_every: the virtual time between two rows of the series; 0: a row an instant; None: no series.
+    :param on_event: gets each event as it happens; the result then has none.
+    :param defaults: False: take objects as they are, without the API server's defaults.
+    :param options: those of :class:`~kubeclassic.Scheduler`; ``seed`` also counts for random events of a scenario.
+
+    Times are seconds or texts such as ``"90s"``. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    """
+    recipe = recipe_of(options)
+    names = recipe.scheduler_names
+    reading = Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time))
+    if not compress_time > 0:
+        raise wrong_type("compress_time", compress_time, "a number above 0")
+    choice = Choice(reading=reading, compress=compress_time, defaults=defaults, scheduler_names=names)
+    read = read_inputs(paths_among("inputs", inputs), choice, objects=objects_of("inputs", inputs, defaults=defaults))
+    made = Replay(
+        read, recipe.engine(read.config_maps), _delays(delays or {}), recipe.seed, next(iter(names)), recreate, _seconds("until", until)
+    )
+    events, rows = list[Record](), list[Row]()
+    made.cluster.journal.sink = events.append if on_event is None else on_event
+    every = _seconds("series_every", series_every)
+    if every is not None:
+        wanted = columns(read.resources)
+        made.at_instant = Series(lambda row: rows.append(dict(zip(wanted, row, strict=True))), every).at_instant
+    with settled():
+        for _ in made.run():
+            pass
+    return ReplayResult(recipe.version, summary(made), tuple(events), tuple(rows), tuple(map(str, read.warnings)))
+
+
+def _seconds(name: str, given: object) -> float | None:
+    found = None if given is None else parse_duration(given)
+    if given is not None and found is None:
+        raise wrong_type(name, given, DURATION)
+    return found
+
+
+def _delays(given: Mapping[str, Duration]) -> Delays:
+    known = [field.name for field in attrs.fields(Delays)]
+    for name in given:
+        if name not in known:
+            raise UnknownNameError(f'delays: got "{name}", wanted {", ".join(known)}{did_you_mean(name, known)}')
+    return Delays(**{name: _seconds(f"delays: {name}", value) or 0.0 for name, value in given.items()})

@@ -1,0 +1,98 @@
+"""``kubeclassic.simulate``: where do the waiting pods go?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Unpack
+
+import attrs
+
+from ...core.arrays.table import NodeTable
+from ...core.decision.decision import Decision
+from ...framework.recipe import SchedulerOptions
+from ..simulate import Outcome, Simulation
+from ..summary import Summary, summarise
+from .given import GivenCluster, check_order, recipe_of, scenario_of
+from .results import Result, Row, Table
+
+
+@attrs.frozen(eq=False, repr=False)
+class SimulationResult(Result):
+    """What became of the pods that waited."""
+
+    release: str
+    decisions: tuple[Decision, ...]
+    """Of each cycle, in order; a pod that preempted others has two."""
+    outcomes: Mapping[str, Outcome]
+    """Pod -> what became of it in the end."""
+    evicted: Mapping[str, str]
+    """Pod that had to leave -> the pod that took its place."""
+    summary: Summary
+    nodes: tuple[Row, ...]
+    """A row a node at the end: its pods, and of each resource what is requested and what is allocatable."""
+    warnings: tuple[str, ...] = ()
+    details: bool = False
+
+    @property
+    def hosts(self) -> dict[str, str | None]:
+        """Pod -> its node; None where it has none."""
+        return {key: outcome.host for key, outcome in self.outcomes.items()}
+
+    @property
+    def all_placed(self) -> bool:
+        """Whether each pod that waited has a node: what the command's exit status says."""
+        return all(outcome.host is not None for outcome in self.outcomes.values())
+
+    def record(self) -> dict[str, Any]:
+        cycles = [decision.record(details=self.details) for decision in self.decisions]
+        return {"cycles": cycles, "summary": self.summary.record()}
+
+    def tables(self) -> Mapping[str, Table]:
+        pods = [{"pod": key, "host": outcome.host, "error": outcome.error} for key, outcome in self.outcomes.items()]
+        return {"pods": Table(("pod", "host", "error"), pods), "nodes": Table.of(self.nodes, ("node", "pods"))}
+
+    def facts(self) -> Mapping[str, object]:
+        told = self.summary
+        return {
+            "release": self.release, "pods": told.pods, "placed": told.placed, "unschedulable": told.unschedulable or None,
+            "gated": told.gated or None, "evicted": told.evicted or None, "nodes": told.nodes,
+        }  # fmt: skip
+
+
+def simulate(
+    cluster: GivenCluster, *, pods: GivenCluster = (), order: str = "input", details: bool = False, defaults: bool = True,
+    **options: Unpack[SchedulerOptions],
+) -> SimulationResult:  # fmt: skip
+    """Schedule the pods that wait in *cluster*, as kube-scheduler would; the cluster itself does not change.
+
+    :param cluster: a Cluster; a path or several; objects and manifests.
+    :param pods: more pods (or workloads) that wait, given like the cluster.
+    :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
+    :param details: whether decisions keep the nodes that fit, reasons and scores.
+    :param defaults: False: take objects as they are, without the API server's defaults.
+    :param options: those of :class:`~kubeclassic.Scheduler`, such as ``release="1.14"`` or ``policy="policy.json"``.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> simulate([node, {"kind": "Pod", "metadata": {"name": "web"}}], release="1.14")
+    <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
+    """
+    recipe = recipe_of(options)
+    scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults)
+    engine = recipe.engine(scenario.config_maps)
+    simulation = Simulation(scenario, engine, check_order(order), details)
+    decisions = tuple(simulation.decisions())
+    return SimulationResult(
+        release=recipe.version, decisions=decisions, outcomes=dict(simulation.outcomes), evicted=dict(simulation.evicted),
+        summary=summarise(simulation), nodes=tuple(_nodes(engine.table)), warnings=tuple(map(str, scenario.warnings)), details=details,
+    )  # fmt: skip
+
+
+def _nodes(table: NodeTable) -> Iterator[Row]:
+    for name, row in table.row_of.items():
+        if table.has_node[row]:
+            found: Row = {"node": name, "pods": int(table.pod_count[row]), "max pods": int(table.max_pods[row])}
+            for resource, at in table.resources.items():
+                found |= {f"{resource} requested": int(table.requested[at, row]), resource: int(table.allocatable[at, row])}
+            yield found

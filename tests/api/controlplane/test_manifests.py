@@ -1,0 +1,47 @@
+"""Manifests of workloads, each once and with a name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.controlplane.manifests import GIVEN_BEFORE, each_once, identity_of
+from kubeclassic.api.reading.notices import Notice
+from kubeclassic.exceptions import ManifestError
+
+
+def manifest(kind: str, **metadata: Any) -> dict[str, Any]:
+    """A workload."""
+    return {"kind": kind, "metadata": metadata}
+
+
+def test_the_last_of_two_counts() -> None:
+    """Of two with one name the last counts, at the place of the first, with one notice."""
+    first, other, last = manifest("Job", name="a"), manifest("Job", name="b"), manifest("Job", name="a", namespace="default")
+    found = each_once([first, other, last, last])
+    assert found.each == (last, other)
+    assert found.notices == (Notice("Job default/a", GIVEN_BEFORE),)
+
+
+def test_what_loading_tells_is_not_told_again() -> None:
+    """Of kinds that become objects no notice is made."""
+    assert each_once([manifest("ReplicaSet", name="a")] * 2).notices == ()
+
+
+def test_generated_names_are_counted_up() -> None:
+    """Workloads with only a generateName get numbers, and so none replaces another."""
+    found = each_once([manifest("Job", generateName="run-"), manifest("Job", generateName="run-"), manifest("Job", generateName="x-")])
+    assert [each["metadata"]["name"] for each in found.each] == ["run-1", "run-2", "x-1"]
+
+
+def test_a_name_is_wanted() -> None:
+    """A workload without any name is refused."""
+    with pytest.raises(ManifestError, match=r"^Job: metadata.name: got nothing, wanted a name$"):
+        each_once([manifest("Job")])
+
+
+@pytest.mark.parametrize("metadata", [None, [], "a", {"name": 5, "namespace": []}])
+def test_odd_metadata(metadata: Any) -> None:
+    """Metadata of another type has no name."""
+    assert identity_of({"kind": "ConfigMap", "metadata": metadata}) == ("ConfigMap", "default", "")

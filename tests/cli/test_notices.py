@@ -1,0 +1,61 @@
+"""Warnings as people see them."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+
+import pytest
+
+from kubeclassic.api.reading.notices import Notice
+from kubeclassic.cli.report.words import count_doing, count_of
+from kubeclassic.cli.running.notices import tell_notices
+
+SAME = [Notice(f"Pod p{i}", "is odd") for i in range(3)]
+
+
+class Terminal(io.StringIO):
+    """A stream that people look at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    """Equal ones are one line, and the last line says how to see all."""
+    tell_notices([*SAME, Notice("", "no nodes")])
+    assert capsys.readouterr().err == "warning: Pod p0 and 2 more: is odd\nwarning: no nodes\n(--verbose lists all 4 warnings)\n"
+
+
+def test_all(capsys: pytest.CaptureFixture[str]) -> None:
+    """With verbose each is a line."""
+    tell_notices(SAME, verbose=True)
+    assert capsys.readouterr().err == "".join(f"warning: Pod p{i}: is odd\n" for i in range(3))
+
+
+def test_nothing_is_hidden_silently(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nothing is put together nothing is said of it, and without notices nothing at all."""
+    tell_notices([])
+    tell_notices(SAME[:1])
+    assert capsys.readouterr().err == "warning: Pod p0: is odd\n"
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_lines_fit_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """On a terminal lines are broken between words at its width."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((columns, 24)))
+    tell_notices([Notice("Pod p", "a word " * 40)])
+    lines = stream.getvalue().splitlines()
+    assert len(lines) > 2
+    assert all(len(line) <= columns for line in lines)
+    assert " ".join(line.strip() for line in lines) == "warning: Pod p: " + " ".join(["a word"] * 40)
+
+
+def test_nouns() -> None:
+    """One of a thing has no s, and its verb has one."""
+    assert [count_of(number, "pod") for number in (0, 1, 2, 1523)] == ["0 pods", "1 pod", "2 pods", "1,523 pods"]
+    assert [count_doing(number, "pod", "wait") for number in (1, 2)] == ["1 pod waits", "2 pods wait"]

@@ -1,0 +1,105 @@
+"""What a release does not read of a cluster. (Each field: tests/stumbles/test_inventory.py.)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.objects import KubeObject
+from kubeclassic.framework.releases import ALL_RELEASES, chosen_release, is_of, minor_of, nearest_release
+from kubeclassic.simulation.releasenotes import NO_CSI_NODES, NO_NAMESPACES, auto_told, newer_fields, other_release, release_notices
+from tests.support.build import engine as classic
+from tests.support.build import node, obj, pod
+from tests.support.frameworkbuild import scheduler
+
+TERM = {"topologyKey": "z", "namespaceSelector": {"matchLabels": {"a": "b"}}}
+SELECTING = {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": TERM}]}}}
+
+
+def kubelet(name: str, version: str) -> Any:
+    """A node that says a version."""
+    return obj({"kind": "Node", "metadata": {"name": name}, "status": {"nodeInfo": {"kubeletVersion": version}}})
+
+
+class TestNearest:
+    @pytest.mark.parametrize(
+        ("versions", "found"),
+        [
+            (["v1.12.0"], "1.12"),
+            (["v1.9.11"], "1.12"),
+            (["v1.16.15-gke.7800"], "1.16"),
+            (["v1.21.0"], "1.16"),
+            (["v1.22.0"], "1.27"),
+            (["v1.33.1+k3s1"], "1.27"),
+            (["v1.13.5", "v1.15.1", "v1.14.2"], "1.15"),
+            (["", "v1.14.2", "unknown"], "1.14"),
+        ],
+    )
+    def test_of_the_newest_node(self, versions: list[str], found: str) -> None:
+        """The newest node counts, whatever comes after its minor version."""
+        nearest = nearest_release(versions)
+        assert nearest is not None
+        assert nearest[0].version == found
+        assert chosen_release("auto", versions, "1.13").version == found
+
+    @pytest.mark.parametrize("versions", [[], [""], ["unknown", "2.0"]])
+    def test_nobody_says(self, versions: list[str]) -> None:
+        """Without a version there is no nearest release, and the default is taken."""
+        assert nearest_release(versions) is None
+        assert chosen_release("auto", versions, "1.13").version == "1.13"
+
+    def test_a_name_is_a_name(self) -> None:
+        """A release by name is taken whatever the nodes say."""
+        assert chosen_release("v1.14.3", ["v1.27.0"], "1.16").version == "1.14"
+
+    def test_minor(self) -> None:
+        """A kubelet that says nothing is of any release."""
+        assert (minor_of("v1.26.9-gke.1200"), minor_of("")) == ("1.26", "")
+        assert is_of("", ALL_RELEASES["1.16"])
+        assert is_of("v1.16.2", ALL_RELEASES["1.16"])
+        assert not is_of("v1.17.0", ALL_RELEASES["1.16"])
+
+    def test_others_are_told(self) -> None:
+        """Nodes of another release than the default are told one by one."""
+        nodes = [kubelet("a", "v1.16.1"), kubelet("b", "v1.27.1"), kubelet("c", "")]
+        assert [notice.where for notice in other_release(ALL_RELEASES["1.16"], nodes)] == ["Node b"]
+        assert auto_told(ALL_RELEASES["1.27"], nodes) == "release 1.27: the newest node runs v1.27.1"
+
+
+class TestFields:
+    def test_most_pods_have_none(self) -> None:
+        """A pod of the oldest release has no newer fields."""
+        assert newer_fields(pod("p", priority=5, preemptionPolicy="PreemptLowerPriority").spec) == []
+
+    def test_each_counts_once(self) -> None:
+        """A pod with two constraints of a kind is told once for it."""
+        constraint = {"maxSkew": 1, "topologyKey": "z", "minDomains": 2, "nodeAffinityPolicy": "Honor"}
+        found = newer_fields(pod("p", topologySpreadConstraints=[constraint] * 2).spec)
+        assert [field.path for field in found] == ["spec.topologySpreadConstraints", "minDomains of topologySpreadConstraints"]
+
+    @pytest.mark.parametrize("version", [version for version in ALL_RELEASES if version.startswith("1.1")])
+    def test_what_the_oldest_read_is_never_told(self, version: str) -> None:
+        """No release is told not to read what every release reads."""
+        plain = pod("p", tolerations=[{"operator": "Exists"}], nodeSelector={"a": "b"}, affinity={"nodeAffinity": {}})
+        assert list(release_notices(classic(release=version).algorithm, [node("a")], [plain])) == []
+
+
+class TestMissing:
+    CSI: tuple[KubeObject, ...] = (obj({"kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {"csi": {"driver": "d"}}}),)
+    CLAIMING = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+
+    @pytest.mark.parametrize(("release", "lines"), [("1.15", []), ("1.16", [NO_CSI_NODES])])
+    def test_csi_nodes(self, release: str, lines: list[str]) -> None:
+        """CSINodes are missed where the release reads them and a waiting pod has claims."""
+        algorithm = classic(release=release).algorithm
+        assert [notice.what for notice in release_notices(algorithm, self.CSI, [self.CLAIMING])] == lines
+        assert list(release_notices(algorithm, self.CSI, [pod("q")])) == []
+
+    def test_namespaces(self) -> None:
+        """Namespaces are missed where the release selects them by labels."""
+        algorithm = scheduler().algorithm
+        selecting = pod("p", **SELECTING)
+        assert [notice.what for notice in release_notices(algorithm, [], [selecting])] == [NO_NAMESPACES]
+        there = obj({"kind": "Namespace", "metadata": {"name": "default"}})
+        assert list(release_notices(algorithm, [there], [selecting])) == []

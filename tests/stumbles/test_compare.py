@@ -1,0 +1,219 @@
+"""Two schedulers side by side: what misled users of ``kubeclassic compare``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import yaml
+
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.cli import run
+from kubeclassic.cli.report.comparison.forms import comparison_csv, comparison_markdown
+from kubeclassic.cli.report.comparison.page import comparison_html
+from kubeclassic.cli.report.comparison.text import comparison_text
+from kubeclassic.cli.report.documents import document
+from kubeclassic.core.decision.decision import Details
+from kubeclassic.core.engine import Engine
+from kubeclassic.framework.cycle.diagnosis import Diagnosis
+from kubeclassic.simulation.compare.compare import compare
+from kubeclassic.simulation.compare.modes import FREE, LOCKED, MODES
+from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.scenario import Scenario
+from tests.conftest import ROOT
+from tests.support.build import node, pod
+from tests.support.schemas import faults, version_of
+
+CLUSTER = str(ROOT / "examples" / "cluster")
+RULES = """
+from kubeclassic import CATALOGUE, priority
+
+@priority.each_node("ByName")
+def by_name(pod, nodes, i, cycle):
+    return 10 if nodes.name(i) == "b" else 0
+
+MINE = CATALOGUE.with_(by_name, weight=1000000)
+"""
+
+
+def scenario(*objects: KubeObject) -> Scenario:
+    """A scenario of objects in their order; pods without a node wait."""
+    waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
+    return Scenario(tuple(item for item in objects if item not in waiting), waiting)
+
+
+def weighing(name: str, weight: int) -> Engine:
+    """A scheduler of 1.16 with one priority."""
+    rules = {"predicates": [{"name": "PodFitsResources"}], "priorities": [{"name": name, "weight": weight}]}
+    return engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
+
+
+def gated() -> dict[str, Any]:
+    """A pod with a scheduling gate beside one without, in a release that knows gates and in one that does not."""
+    objects = scenario(node("n"), pod("held", schedulingGates=[{"name": "later"}]), pod("free"))
+    return compare(objects, {"a": engine_for("1.16", {}), "b": engine_for("1.27", {})}).record()
+
+
+def falling_out(mode: str) -> dict[str, Any]:
+    """Two pods on two nodes, where one side packs and the other spreads."""
+    there = pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"})
+    objects = scenario(node("a"), node("b"), there, pod("p"), pod("q"))
+    return compare(objects, {"a": weighing("LeastRequestedPriority", 1), "b": weighing("MostRequestedPriority", 5)}, mode=mode).record()
+
+
+def sampled() -> Scenario:
+    """More nodes than a sampling scheduler looks at; the best comes last."""
+    full = [pod(f"p{i:03}", on=f"n{i:03}", requests={"cpu": 3}) for i in range(199)]
+    return scenario(*(node(f"n{i:03}") for i in range(200)), *full, pod("p", requests={"cpu": 1}))
+
+
+class TestTheMode:
+    def test_locked_is_the_default(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Unless asked otherwise all decide on the same state, so that no difference follows from an earlier one."""
+        assert run(["compare", CLUSTER, "--a", "release=1.16", "--b", "release=1.27", "-o", "json"]) == 1
+        assert json.loads(capsys.readouterr().out)["mode"] == LOCKED
+
+    def test_free_mode_names_the_first_difference(self) -> None:
+        """In mode free the headline is the first pod on which the two differ, and says that later ones can follow from it."""
+        record = falling_out(FREE)
+        assert len(record["differences"]) == 2
+        lines = comparison_text(record).splitlines()
+        assert lines[0] == "free: 2 pods, 2 cycles; the first decision that differs:"
+        assert lines[1].startswith("  default/p (cycle 0): b in a, a in b; different: ")
+        assert lines[2].startswith("1 more decision differs; as each side has its own cluster, that can follow from the first.")
+        assert "<h1>The first difference: default/p</h1>" in comparison_html(record)
+        assert record["against"][0]["firstDifference"]["pod"] == record["differences"][0]["pod"]
+
+
+class TestWhy:
+    def test_sampling_suggests_to_look_at_all_nodes(self) -> None:
+        """Where the two look at different shares of the nodes, every form that people read suggests percentage=100."""
+        engines = {"a": engine_for("1.16", {"percentageOfNodesToScore": 100}), "b": engine_for("1.16", {"percentageOfNodesToScore": 50})}
+        record = compare(sampled(), engines).record()
+        assert [cause["kind"] for cause in record["against"][0]["causes"]] == ["sampling"]
+        for text in (comparison_text(record), comparison_markdown(record), comparison_html(record)):
+            assert "with percentage=100 in both configurations" in text
+        assert "percentage=100" not in comparison_text(falling_out(LOCKED))
+
+    def test_weighted_beside_weighted(self) -> None:
+        """A weighted difference is told beside the weighted maximum, never as 350 of 100."""
+        (first, _) = falling_out(LOCKED)["differences"]
+        assert first["causes"]["b"]["text"] == "puts a 25 of 50 ahead of b in b, 5 of 10 behind it in a"
+
+    def test_a_gated_pod_is_an_outcome_and_no_error(self) -> None:
+        """A pod that one side holds back for its gates is counted as held back: not as an error, and not as placed by the other alone."""
+        record = gated()
+        (against,), (difference,) = record["against"], record["differences"]
+        cause = difference["causes"]["b"]
+        assert (cause["verdict"], cause["kind"], cause["side"]) == ("held back", "gated", "b")
+        assert (against["agreement"]["heldBack"], against["agreement"]["different"]) == (1, 0)
+        assert (against["heldBack"], against["firstAlone"]) == ([{"pod": "default/held", "first": "n", "second": None}], [])
+        text = comparison_text(record)
+        assert "held back       0   1" in text
+        assert "<held back>" in text
+        assert "error" not in text
+        assert "held back by one of them" in comparison_html(record)
+
+    def test_the_reasons_of_one_node_are_asked_for_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """To tell why one node does not fit, the reasons of the other nodes are not made."""
+
+        def refuse(self: object) -> None:
+            raise AssertionError("the reasons of all nodes were made")
+
+        monkeypatch.setattr(Diagnosis, "statuses", refuse)
+        monkeypatch.setattr(Details, "visited", property(refuse))
+        objects = scenario(node("a", labels={"disk": "hdd"}), node("b", labels={"disk": "ssd"}), pod("p", nodeSelector={"disk": "ssd"}))
+        empty = {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": []}}
+        record = compare(objects, {"a": engine_for("1.27", {}), "b": engine_for("1.16", empty)}).record()
+        assert record["differences"][0]["causes"]["b"]["text"] == "node(s) didn't match Pod's node affinity/selector"
+
+
+class TestConfigurations:
+    @pytest.fixture
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """A folder to work in, with a cluster and rules."""
+        monkeypatch.chdir(tmp_path)
+        items = [{"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}} for name in "ab"]
+        waiting = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
+        (tmp_path / "rules_of_one_side.py").write_text(RULES)
+        return tmp_path
+
+    def test_each_side_can_have_rules_of_its_own(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The key rules gives one side a user's own rules."""
+        arguments = ["--a", "release=1.16", "--b", "release=1.16 rules=rules_of_one_side:MINE", "-o", "json"]
+        assert run(["compare", "cluster.json", *arguments]) == 1
+        (found,) = json.loads(capsys.readouterr().out)["differences"]
+        assert (found["decisions"]["a"]["host"], found["decisions"]["b"]["host"]) == ("a", "b")
+        assert found["causes"]["b"]["rule"] == "ByName"
+
+    @pytest.mark.parametrize("key", ["release", "policy", "profile", "config", "feature-gates", "tie-break", "rules", "percentage"])
+    def test_an_empty_value_is_refused(self, key: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """``config=`` without a value is refused in a line that says what is wanted."""
+        assert run(["compare", "cluster.json", "--a", "release=1.16", "--b", f"{key}="]) == 2
+        assert capsys.readouterr().err.startswith(f"kubeclassic: --b: got {key} without a value, wanted {key}=")
+
+    @pytest.mark.parametrize("percentage", ["\u0661\u0660", "\u00b9", "1" * 5000, "1e1"])
+    def test_a_percentage_has_plain_digits(self, percentage: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A percentage in other digits, or in more of them than a number has, is refused."""
+        assert run(["compare", "cluster.json", "--a", "release=1.16", "--b", f"percentage={percentage}"]) == 2
+        error = capsys.readouterr().err
+        assert "wanted a number from 0 to 100" in error
+        assert len(error) < 200
+
+
+class TestForms:
+    @pytest.mark.parametrize("mode", MODES)
+    def test_the_schema_holds(self, mode: str) -> None:
+        """What ``-o json`` writes is what the published schema says, with every kind of outcome."""
+        for record in (falling_out(mode), gated(), compare(sampled(), {"a": engine_for("1.16", {}), "b": engine_for("1.12", {})}).record()):
+            written = json.loads(json.dumps(document("Comparison", record)))
+            assert faults("compare", written) == []
+            assert len(faults("compare", {**written, "more": 1})) == 1
+        assert version_of("compare") == written["apiVersion"]
+
+    def test_yaml_is_the_same_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """``-o yaml`` has what ``-o json`` has."""
+        found = []
+        for form in ("json", "yaml"):
+            assert run(["compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.27", "-o", form]) == 1
+            found.append(yaml.safe_load(capsys.readouterr().out))
+        assert found[0] == found[1]
+
+    def test_csv_has_a_line_for_each_difference(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """``-o csv`` has a line for each decision that differs, with the names of ``-o json``."""
+        sides = ["--a", "release=1.12", "--b", "release=1.27", "--c", "release=1.16"]
+        assert run(["compare", CLUSTER, *sides, "-o", "json"]) == 1
+        record = json.loads(capsys.readouterr().out)
+        assert run(["compare", CLUSTER, *sides, "-o", "csv"]) == 1
+        lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        wanted = [(found["pod"], name, cause["rule"] or "") for found in record["differences"] for name, cause in found["causes"].items()]
+        assert [(line["pod"], line["second"], line["rule"]) for line in lines] == wanted
+        assert comparison_csv({**record, "differences": []}).count("\n") == 1
+
+    def test_markdown_keeps_names_as_they_are(self) -> None:
+        """``-o markdown`` is tables of Markdown in which no name can end a cell or open a tag."""
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})}
+        text = comparison_markdown(compare(scenario(node("a"), pod("p")), made, texts={"a": "x|<b>_y_"}).record())
+        assert "* **a**: x\\|\\<b\\>\\_y\\_" in text
+        assert "| pods | a | b |\n|---|---|---|\n| placed | 1 | 1 |" in text
+
+
+def test_the_status_of_one_row_is_that_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is asked for one node is what the list of all nodes has for it."""
+    engine = engine_for("1.27", {})
+    objects = scenario(node("a"), node("b", unschedulable=True), node("c", cpu="1"), pod("p", requests={"cpu": 2}), pod("q", nodeName=""))
+    record = compare(objects, {"a": engine, "b": engine_for("1.16", {})})
+    run_of = record.contestants[0].run
+    details = run_of.ask(attrs.evolve(objects.pending[0], metadata=attrs.evolve(objects.pending[0].metadata, name="r"))).details
+    assert details is not None
+    statuses = details.statuses
+    assert [row for row in range(len(details.names)) if details.has_visited(row)] == sorted(details.visited)
+    for row, name in enumerate(details.names):
+        refusal = details.refusal(row)
+        assert (refusal.reasons if refusal else None) == (statuses[name].reasons if name in statuses else None)

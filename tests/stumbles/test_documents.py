@@ -1,0 +1,322 @@
+"""Input that once ended in a traceback, in silence or never: each has an answer now, in one line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from kubeclassic import Cluster
+from kubeclassic.algorithmprovider.config import load_policy
+from kubeclassic.api.load import Loaded, load
+from kubeclassic.api.meaning.durations import parse_duration
+from kubeclassic.api.objects import Node, Pod
+from kubeclassic.api.objects.quantity import Quantity
+from kubeclassic.api.reading.formats import files, jsonvalues
+from kubeclassic.exceptions import ManifestError, PolicyError, QuantityError
+from kubeclassic.framework.config.configuration import load_configuration
+from kubeclassic.simulation.conform import read_cases
+
+POD = "kind: Pod\nmetadata: {name: p}\n"
+NODE = "kind: Node\nmetadata: {name: n}\n"
+
+
+def read(text: str | bytes, *, strict_fields: bool = False) -> Loaded:
+    """What standard input with this text gives."""
+    stream = io.BytesIO(text if isinstance(text, bytes) else text.encode())
+    return load("-", stdin=stream, strict_fields=strict_fields)
+
+
+def warnings_of(text: str) -> list[str]:
+    return [notice.what for notice in read(text).warnings]
+
+
+def refusal(text: str | bytes, *, strict_fields: bool = False) -> str:
+    """The error for a text, without its place."""
+    with pytest.raises(ManifestError) as caught:
+        read(text, strict_fields=strict_fields)
+    return str(caught.value).removeprefix("standard input").removeprefix(", document 1").removeprefix(" (Pod p)").removeprefix(": ")
+
+
+class TestStrictness:
+    @pytest.mark.parametrize(
+        ("manifest", "wanted"),
+        [
+            (f"{POD}spec: {{nodeNam: a}}", 'spec.nodeNam: unknown field; did you mean "nodeName"?'),
+            (f"{POD}spec: {{containers: [{{nam: a}}]}}", 'spec.containers[0].nam: unknown field; did you mean "name"?'),
+            (f"{POD}spec: {{tolerations: [{{}}, {{ky: a}}]}}", 'spec.tolerations[1].ky: unknown field; did you mean "key"?'),
+            (f"{POD}spec: {{containers: [{{livenessProbe: {{httpGet: {{prt: 1}}}}}}]}}",
+             'spec.containers[0].livenessProbe.httpGet.prt: unknown field; did you mean "port"?'),
+            ("kind: Deployment\nmetadata: {name: d}\nspec: {template: {spec: {zzz: 1}}}", "spec.template.spec.zzz: unknown field"),
+        ],
+    )  # fmt: skip
+    def test_unknown_fields_are_warned_of_with_the_nearest_name(self, manifest: str, wanted: str) -> None:
+        """A field that the API does not have is a warning with its path and the nearest name, at every level, read here or not."""
+        assert warnings_of(manifest) == [wanted]
+
+    def test_each_object_with_an_unknown_field_is_named(self) -> None:
+        """Two pods with the same mistake give two warnings, though what they share is decoded once."""
+        pods = "\n---\n".join(f"kind: Pod\nmetadata: {{name: {name}}}\nspec: {{tolerations: [{{ky: a}}]}}" for name in "ab")
+        assert [notice.where.partition(" (")[2] for notice in read(pods).warnings] == ["Pod a)", "Pod b)"]
+
+    def test_fields_that_scheduling_does_not_read_are_known(self) -> None:
+        """Fields of old and new releases that nothing here reads give no warning."""
+        spec = "{hostPID: true, dnsConfig: {options: [{name: a}]}, os: {name: linux}, ephemeralContainers: [{targetContainerName: a}]}"
+        assert warnings_of(f"{POD}  # here\nspec: {spec}\nstatus: {{hostIPs: [{{ip: a}}], qosClass: a}}") == []
+
+    def test_kinds_of_other_groups_are_not_judged(self) -> None:
+        """A Service of another API group may have any fields."""
+        assert warnings_of("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: s}\nspec: {template: {}}") == []
+
+    @pytest.mark.parametrize("quick", [True, False])
+    @pytest.mark.parametrize(
+        ("document", "wanted"),
+        [
+            (f"{POD}spec: {{nodeName: a, nodeName: b}}", "spec.nodeName: given twice, the last one counts"),
+            ('{"kind": "Pod", "metadata": {"name": "p", "labels": {"a": "1", "a": "2"}}}',
+             "metadata.labels.a: given twice, the last one counts"),
+            ('{"kind": "List", "items": [{"kind": "Pod", "metadata": {"name": "a", "name": "p"}}]}',
+             "metadata.name: given twice, the last one counts"),
+        ],
+    )  # fmt: skip
+    def test_keys_given_twice_are_warned_of(self, document: str, wanted: str, quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A key that an object has twice is a warning, in YAML and in JSON, whichever JSON reader is installed."""
+        if not quick:
+            monkeypatch.setattr(jsonvalues, "fast_json", lambda: None)
+        assert warnings_of(document) == [wanted]
+
+    @pytest.mark.parametrize(
+        ("manifest", "wanted"),
+        [
+            (f"{POD}spec: {{nodeNam: a}}", 'spec.nodeNam: unknown field; did you mean "nodeName"?'),
+            (f"{POD}spec: {{nodeName: a, nodeName: b}}", "spec.nodeName: given twice, the last one counts"),
+        ],
+    )
+    def test_strict_makes_them_errors(self, manifest: str, wanted: str) -> None:
+        """With strict fields both are errors with the same words."""
+        assert refusal(manifest, strict_fields=True) == wanted
+
+    def test_strict_is_an_option_of_the_command_line(self, tmp_path: Path) -> None:
+        """simulate warns of an unknown field, and with --strict it ends with status 2."""
+        (tmp_path / "a.yaml").write_text(f"{NODE}spec: {{unschedulabel: true}}\n")
+        command = [sys.executable, "-m", "kubeclassic", "simulate", str(tmp_path / "a.yaml")]
+        told = [subprocess.run([*command, *more], capture_output=True, text=True) for more in ([], ["--strict"])]
+        assert [done.returncode for done in told] == [0, 2]
+        assert all('spec.unschedulabel: unknown field; did you mean "unschedulable"?' in done.stderr for done in told)
+
+    @pytest.mark.parametrize("manifest", [POD + POD, '{"kind": "List", "items": [], "items": []}', f"{POD}spec: {{}}\nspec: {{}}"])
+    def test_a_missing_separator_is_an_error_always(self, manifest: str) -> None:
+        """Two objects without a line --- between them are refused: the second would swallow the first."""
+        assert refusal(manifest).endswith("given twice, wanted it once; a line with --- belongs between two objects")
+
+    def test_a_profile_with_a_field_twice_is_refused(self, tmp_path: Path) -> None:
+        """A KubeSchedulerConfiguration is decoded strictly by upstream, so a repeated field is an error."""
+        path = tmp_path / "p.yaml"
+        path.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: 1\nparallelism: 2\n")
+        with pytest.raises(PolicyError, match='strict decoding error: duplicate field "parallelism"'):
+            load_configuration(path)
+
+
+class TestHugeQuantities:
+    @pytest.mark.parametrize(
+        ("manifest", "wanted"),
+        [
+            (f"{POD}spec: {{containers: [{{resources: {{requests: {{memory: 20E}}}}}}]}}",
+             'spec.containers[0].resources.requests[memory]: got "20E", which counts as 0: it does not fit into 64 bits'),
+            (f"{NODE}status: {{allocatable: {{memory: '18446744073709551617'}}}}",
+             'status.allocatable[memory]: got "18446744073709551617", which counts as 1: it does not fit into 64 bits'),
+            (f"{NODE}status: {{allocatable: {{cpu: 10P}}}}",
+             'status.allocatable[cpu]: got "10P", which counts as 0 thousandths: it does not fit into 64 bits'),
+        ],
+    )  # fmt: skip
+    def test_amounts_that_wrap_as_in_go_are_warned_of(self, manifest: str, wanted: str) -> None:
+        """An amount beyond 64 bits counts as Go counts it, and a warning says as what."""
+        assert warnings_of(manifest) == [wanted]
+
+    def test_the_largest_that_fits_is_fine(self) -> None:
+        """Large amounts that fit give no warning."""
+        assert warnings_of(f"{NODE}status: {{allocatable: {{cpu: 9P, memory: 9E}}}}") == []
+
+
+class TestBounds:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[" * 30_000 + "]" * 30_000,
+            "- " * 30_000 + "a",
+            "? " * 5_000 + "a",
+            '{"kind": "Pod", "metadata": ' + "[" * 30_000 + "]" * 30_000 + "}",
+            f"kind: Deployment\nmetadata: {{name: d}}\nx: {'[' * 900}{']' * 900}",
+        ],
+    )
+    def test_deep_nesting_is_refused(self, text: str) -> None:
+        """Objects and lists thousands of levels deep are an error, in YAML and in JSON."""
+        assert "nested too deeply" in refusal(text)
+
+    def test_alias_bombs_are_refused(self) -> None:
+        """Aliases of aliases may not stand for more than a million values."""
+        lines = ["a: &a [x]"] + [f"{new}: &{new} [{', '.join(['*' + old] * 9)}]" for old, new in pairwise("abcdefghi")]
+        assert "aliases that stand for more than 1,000,000 values" in refusal(POD + "\n".join(lines))
+
+    def test_merge_bombs_are_refused(self) -> None:
+        """Merge keys are counted like other aliases, whether they branch or make a long chain."""
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        branching = ["a: &a {x: 1}"] + [f"{new}: &{new} {{<<: [*{old}, *{old}]}}" for old, new in pairwise(letters)]
+        chain = ["a0: &a0 {k: 1}"] + [f"a{n}: &a{n} {{<<: *a{n - 1}, k{n}: 1}}" for n in range(1, 5000)]
+        assert all("aliases that stand for more" in refusal(POD + "\n".join(lines)) for lines in (branching, chain))
+
+    def test_aliases_within_the_bounds_are_read(self) -> None:
+        """Anchors, aliases and merge keys work: own keys win, then the first mapping of a list."""
+        text = "kind: Pod\na: &a {app: x, tier: y}\nb: &b {tier: z, zone: w}\nmetadata: {name: p, labels: {<<: [*a, *b], app: own}}\n"
+        (pod,) = read(text).of(Pod)
+        assert pod.labels == {"app": "own", "tier": "y", "zone": "w"}
+
+    @pytest.mark.parametrize("text", ["&a [*a]", f"{POD}spec: &s {{<<: *s}}", "&a {kind: Pod, metadata: {name: p}, spec: *a}"])
+    def test_documents_that_hold_themselves_are_refused(self, text: str) -> None:
+        """A value that holds itself by an alias is an error."""
+        assert "a value that holds itself" in refusal(text)
+
+    @pytest.mark.parametrize("number", [2**31, 2**63, -(2**31) - 1])
+    def test_integers_have_the_width_of_the_apis(self, number: int) -> None:
+        """A priority beyond 32 bits is refused."""
+        wanted = f"spec.priority: got {number}, wanted a whole number from {-(2**31)} to {2**31 - 1}"
+        assert refusal(f"{POD}spec: {{priority: {number}}}") == wanted
+
+    @pytest.mark.parametrize("text", [f"{POD}spec: {{priority: {'9' * 5000}}}", f'{{"kind": "Pod", "spec": {{"priority": {"9" * 5000}}}}}'])
+    def test_numbers_of_many_digits_are_refused(self, text: str) -> None:
+        """A number of more than 4,300 digits is an error that says so."""
+        assert "4,300 digits" in refusal(text)
+
+    def test_gzip_bombs_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Little gzip data that holds very much is refused, unless the environment allows it; no more than that is unpacked."""
+        packed = gzip.compress(b"#" * (70 << 20) + b"\n" + POD.encode())
+        assert f"set {files.MAX_UNPACKED}=4Gi" in refusal(packed)
+        monkeypatch.setenv(files.MAX_UNPACKED, "100Mi")
+        assert len(read(packed).objects) == 1
+
+    def test_long_durations_and_quantities_take_no_time(self) -> None:
+        """Long texts that almost are durations or quantities are refused at once."""
+        assert parse_duration("1" * 1_000_000) is None
+        for text in ("0" * 4_000 + "x", "1" * 1_000_000, "9" * 4_000 + "e4000"):
+            with pytest.raises(QuantityError):
+                Quantity.parse(text)
+
+    def test_a_billion_replicas_are_refused(self) -> None:
+        """A workload may not make more pods than any cluster could have."""
+        for kind in ("Deployment", "StatefulSet", "ReplicaSet"):
+            workload = f"kind: {kind}\nmetadata: {{name: web}}\nspec: {{replicas: 1000000000, template: {{spec: {{containers: []}}}}}}"
+            with pytest.raises(ManifestError, match=r"default/web.*: got 1,000,000,000 pods to make after ., wanted at most 500,000"):
+                Cluster.load("-", stdin=io.StringIO(f"{NODE}---\n{workload}"))
+
+    def test_error_lines_are_short_and_have_no_control_characters(self) -> None:
+        """Long names are shortened in the middle, control characters escaped."""
+        long = refusal(json.dumps({"kind": "Pod", "metadata": {"labels": {"k" * 100_000: [1]}}}))
+        assert len(long) <= 1000
+        assert " ... " in long
+        assert "\\x1b[31mx" in refusal('kind: Pod\nmetadata: {labels: {"\\e[31mx": [1]}}')
+
+
+class TestYamlTags:
+    @pytest.mark.parametrize(
+        "written",
+        ["!!bool x", "!!int ''", "!!float x", "!!float .nan", "!!python/object:os.system x", "!!binary x", "!!set {}", "!!omap []", "!x y"],
+    )
+    def test_what_json_does_not_have_is_an_error(self, written: str) -> None:
+        """Tags that call for something else than a JSON value are an error with line and column."""
+        assert refusal(f"{POD}spec: {{nodeName: {written}}}").startswith(", line 3, column 18: broken YAML: got ")
+
+    @pytest.mark.parametrize(("written", "wanted"), [("!!timestamp x", "x"), ("!!binary aGk=", "hi"), ("!!str 5", "5")])
+    def test_texts_with_tags_are_texts(self, written: str, wanted: str) -> None:
+        """Other tags give the text."""
+        assert read(f"{POD}spec: {{nodeName: {written}}}").of(Pod)[0].spec.node_name == wanted
+
+    def test_keys_become_texts(self) -> None:
+        """Numbers and booleans as keys become texts, as in kubectl; nulls, lists and objects are refused."""
+        (pod,) = read("kind: Pod\nmetadata: {name: p, labels: {1: a, true: b, 1.5: c, .nan: d}}").of(Pod)
+        assert pod.labels == {"1": "a", "true": "b", "1.5": "c", ".nan": "d"}
+        for key in ("~", "[a]", "{a: b}"):
+            assert "wanted a string for a key" in refusal(f"kind: Pod\nmetadata: {{name: p, labels: {{? {key} : b}}}}")
+
+
+class TestEncodings:
+    def test_half_characters_are_replaced(self) -> None:
+        """A lone surrogate in JSON becomes U+FFFD, as in Go; in YAML it is an error."""
+        (pod,) = read('{"kind": "Pod", "metadata": {"name": "a\\ud800b", "labels": {"\\udfff": "x"}}}').of(Pod)
+        assert (pod.name, pod.labels) == ("a\ufffdb", {"\ufffd": "x"})
+        assert "invalid Unicode character" in refusal('kind: Pod\nmetadata: {name: "\\ud800"}')
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+    @pytest.mark.parametrize("text", ["kind: Pod\nmetadata: {name: é}\n", '{"kind": "Pod", "metadata": {"name": "é"}}'])
+    def test_utf_16_is_read(self, text: str, encoding: str) -> None:
+        """UTF-16 with its mark is read, as YAML allows it."""
+        assert read(("\ufeff" + text).encode(encoding)).objects[0].name == "é"
+
+    def test_the_locale_does_not_matter(self, tmp_path: Path) -> None:
+        """Cases and manifests are UTF-8 whatever the locale says."""
+        cases = tmp_path / "a.cases.jsonl"
+        cases.write_bytes('{"name": "é", "version": "1.16", "pending": []}\n'.encode())
+        (tmp_path / "é.yaml").write_bytes(NODE.replace("n}", "ñ}").encode())
+        code = (
+            "import sys; from pathlib import Path;"
+            "from kubeclassic.api.load import load; from kubeclassic.simulation.conform import read_cases;"
+            "print(ascii([load(sys.argv[1]).objects[0].name, next(read_cases(Path(sys.argv[2])))['name']]))"
+        )
+        environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+        told = subprocess.run([sys.executable, "-c", code, tmp_path, cases], capture_output=True, text=True, env=environment)
+        assert told.stdout == "['\\xf1', '\\xe9']\n", told.stderr
+
+    @pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+    def test_constants_that_json_does_not_have(self, constant: str) -> None:
+        """NaN and infinities are no JSON."""
+        assert f"broken JSON: got {constant}" in refusal(f'{{"kind": "Pod", "spec": {{"priority": {constant}}}}}')
+
+
+class TestFiles:
+    def test_paths_with_nul(self) -> None:
+        """A NUL character in a path is an error."""
+        with pytest.raises(ManifestError, match=r"^a\\x00b: got a path with a NUL character"):
+            load("a\0b")
+
+    def test_devices_are_refused(self) -> None:
+        """A device that never ends is refused, /dev/null is an empty file."""
+        assert load("/dev/null").objects == ()
+        with pytest.raises(ManifestError, match="got a device, wanted a file"):
+            load("/dev/zero")
+
+    def test_fifos_are_read(self, tmp_path: Path) -> None:
+        """A FIFO is read to its end."""
+        fifo = tmp_path / "fifo"
+        os.mkfifo(fifo)
+        writer = threading.Thread(target=fifo.write_text, args=(NODE,))
+        writer.start()
+        assert load(fifo).of(Node)[0].name == "n"
+        writer.join()
+
+    def test_empty_files_cost_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """No reader is asked about an empty file."""
+        (tmp_path / "empty.yaml").touch()
+        monkeypatch.setattr("kubeclassic.api.reading.documents._values", lambda *_: pytest.fail("it was read"))
+        assert load(tmp_path).objects == ()
+
+
+class TestEveryReader:
+    BOMB = '{"kind": "Policy", "a": ' + "[" * 30_000 + "]" * 30_000 + "}"
+
+    def test_policies_profiles_and_cases_are_bounded_too(self, tmp_path: Path) -> None:
+        """Policies, configurations, ConfigMaps and conformance cases are read by the same reader."""
+        (tmp_path / "a.json").write_text(self.BOMB)
+        config_map = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"policy.cfg": self.BOMB}}
+        (tmp_path / "map.json").write_text(json.dumps(config_map))
+        for reading, name in ((load_policy, "a.json"), (load_policy, "map.json"), (load_configuration, "a.json")):
+            with pytest.raises(PolicyError, match="nested too deeply"):
+                reading(tmp_path / name)
+        with pytest.raises(ManifestError, match="nested too deeply"):
+            list(read_cases(tmp_path / "a.json"))

@@ -1,0 +1,404 @@
+"""What users stumbled over in the input of a cluster: owners that a dump lacks, releases, floods of warnings. One test a point."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic import Cluster, Scheduler
+from kubeclassic.api.controlplane.workloads import WORKLOADS
+from kubeclassic.api.objects import KINDS
+from kubeclassic.cli import run
+from tests.support.madedump import Size, made, text
+
+Json = dict[str, Any]
+SHORT_NAMES = {
+    "no": "Node", "po": "Pod", "pv": "PersistentVolume", "pvc": "PersistentVolumeClaim", "sc": "StorageClass", "svc": "Service",
+    "rc": "ReplicationController", "rs": "ReplicaSet", "sts": "StatefulSet", "deploy": "Deployment", "ds": "DaemonSet", "jobs": "Job",
+    "cj": "CronJob", "pdb": "PodDisruptionBudget", "pc": "PriorityClass", "ns": "Namespace", "csinodes": "CSINode",
+    "csidrivers": "CSIDriver", "csistoragecapacities": "CSIStorageCapacity",
+}  # fmt: skip
+"""What kubectl calls the kinds."""
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+LIVE = {"uid": "u", "creationTimestamp": "2023-06-01T08:00:00Z"}
+
+
+def manifest(kind: str, name: str, /, *, labels: Json | None = None, owner: tuple[str, str] | None = None, **more: Any) -> Json:
+    """An object; *owner*: kind and name of its controller; ``live`` objects come from an API server."""
+    metadata: Json = {"name": name, **({"labels": labels} if labels else {}), **(LIVE | {"uid": name} if more.pop("live", False) else {})}
+    if owner is not None:
+        metadata["ownerReferences"] = [{"kind": owner[0], "name": owner[1], "uid": owner[1], "controller": True}]
+    return {"kind": kind, "metadata": metadata, **more}
+
+
+def node(name: str, *, version: str = "", labels: Json | None = None, live: bool = False) -> Json:
+    """A node with room, of which the kubelet says a version."""
+    status = {"allocatable": {"cpu": "8", "pods": "50"}, "nodeInfo": {"kubeletVersion": version}}
+    return manifest("Node", name, labels=labels, live=live, status=status)
+
+
+def pod(
+    name: str, /, *, on: str = "", labels: Json | None = None, owner: tuple[str, str] | None = None, live: bool = False, **spec: Any
+) -> Json:
+    """A pod, on a node or waiting."""
+    return manifest("Pod", name, labels=labels, owner=owner, live=live, spec={"nodeName": on, "containers": [{"name": "c"}], **spec})
+
+
+def workload(kind: str, name: str, replicas: int = 3, **spec: Any) -> Json:
+    """A workload whose pods have the label app."""
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c"}], **spec.pop("pod", {})}}
+    return manifest(kind, name, spec={"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template, **spec})
+
+
+class Told:
+    """What a command said."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.capsys = folder, capsys
+        self.status, self.out, self.err = 0, "", ""
+
+    def of(self, *documents: Json, command: str = "simulate", more: tuple[Json, ...] = (), options: tuple[str, ...] = ()) -> Told:
+        """Run a command on *documents*, with *more* as ``--pods``."""
+        (self.folder / "cluster.json").write_text(json.dumps(documents))
+        (self.folder / "more.json").write_text(json.dumps(more))
+        added = ("--pods", str(self.folder / "more.json")) if more else ()
+        self.status = run([command, str(self.folder / "cluster.json"), *added, *options])
+        said = self.capsys.readouterr()
+        self.out, self.err = said.out, said.err
+        return self
+
+    @property
+    def placed(self) -> list[str]:
+        """The pods in the table."""
+        return [line.split()[0] for line in self.out.splitlines()[1:]]
+
+    def warnings(self, about: str = "") -> list[str]:
+        """The warnings that have *about* in them."""
+        lines = [line.removeprefix("warning: ") for line in self.err.splitlines() if line.startswith("warning: ")]
+        return [line for line in lines if about in line]
+
+
+@pytest.fixture
+def told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+    """Runs commands."""
+    return Told(tmp_path, capsys)
+
+
+HASHED = {"app": "web", "pod-template-hash": "abc"}
+
+
+class TestWorkloads:
+    """Point 5."""
+
+    def test_pods_of_a_deployment_count_without_their_replica_set(self, told: Told) -> None:
+        """Pods that a Deployment's selector matches and whose ReplicaSet is not in the input count as its own, with one note."""
+        there = [pod(f"web-abc-{i}", on="a", labels=HASHED, owner=("ReplicaSet", "web-abc"), live=True) for i in range(2)]
+        told.of(node("a"), workload("Deployment", "web", 3), workload("Deployment", "api", 1), *there)
+        assert sorted(name.split("-")[0] for name in told.placed) == ["default/api", "default/web"]
+        assert "default/web-abc-2" in told.placed
+        assert told.warnings("ReplicaSet") == [
+            "Deployment default/web: its ReplicaSets are not in the input; the pods that its selector matches count as its own"
+            " (kubectl get replicasets)"
+        ]
+
+    @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet"])
+    def test_pods_without_owner_references_are_adopted(self, told: Told, kind: str) -> None:
+        """Pods that nobody controls belong to the workload whose selector matches them."""
+        owner = workload(kind, "web", 2)
+        if kind == "ReplicationController":
+            owner["spec"]["selector"] = {"app": "web"}
+        there = [pod(f"web-{i}", on=name, labels={"app": "web"}) for i, name in enumerate("ab")]
+        assert told.of(node("a"), node("b"), owner, *there).placed == []
+
+    def test_a_cron_job_makes_no_pod_unless_asked(self, told: Told) -> None:
+        """A CronJob makes no pods, and says so; with --cron-jobs it makes those of one Job."""
+        job = {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
+        cron_job = manifest("CronJob", "report", spec={"schedule": "0 3 * * *", "jobTemplate": job})
+        assert told.of(node("a"), cron_job).placed == []
+        assert told.warnings() == ["CronJob default/report: a CronJob makes no pods here unless asked (--cron-jobs)"]
+        assert told.of(node("a"), cron_job, options=("--cron-jobs",)).placed == ["default/report-1-0"]
+        assert told.warnings() == []
+
+    def test_a_cron_job_runs_whose_job_is_missing(self, told: Told) -> None:
+        """Pods of a Job that is not in the input show that its CronJob runs already."""
+        job = {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
+        cron_job = manifest("CronJob", "report", spec={"jobTemplate": job})
+        there = pod("report-28-x", on="a", owner=("Job", "report-28"))
+        assert told.of(node("a"), cron_job, there, options=("--cron-jobs",)).placed == []
+
+    @pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "DaemonSet", "Job"])
+    def test_workloads_given_twice_count_once(self, told: Told, kind: str) -> None:
+        """--pods with workloads that are there already does not double them: the last one counts."""
+        first, second = workload(kind, "web", 1, parallelism=1, completions=9), workload(kind, "web", 2, parallelism=2, completions=9)
+        told.of(node("a"), node("b"), first, more=(second,))
+        assert len(told.placed) == 2
+        assert len(told.warnings("was given before, the last one counts")) == 1
+
+    def test_pods_by_generate_name_do_not_replace_one_another(self, told: Told) -> None:
+        """Pods of --pods with a generateName get other names than those of the cluster."""
+        generated = {"kind": "Pod", "metadata": {"generateName": "run-"}, "spec": {"containers": [{"name": "c"}]}}
+        assert told.of(node("a"), generated, more=(generated,)).placed == ["default/run-1", "default/run-2"]
+
+    @pytest.mark.parametrize(
+        ("lacking", "line"),
+        [
+            (pod("p", owner=("ReplicaSet", "web-abc"), live=True), "its ReplicaSet is not in the input"),
+            (pod("p", owner=("StatefulSet", "db"), live=True), "its StatefulSet is not in the input"),
+            (pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]), "its claim is not in the input"),
+            (pod("p", priorityClassName="high"), "got no PriorityClass in the input"),
+            (pod("p", labels={"app": "web"}), "got no Service in the input"),
+            (pod("p", priority=7), "got no PodDisruptionBudget in the input"),
+        ],
+    )
+    def test_a_dump_says_which_kind_it_lacks(self, told: Told, lacking: Json, line: str) -> None:
+        """A dump without a kind that could matter says so in one line, and a cluster without waiting pods says nothing."""
+        cluster = [node("a", live=True), pod("there", on="a", live=True, priority=0)]
+        assert len(told.of(*cluster, lacking).warnings(line)) == 1
+        assert told.of(*cluster).warnings() == []
+
+    @pytest.mark.parametrize(
+        ("claim", "line"),
+        [
+            ({"volumeName": "pv-1"}, "its claim's volume is not in the input"),
+            ({"storageClassName": "fast"}, "its claim's StorageClass is not in the input"),
+        ],
+    )
+    def test_volumes_and_classes_of_claims_are_missed(self, told: Told, claim: Json, line: str) -> None:
+        """A waiting pod's claim that names a volume or class which is not there is told."""
+        asks = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+        told.of(node("a"), manifest("PersistentVolumeClaim", "c", spec=claim), asks)
+        assert len(told.warnings(line)) == 1
+
+    def test_help_and_readme_name_the_line_that_dumps_all(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """README and --help name one kubectl line, with every kind that any release reads, and every kind of workload."""
+        assert set(SHORT_NAMES.values()) == {*KINDS, *WORKLOADS}
+        line = f"kubectl get {','.join(SHORT_NAMES)} -A -o json > cluster.json\n"
+        run(["simulate", "--help"])
+        assert line in capsys.readouterr().out
+        assert line in (root / "README.md").read_text(encoding="utf-8")
+
+
+class TestReleases:
+    """Point 6."""
+
+    def test_nodes_of_another_release_are_told(self, told: Told) -> None:
+        """Nodes that say v1.27 while nobody chose a release get a note; none where the release was chosen."""
+        given = (node("a", version="v1.27.3"), node("b", version="v1.27.3"), pod("p"))
+        assert told.of(*given).warnings() == [
+            "Node a and 1 more: its kubelet is of 1.27, and the release is 1.16 by default (--release auto takes that of the nodes)"
+        ]
+        assert told.of(*given, options=("--release", "1.16")).warnings() == []
+        assert told.of(node("a", version="v1.16.9"), pod("p")).warnings() == []
+
+    @pytest.mark.parametrize(
+        ("version", "line"),
+        [
+            ("v1.27.4", "release 1.27: the newest node runs v1.27.4"),
+            ("v1.14.10-gke.27", "release 1.14: the newest node runs v1.14.10-gke.27"),
+            ("v1.30.1", "release 1.27: the newest node runs v1.30.1, to which it is the nearest that is known"),
+            ("v1.20.0", "release 1.16: the newest node runs v1.20.0, to which it is the nearest that is known"),
+            ("", "release 1.16, the default: no node says status.nodeInfo.kubeletVersion"),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["simulate", "explain", "compare", "replay"])
+    def test_auto_takes_that_of_the_nodes(self, told: Told, command: str, version: str, line: str) -> None:
+        """--release auto takes the nodes' release, or the nearest one, and says so."""
+        options = {"explain": ("p",), "compare": ("--a", "release=auto", "--b", "release=1.16")}.get(command, ())
+        chosen = () if command == "compare" else ("--release", "auto")
+        told.of(node("old", version="v1.12.1"), node("a", version=version), pod("p"), command=command, options=(*options, *chosen))
+        wanted = line if version else "release 1.12: the newest node runs v1.12.1"
+        assert wanted in told.err
+
+    def test_auto_in_python(self) -> None:
+        """A Scheduler takes release="auto" too."""
+        cluster = Cluster([node("a", version="v1.26.1"), pod("p")])
+        assert Scheduler(cluster, release="auto").algorithm.release.version == "1.27"
+        assert Scheduler(Cluster([node("a"), pod("p")]), release="auto").algorithm.release.version == "1.16"
+
+    @pytest.mark.parametrize(
+        ("spec", "name"),
+        [
+            ({"schedulingGates": [{"name": "g"}]}, "spec.schedulingGates"),
+            ({"resourceClaims": [{"name": "g"}]}, "spec.resourceClaims"),
+            ({"resources": {"requests": {"cpu": "1"}}}, "spec.resources"),
+            ({"overhead": {"cpu": "1"}}, "spec.overhead"),
+            ({"preemptionPolicy": "Never"}, "spec.preemptionPolicy"),
+            ({"initContainers": [{"name": "i", "restartPolicy": "Always"}]}, "spec.initContainers[].restartPolicy"),
+            ({"volumes": [{"name": "v", "ephemeral": {}}]}, "spec.volumes[].ephemeral"),
+            ({"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1}]}, "spec.topologySpreadConstraints"),
+            ({"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "minDomains": 2}]}, "minDomains of"),
+            ({"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "matchLabelKeys": ["a"]}]}, "matchLabelKeys of"),
+            ({"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "nodeTaintsPolicy": "Honor"}]}, "nodeTaintsPolicy of"),
+            (
+                {
+                    "affinity": {
+                        "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "z", "namespaceSelector": {}}]}
+                    }
+                },
+                "namespaceSelector of pod affinity",
+            ),
+            (
+                {
+                    "affinity": {
+                        "podAntiAffinity": {
+                            "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "z", "matchLabelKeys": ["a"]}]
+                        }
+                    }
+                },
+                "matchLabelKeys of pod affinity",
+            ),
+        ],
+    )
+    def test_fields_that_the_release_does_not_read(self, told: Told, spec: Json, name: str) -> None:
+        """Each field that the chosen release does not know is one line, with a count."""
+        told.of(node("a"), pod("p", **spec), pod("q", **spec), options=("--release", "1.14"))
+        (line,) = told.warnings(name)
+        assert line.startswith("Pod default/p and 1 more: release 1.14 does not read ")
+
+    def test_gates_decide_too(self, told: Told) -> None:
+        """A field that needs a gate is told where the gate is off, with the gate's name."""
+        spread = pod("p", topologySpreadConstraints=[{"topologyKey": "z", "maxSkew": 1}])
+        (line,) = told.of(node("a"), spread).warnings()
+        assert line.endswith("does not read spec.topologySpreadConstraints without --feature-gates EvenPodsSpread=true")
+        assert told.of(node("a"), spread, options=("--feature-gates", "EvenPodsSpread=true")).warnings() == []
+        assert told.of(node("a"), spread, options=("--release", "1.27")).warnings() == []
+
+    def test_newer_zone_labels_alone(self, told: Told) -> None:
+        """Nodes with the newer zone label alone are told where the release reads the older one."""
+        zoned = node("a", labels={"topology.kubernetes.io/zone": "z"})
+        (line,) = told.of(zoned, pod("p")).warnings()
+        assert line.startswith("Node a: release 1.16 does not read its zone")
+        assert told.of(zoned, pod("p"), options=("--release", "1.27")).warnings() == []
+
+    def test_kinds_that_the_release_does_not_read(self, told: Told) -> None:
+        """CSINodes are told where the release does not read them."""
+        csi_node = manifest("CSINode", "a", spec={"drivers": []})
+        assert told.of(node("a"), csi_node, pod("p"), options=("--release", "1.15")).warnings() == [
+            "CSINode a: release 1.15 does not read this kind"
+        ]
+        assert told.of(node("a"), csi_node, pod("p")).warnings() == []
+
+
+class TestWarnings:
+    """Point 7."""
+
+    @pytest.mark.parametrize("command", ["simulate", "explain", "compare", "replay"])
+    def test_a_flood_is_one_line(self, told: Told, command: str) -> None:
+        """Warnings that say the same are one line with a count and an example; --verbose has them all."""
+        given = (node("a"), pod("p"), *(pod(f"x-{i}", priorityClassName="high") for i in range(564)))
+        options = {"explain": ("p",), "compare": ("--a", "release=1.16", "--b", "release=1.15")}.get(command, ())
+        told.of(*given, command=command, options=options)
+        assert told.warnings() == ["Pod default/x-0 and 563 more: not admitted: no PriorityClass with name high was found"]
+        assert "(--verbose lists all 564 warnings)\n" in told.err
+        told.of(*given, command=command, options=(*options, "--verbose"))
+        assert len(told.warnings("not admitted")) == 564
+
+
+class TestPriorities:
+    """Point 3."""
+
+    CLUSTER = (
+        manifest("PriorityClass", "high", value=1000),
+        manifest("Node", "a", status={"allocatable": {"pods": "1"}}),
+        pod("there", on="a", live=True, priority=0),
+        pod("low"),
+        pod("urgent", priorityClassName="high"),
+    )
+
+    @pytest.mark.parametrize("order", ["priority", "queue"])
+    @pytest.mark.parametrize("release", ["1.12", "1.14"])
+    def test_without_the_gate(self, told: Told, order: str, release: str) -> None:
+        """Without gate PodPriority new pods have no priority, wait in the order in which they came, and evict nobody."""
+        asked = ("--release", release, "--order", order, "-o", "jsonl")
+        told.of(*self.CLUSTER, options=(*asked, "--feature-gates", "PodPriority=false"))
+        cycles = [json.loads(line) for line in told.out.splitlines()]
+        assert [cycle["pod"] for cycle in cycles] == ["default/low", "default/urgent"]
+        assert "evicted" not in told.err
+        told.of(*self.CLUSTER, options=asked)
+        assert json.loads(told.out.splitlines()[0])["pod"] == "default/urgent"
+        assert "1 pod evicted to make room" in told.err
+
+    def test_without_the_gate_no_class_is_needed(self, told: Told) -> None:
+        """Without gate PodPriority a pod whose class is missing is admitted."""
+        asked = ("--release", "1.13", "--feature-gates", "PodPriority=false")
+        assert told.of(node("a"), pod("p", priorityClassName="nope"), options=asked).placed == ["default/p"]
+
+    @pytest.mark.parametrize(
+        ("release", "victim"), [("1.12", "old"), ("1.14", "old"), ("1.15", "young"), ("1.16", "young"), ("1.27", "young")]
+    )
+    def test_pods_without_start_time_are_the_youngest(self, told: Told, release: str, victim: str) -> None:
+        """Of equal victims the one that has not started leaves, in releases that look at start times; else the last one of the node."""
+        full = manifest("Node", "a", status={"allocatable": {"cpu": "2", "pods": "9"}})
+        asks = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
+        young, old = (pod(name, on="a", live=True, **asks) for name in ("young", "old"))
+        old["status"] = {"startTime": "2023-06-01T08:00:00Z"}
+        told.of(full, young, old, pod("p", priority=9, **asks), options=("--release", release, "-o", "json", "--details"))
+        first = json.loads(told.out)["cycles"][0]
+        assert first["preemption"]["victims"] == [f"default/{victim}"]
+
+    @pytest.mark.parametrize(("release", "host"), [("1.14", "a"), ("1.15", "b"), ("1.16", "b"), ("1.27", "b")])
+    def test_a_node_whose_pod_has_not_started_is_preferred(self, told: Told, release: str, host: str) -> None:
+        """Of nodes with equal victims the one whose victim has no start time is taken, where start times count; else the first."""
+        asks = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "8"}}}]}
+        old, young = (pod(name, on=on, live=True, **asks) for name, on in (("old", "a"), ("young", "b")))
+        old["status"] = {"startTime": "2023-06-01T08:00:00Z"}
+        told.of(node("a"), node("b"), old, young, pod("p", priority=9, **asks), options=("--release", release, "-o", "name"))
+        assert told.out == f"default/p {host}\n"
+
+
+class TestOtherInput:
+    """Point 17."""
+
+    def test_a_trace_points_to_import(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A CSV file is refused with the commands that read it."""
+        (tmp_path / "openb.csv").write_text("sn,cpu_milli\n")
+        assert run(["simulate", str(tmp_path / "openb.csv")]) == 2
+        said = capsys.readouterr().err
+        assert "got a CSV file" in said
+        assert "`kubeclassic import`" in said
+
+    def test_a_table_is_explained(self, told: Told) -> None:
+        """A Table of the API is refused, or warned of, with what to ask kubectl for."""
+        table = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "rows": []}
+        assert told.of(table).status == 2
+        assert "`kubectl get -o json`" in told.err
+        assert len(told.of(node("a"), table).warnings("kind Table")) == 1
+
+    def test_one_is_no_plural(self, told: Told) -> None:
+        """One pod and one node are not pods and nodes."""
+        assert "1 of 1 pod placed on 1 node, 0 unschedulable\n" in told.of(node("a"), pod("p")).err
+
+
+class TestTheMadeDump:
+    """The dump with every oddity."""
+
+    SIZE = Size(nodes=60, pods=900)
+
+    def test_it_is_the_same_each_time(self) -> None:
+        """The same size and seed give the same text."""
+        assert text(made(self.SIZE)) == text(made(self.SIZE))
+        assert text(made(self.SIZE)) != text(made(Size(nodes=60, pods=900, seed=12)))
+
+    def test_it_has_what_it_says(self) -> None:
+        """Every kind is there, some ReplicaSets are not, and some keys are written twice."""
+        objects = made(self.SIZE)
+        kinds = Counter(item["kind"] for item in objects)
+        assert kinds["Node"] == 60
+        assert 900 <= kinds["Pod"] <= 960
+        assert kinds["ReplicaSet"] < kinds["Deployment"]
+        assert {"StatefulSet", "DaemonSet", "Job", "CronJob", "PersistentVolume", "PodDisruptionBudget", "PriorityClass"} <= set(kinds)
+        written = text(objects)
+        assert "twice/" not in written
+        assert written.count('"replicas"') > sum(json.dumps(item).count('"replicas"') for item in objects)
+
+    def test_its_warnings_are_a_few_lines(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Whatever is odd in it, what simulate says fits on a screen, and only what waits is scheduled."""
+        (tmp_path / "dump.json").write_text(text(made(self.SIZE)))
+        run(["simulate", str(tmp_path / "dump.json"), "--release", "auto"])
+        said = capsys.readouterr()
+        assert len(said.err.splitlines()) < 40
+        assert len(said.out.splitlines()) < 200

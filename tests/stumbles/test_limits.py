@@ -1,0 +1,158 @@
+"""Limits of disks, of resources and of integers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic import Cluster, KubeclassicError, Scheduler
+from kubeclassic.cli import run
+from kubeclassic.core.decision.plan import Victims
+from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support.build import node, pod
+
+FULL = "node(s) exceed max volume count"
+RELEASES = pytest.mark.parametrize("release", ALL_RELEASES)
+
+
+def disks(name: str, *ids: str) -> Any:
+    """A pod with cloud disks."""
+    return pod(name, volumes=[{"name": id, "awsElasticBlockStore": {"volumeID": id}} for id in ids])
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A file with one node, and a pod with three disks."""
+    monkeypatch.delenv("KUBE_MAX_PD_VOLS", raising=False)
+    volumes = [{"name": id, "awsElasticBlockStore": {"volumeID": id}} for id in "xyz"]
+    waiting = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}], "volumes": volumes}}
+    there = {"kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+    (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [there, waiting]}))
+    return str(tmp_path / "cluster.json")
+
+
+class TestDisks:
+    @RELEASES
+    def test_the_environment(self, release: str, cluster: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """KUBE_MAX_PD_VOLS limits the disks of nodes that do not say how many they take; what is no number is ignored, and told of."""
+        for written, status in (("2", 1), ("3", 0), ("-2", 0), ("many", 0)):
+            monkeypatch.setenv("KUBE_MAX_PD_VOLS", written)
+            assert run(["simulate", cluster, "--release", release]) == status
+            assert ("KUBE_MAX_PD_VOLS: got" in capsys.readouterr().err) == (written in ("-2", "many"))
+
+    @RELEASES
+    def test_the_option(self, release: str, cluster: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """--max-pd-vols says the same, and counts before the environment."""
+        assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "2"]) == 1
+        assert FULL in capsys.readouterr().out
+        monkeypatch.setenv("KUBE_MAX_PD_VOLS", "2")
+        assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "3"]) == 0
+        assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "0"]) == 2
+
+    def test_each_side_of_a_comparison(self, cluster: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """In a comparison each side can have a limit of its own."""
+        assert run(["compare", cluster, "--a", "release=1.16", "--b", "release=1.16 max-pd-vols=2", "-o", "json"]) == 1
+        assert json.loads(capsys.readouterr().out)["differences"][0]["causes"]["b"]["text"] == FULL
+
+    @RELEASES
+    def test_python(self, release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A Python program says it to the scheduler; its environment does not count."""
+        monkeypatch.setenv("KUBE_MAX_PD_VOLS", "1")
+        objects = Cluster([node("n"), disks("p", "x", "y")])
+        assert Scheduler(objects, release=release).schedule("p").host == "n"
+        assert Scheduler(objects, release=release, max_pd_vols=1).schedule("p").failed == {"n": [FULL]}
+        for wrong in (0, "5", 2**63, True, 1.0):
+            with pytest.raises(KubeclassicError, match="max_pd_vols: got"):
+                Scheduler(objects, release=release, max_pd_vols=wrong)  # type: ignore[arg-type]
+
+
+MANY = {f"example.com/r{i}": str(i + 2) for i in range(40)}
+
+
+class TestManyResources:
+    @RELEASES
+    def test_any_number_of_resources(self, release: str) -> None:
+        """Forty kinds of extended resources on nodes and pods count in every rule, in sums and in preemption."""
+        low = pod("low", on="a", requests=MANY, priority=1)
+        objects = [node("a", allocatable=MANY), node("b", allocatable={**MANY, "example.com/r39": "1"}), low]
+        ours = Scheduler(Cluster(objects), release=release)
+        decision = ours.schedule(pod("p", requests=MANY, priority=5))
+        assert decision.failed["b"] == ["Insufficient example.com/r39"]
+        assert decision.failed["a"] == [f"Insufficient {name}" for name in MANY] or set(decision.failed["a"]) == {
+            f"Insufficient {name}" for name in MANY
+        }
+        assert decision.preemption is not None
+        assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == ("a", ["low"])
+
+    @RELEASES
+    @pytest.mark.parametrize("form", ["table", "wide", "json"])
+    def test_every_report(self, release: str, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Forty kinds of resources are in the summary, and every command takes them."""
+        items: list[Any] = [
+            {"kind": "Node", "metadata": {"name": n}, "status": {"allocatable": {"cpu": "4", "pods": "9", **MANY}}} for n in "ab"
+        ]
+        container = {"name": "c", "image": "i", "resources": {"requests": MANY}}
+        items += [{"kind": "Pod", "metadata": {"name": n}, "spec": {"containers": [container]}} for n in "pqr"]
+        (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": items}))
+        file = str(tmp_path / "cluster.json")
+        assert run(["simulate", file, "--release", release, "-o", form]) == 1
+        told = capsys.readouterr()
+        assert all(name in told.err for name in MANY)
+        assert run(["explain", file, "r", "--release", release]) == 1
+        assert run(["compare", file, "--a", f"release={release}", "--b", "release=1.16", "-o", "html"]) in (0, 1)
+
+
+class TestIntegersThatWrap:
+    def test_sums_beyond_64_bits_are_silent(self) -> None:
+        """Sums of requests that wrap around give the original's scores, and no warning of numpy's."""
+        huge = {"memory": "5Ei", "cpu": "1"}
+        there = [pod(name, on="a", requests=huge) for name in "xy"]
+        for release in ALL_RELEASES:
+            ours = Scheduler(Cluster([node("a", memory="1"), node("b", memory="7Ei"), *there]), release=release)
+            decision = ours.schedule(pod("p", requests={"cpu": "1"}))
+            assert decision.host is not None or decision.error is not None
+
+
+class Picky:
+    """An extender that leaves every candidate, and the victims of none."""
+
+    url, supports_preemption = "http://picky", True
+
+    def __init__(self, *, is_ignorable: bool) -> None:
+        self.is_ignorable = is_ignorable
+
+    def is_interested(self, pod: Any) -> bool:
+        return True
+
+    def filter(self, pod: Any, nodes: Any) -> Any:
+        return [node.name for node in nodes], {}
+
+    def prioritize(self, pod: Any, nodes: Any) -> Any:
+        return {}
+
+    def process_preemption(self, pod: Any, candidates: Any) -> Any:
+        return {name: Victims([], 0) if name == "a" else victims for name, victims in candidates.items()}
+
+
+class TestExtenders:
+    def found(self, release: str, *, is_ignorable: bool) -> Any:
+        """The plan for a pod that needs room on one of two nodes."""
+        there = [pod(f"low-{name}", on=name, requests={"cpu": "4"}, priority=1 if name == "a" else 2) for name in "ab"]
+        ours = Scheduler(Cluster([node("a"), node("b"), *there]), release=release, extenders=[Picky(is_ignorable=is_ignorable)])
+        return ours.explain(pod("high", requests={"cpu": "4"}, priority=9))
+
+    def test_a_node_without_victims(self) -> None:
+        """In 1.27 an extender that leaves a node without victims is in error; an ignorable one loses that node."""
+        decision = self.found("1.27", is_ignorable=False)
+        assert decision.preemption.error == 'expected at least one victim pod on node "a"'
+        assert decision.preemption.node is None
+        assert self.found("1.27", is_ignorable=True).preemption.node == "b"
+
+    @pytest.mark.parametrize("release", ["1.12", "1.16"])
+    def test_before_nobody_looked(self, release: str) -> None:
+        """Up to 1.16 such a node stands, and is the best, as nobody has to leave it."""
+        for is_ignorable in (False, True):
+            assert self.found(release, is_ignorable=is_ignorable).preemption.node == "a"

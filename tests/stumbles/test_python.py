@@ -1,0 +1,396 @@
+"""What users of the Python API stumbled over, one test a point."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import inspect
+import json
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+import kubeclassic
+from kubeclassic import (
+    Batch,
+    ClassicOptions,
+    Cluster,
+    Cycle,
+    KubeclassicError,
+    Reads,
+    Scheduler,
+    SchedulerOptions,
+    Template,
+    WrongTypeError,
+)
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.cli import run
+from kubeclassic.cli.report.documents import document
+from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support.build import node, pod
+
+README = "README.md"
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LONGEST = 400
+"""Characters of a repr that fit on a few lines."""
+
+
+@pytest.fixture
+def example(root: Path) -> Cluster:
+    """The cluster of the examples."""
+    return Cluster.load(root / "examples" / "cluster")
+
+
+def crowd(nodes: int = 300) -> Cluster:
+    """A large cluster, with pods that wait."""
+    return Cluster([*(node(f"n{i}") for i in range(nodes)), *(pod(f"p{i}", requests={"cpu": 1}) for i in range(3))])
+
+
+# --- 18: what is printed ----------------------------------------------------------------------------------------------
+
+
+def reachable(start: object) -> Iterator[object]:
+    """Everything of the package that hangs on *start*, values of the API apart."""
+    seen, todo = set[int](), [start]
+    while todo:
+        item = todo.pop()
+        if id(item) in seen or isinstance(item, KubeObject | type) or len(seen) > 20_000:
+            continue
+        seen.add(id(item))
+        if type(item).__module__.startswith("kubeclassic.") and not type(item).__module__.startswith("kubeclassic.api.objects"):
+            yield item
+            fields = [field.name for field in attrs.fields(type(item))] if attrs.has(type(item)) else list(getattr(item, "__dict__", ()))
+            todo += [getattr(item, name, None) for name in fields]
+        elif isinstance(item, dict):
+            todo += [*item.keys(), *item.values()]
+        elif isinstance(item, list | tuple | set | frozenset):
+            todo += item
+
+
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_no_repr_is_long(release: str) -> None:
+    """The repr of a scheduler, of a decision and of all that hangs on them fits on a few lines, on 300 nodes too."""
+    scheduler = Scheduler(crowd(), release)
+    decision = scheduler.schedule("p0")
+    long = {type(item).__qualname__: len(repr(item)) for item in (*reachable(decision), *reachable(scheduler)) if len(repr(item)) > LONGEST}
+    values = {"KubeSchedulerConfiguration", "ProfileConfig", "Points", "PluginSet"}
+    assert {name: length for name, length in long.items() if name not in values} == {}
+    assert re.fullmatch(r"<Decision: default/p0 on n0 \((\d+) of \1 nodes visited fit\)>", repr(decision))
+
+
+@pytest.mark.parametrize("name", ["details", "details.search", "details.ranking", "details.search.verdict.plain.nodes"])
+def test_what_hangs_on_a_decision_says_what_it_is(name: str) -> None:
+    """The parts of a decision name themselves and count what they hold."""
+    found: Any = Scheduler(crowd(30)).schedule("p0")
+    for part in name.split("."):
+        found = getattr(found, part)
+    assert re.fullmatch(r"<\w+[: ].*\b30\b.*>", repr(found))
+
+
+def test_notebooks_get_html(example: Cluster) -> None:
+    """Clusters, decisions and results have a form for notebooks, by itself and escaped."""
+    decision = Scheduler(example).explain("analytics/yearly-report")
+    shown = [example, decision, kubeclassic.simulate(example), kubeclassic.explain(example, "shop/orders-1")]
+    for item in shown:
+        text = item._repr_html_()
+        assert text.startswith("<div><b>")
+        assert "<table>" in text
+        assert not re.search(r"src=|href=|<script", text)
+    assert "node(s) had taints that the pod didn&#x27;t tolerate" in decision._repr_html_()
+    odd = {"kind": "Pod", "metadata": {"name": "a", "annotations": {"x": "<b>"}}, "spec": {"schedulerName": "<i>"}}
+    assert "<i>" not in Scheduler(Cluster([node("n"), odd]), scheduler_name="<i>").schedule("a")._repr_html_()
+
+
+def test_help_shows_every_option_on_a_line_of_its_own() -> None:
+    """``help(Scheduler)`` has each option that there is, one a line, those of the older releases too."""
+    told = re.findall(r"^    :param (\w+):", inspect.getdoc(Scheduler).replace("\n:param", "\n    :param"), flags=re.MULTILINE)  # type: ignore[union-attr]  # it has one
+    parameters = [name for name in inspect.signature(Scheduler).parameters if name != "self"]
+    assert sorted(told) == sorted(parameters)
+    assert set(SchedulerOptions.__annotations__) == {*parameters} - {"cluster"}
+    assert set(ClassicOptions.__annotations__) < set(SchedulerOptions.__annotations__)
+
+
+def test_readmes_python_code_has_types(root: Path, tmp_path: Path) -> None:
+    """The Python code of README passes ``mypy --strict``: details are never None there."""
+    program = "\n".join(PYTHON.findall((root / README).read_text(encoding="utf-8")))
+    file = tmp_path / "readme.py"
+    file.write_text(program)
+    options = ["--strict", "--no-error-summary", "--cache-dir", str(root / ".mypy_cache")]
+    command, where = [sys.executable, "-m", "mypy", *options, str(file)], package_path(root, tmp_path)
+    done = subprocess.run(command, cwd=tmp_path, env=where, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("", 0), done.stderr
+
+
+def package_path(root: Path, tmp_path: Path) -> dict[str, str]:
+    """An environment in which the package at *root* is found as ``kubeclassic``."""
+    (tmp_path / "packages").mkdir()
+    (tmp_path / "packages" / "kubeclassic").symlink_to(root, target_is_directory=True)
+    return {"MYPYPATH": str(tmp_path / "packages"), "PATH": ""}
+
+
+def test_schedule_and_run_keep_details_alike() -> None:
+    """``schedule``, ``run`` and ``decisions`` have the same default for details."""
+    scheduler = Scheduler(crowd(3))
+    assert scheduler.schedule("p0").has_details
+    assert all(decision.has_details for decision in scheduler.run(["p1"]))
+    assert [decision.has_details for decision in scheduler.decisions()] == [True]
+
+
+def test_decisions_come_one_by_one() -> None:
+    """``decisions`` takes each decision when it is asked for, and ``run`` is the list of them."""
+    scheduler = Scheduler(crowd(3))
+    coming = scheduler.decisions()
+    assert next(coming).host == "n0"
+    assert [item.name for item in scheduler.waiting] == ["p1", "p2"]
+    scheduler.cluster.delete("node/n1", "node/n2")
+    assert [decision.host for decision in coming] == ["n0", "n0"]
+
+
+@pytest.mark.parametrize("kind", [Pod, "Pod", "pod", "pods", "po"])
+def test_objects_are_found_by_kubectls_words(kind: Any, example: Cluster) -> None:
+    """An object is found by a class, a kind, its plural or kubectl's short name."""
+    assert example.find(kind, "shop/orders-0").key == "shop/orders-0"
+    assert example.find("po/shop/orders-0") is example.find(kind, "shop/orders-0")
+    with pytest.raises(KubeclassicError, match=r'^Pod: got "shop/order-0", which the cluster does not have; did you mean "shop/orders-0"'):
+        example.find(kind, "shop/order-0")
+
+
+def test_objects_are_deleted_by_name(example: Cluster) -> None:
+    """``delete("node/x")`` deletes, and an unknown kind is refused with near ones."""
+    example.delete("node/gpu-b1", {"kind": "Pod", "metadata": {"namespace": "shop", "name": "orders-0"}})
+    assert "gpu-b1" not in [found.name for found in example.nodes]
+    with pytest.raises(KubeclassicError, match=r'^kind: got "nod", .*did you mean'):
+        example.delete("nod/general-a1")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_results_are_frames(library: str, example: Cluster) -> None:
+    """Decisions, pods and nodes come as a DataFrame of the library that is there."""
+    scheduler = Scheduler(example)
+    decision = scheduler.explain("shop/orders-0").to_frame(library)
+    assert type(decision).__module__.startswith(library)
+    assert list(decision.columns)[:3] == ["node", "fits", "total"]
+    found = kubeclassic.simulate(example)
+    assert found.to_frame(library=library).shape == (22, 3)
+    assert found.to_frame("nodes", library).shape[0] == 11
+    with pytest.raises(KubeclassicError, match=r'^table: got "pod", wanted pods or nodes$'):
+        found.to_frame("pod")
+
+
+def test_frames_need_a_library(monkeypatch: pytest.MonkeyPatch, example: Cluster) -> None:
+    """Without pandas and polars the error says what to install, and nothing else imports them."""
+    for name in ("pandas", "polars"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(
+        KubeclassicError, match=r"^to_frame needs pandas or polars, which is not installed: pip install 'kubeclassic\[frames\]'$"
+    ):
+        kubeclassic.simulate(example).to_frame()
+
+
+# --- 19: copies, in full in tests/test_copies.py ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda item: pickle.loads(pickle.dumps(item))])
+def test_schedulers_clusters_and_decisions_can_be_copied(way: Callable[[Any], Any], example: Cluster) -> None:
+    """A copied scheduler decides on as the original; its cluster and its decisions can be copied too."""
+    scheduler = Scheduler(example, tie_break="random")
+    decision = scheduler.schedule("shop/orders-0")
+    theirs = way(scheduler)
+    assert way(decision).record(details=True) == decision.record(details=True)
+    assert way(example).objects == example.objects
+    assert [found.record() for found in theirs.run()] == [found.record() for found in scheduler.run()]
+
+
+# --- 20: what the commands do -----------------------------------------------------------------------------------------
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """The JSON that a command prints."""
+    capsys.readouterr()
+    assert run([*arguments]) in (0, 1)
+    return json.loads(capsys.readouterr().out)
+
+
+def test_simulate_is_one_call(root: Path, capsys: pytest.CaptureFixture[str], example: Cluster) -> None:
+    """``kubeclassic.simulate`` decides as the command does, on paths, a Cluster or manifests alike."""
+    path = root / "examples" / "cluster"
+    cycles = printed(capsys, "simulate", str(path), "--release", "1.14", "--order", "priority", "-o", "json")["cycles"]
+    hosts = {cycle["pod"]: cycle["host"] for cycle in cycles}
+    for given in (path, [str(path)], example, list(example.objects)):
+        found = kubeclassic.simulate(given, release="1.14", order="priority")
+        assert found.hosts == hosts
+    assert repr(found) == "<SimulationResult: release 1.14, pods 22, placed 21, unschedulable 1, nodes 11>"
+    assert not found.all_placed
+    more = kubeclassic.simulate(example, pods={"kind": "Pod", "metadata": {"name": "more"}})
+    assert len(more.decisions) == 23
+    assert len(example.pods) == 30
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_explain_is_one_call(alone: bool, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``kubeclassic.explain`` answers what the command answers."""
+    path = root / "examples" / "cluster"
+    found = kubeclassic.explain(path, "shop/orders-1", alone=alone)
+    wanted = printed(capsys, "explain", str(path), "shop/orders-1", "-o", "json", *(["--alone"] if alone else []))
+    assert (found.host, found.record()["nodes"]) == (wanted["host"], wanted["nodes"])
+    fresh = {"kind": "Pod", "metadata": {"name": "fresh"}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    assert kubeclassic.explain(path, fresh, alone=alone).decision.pod.key == "default/fresh"
+
+
+def test_compare_is_one_call(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``kubeclassic.compare`` finds the differences that the command finds."""
+    path, policy = root / "examples" / "cluster", root / "examples" / "policies" / "bin-packing.yaml"
+    found = kubeclassic.compare(path, "1.12", {"release": "1.16", "policy": policy}, mode="free")
+    wanted = printed(
+        capsys, "compare", str(path), "--a", "release=1.12", "--b", f"release=1.16 policy={policy}", "--mode", "free", "-o", "json"
+    )
+    assert found.differences == wanted["differences"]
+    assert not found.same
+    assert set(found.hosts) == {"a", "b"}
+    assert kubeclassic.compare(path, "1.16", "v1.16.3").same
+
+
+def test_replay_is_one_call(root: Path, tmp_path: Path) -> None:
+    """``kubeclassic.replay`` has the events that the command writes."""
+    path, file = root / "examples" / "day.yaml", tmp_path / "events"
+    assert run(["replay", str(path), "--seed", "7", "--output", str(file)]) == 0
+    wanted = [json.loads(line) for line in file.read_text().splitlines()]
+    found = kubeclassic.replay(path, seed=7, series_every="1h")
+    assert list(found.events) == [event for event in wanted if event["event"] != "Summary"]
+    assert dict(found.summary).items() <= wanted[-1].items()
+    assert found.all_placed
+    assert found.series
+    events: list[Any] = []
+    assert kubeclassic.replay([path], seed=7, on_event=events.append).events == ()
+    assert events == list(found.events)
+
+
+def test_replay_takes_a_cluster(example: Cluster) -> None:
+    """A Cluster can be replayed as it is, and places what ``simulate`` places."""
+    assert kubeclassic.replay(example).summary["scheduled"] == 21
+
+
+def test_migrate_is_one_call(root: Path, example: Cluster) -> None:
+    """``kubeclassic.migrate`` gives a profile that a scheduler takes, and checks it on a cluster."""
+    found = kubeclassic.migrate(root / "examples" / "policies" / "kubernetes-classic.json", "1.16", check=example, newer_labels=True)
+    assert found.agrees in (True, False)
+    assert found.comparison is not None
+    assert found.comparison.record()["mode"] == "locked"
+    assert Scheduler(example, "1.27", profile=found.profile).profiles
+    assert "kind: KubeSchedulerConfiguration" in found.yaml()
+
+
+def test_conform_is_one_call(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``kubeclassic.conform`` counts as the command does."""
+    path = root / "tests" / "conformance" / "1.16"
+    found = kubeclassic.conform(path, families=["taints"])
+    assert document("Conformance", found.record()) == printed(capsys, "conform", str(path), "--family", "taints", "-o", "json")
+    assert found.identical
+
+
+def test_import_openb_is_one_call(tmp_path: Path) -> None:
+    """``kubeclassic.import_openb`` gives manifests, which are a cluster at once."""
+    nodes, pods = tmp_path / "nodes.csv", tmp_path / "pods.csv"
+    nodes.write_text("sn,cpu_milli,memory_mib,gpu,model\nn1,4000,8000,0,\n")
+    pods.write_text("name,cpu_milli,memory_mib,num_gpu,gpu_milli\np1,1000,100,0,0\n")
+    found = kubeclassic.import_openb(nodes, pods)
+    assert repr(found) == "<ImportResult: nodes 1, pods 1>"
+    assert kubeclassic.simulate(found.cluster()).hosts == {"openb/p1": "n1"}
+    found.write(tmp_path / "out.json")
+    assert kubeclassic.simulate(tmp_path / "out.json").all_placed
+
+
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/rules.md"])
+def test_the_pages_for_python_run(page: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that the pages for Python show gives what they say."""
+    monkeypatch.chdir(root)
+    failed, tried = doctest.testfile(str(root / page), module_relative=False)
+    assert not failed
+    assert tried > 10
+
+
+def test_the_cheat_sheet_names_what_is_there(root: Path) -> None:
+    """Each question of the cheat sheet is one that batches, templates and cycles answer."""
+    text = (root / "docs" / "rules.md").read_text(encoding="utf-8")
+    kinds = {"nodes": Batch, "pod": Template, "cycle": Cycle}
+    asked = {(owner, name) for owner, name in re.findall(r"`(nodes|pod|cycle)\.(\w+)", text)}
+    assert len(asked) > 30
+    known = {owner: {*dir(kind), *(field.name for field in attrs.fields(kind))} for owner, kind in kinds.items()}
+    assert [(owner, name) for owner, name in asked if name not in known[owner]] == []
+    assert {*re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)} == {read.name for read in Reads} - {"EFFECTS"}
+
+
+# --- 17: wrong types --------------------------------------------------------------------------------------------------
+
+WRONG: dict[str, tuple[Callable[[Cluster], Any], str]] = {
+    "release": (lambda c: Scheduler(c, release=1.16), 'release: got 1.16 (float), wanted a text such as "1.16"'),  # type: ignore[arg-type]
+    "path": (lambda c: Scheduler("dump.json"), "cluster: got 'dump.json' (str), wanted a Cluster: Cluster.load('dump.json')"),  # type: ignore[arg-type]
+    "list": (lambda c: Scheduler([]), "cluster: got [] (list), wanted a Cluster: one of Cluster.load(path) or Cluster(objects)"),  # type: ignore[arg-type]
+    "gates": (lambda c: Scheduler(c, gates=["A"]), "gates: got ['A'] (list), wanted a dict such as {"),  # type: ignore[arg-type]
+    "gate": (lambda c: Scheduler(c, gates={"A": "true"}), "gates: A: got 'true' (str), wanted True or False"),  # type: ignore[dict-item]
+    "file": (
+        lambda c: Cluster("a.yaml"),
+        "objects: got 'a.yaml' (str), wanted a list of objects or manifests; Cluster.load('a.yaml') reads",
+    ),  # type: ignore[arg-type]
+    "files": (
+        lambda c: Cluster(["a.yaml"]),
+        "object 1: got 'a.yaml' (str), wanted an object or its manifest; Cluster.load('a.yaml') reads",
+    ),  # type: ignore[list-item]
+    "load": (lambda c: Cluster.load(7), "Cluster.load: got 7 (int), wanted paths"),  # type: ignore[arg-type]
+    "seed": (lambda c: Scheduler(c, seed="7"), "seed: got '7' (str), wanted a whole number"),  # type: ignore[arg-type]
+    "flag": (lambda c: Scheduler(c, preemption="no"), "preemption: got 'no' (str), wanted True or False"),  # type: ignore[arg-type]
+    "share": (lambda c: Scheduler(c, percentage_of_nodes_to_score=True), "percentage_of_nodes_to_score: got True (bool), wanted a whole"),
+    "plugin": (lambda c: Scheduler(c, "1.27", plugins=[5]), "plugins: got 5 (int), wanted a list of subclasses of Plugin"),  # type: ignore[list-item]
+    "tie": (lambda c: Scheduler(c, tie_break=5), "tie_break: got 5 (int), wanted a name or a function"),  # type: ignore[arg-type]
+    "pod": (lambda c: Scheduler(c).schedule(5), "pod: got 5 (int), wanted a name, a Pod or its manifest"),  # type: ignore[arg-type]
+    "pods": (lambda c: Scheduler(c).run("web"), "pods: got 'web' (str), wanted several, such as a list; schedule() takes one"),
+    "cluster": (lambda c: kubeclassic.simulate(5), "cluster: got 5 (int), wanted a Cluster, a path, manifests or a list of these"),  # type: ignore[arg-type]
+    "side": (lambda c: kubeclassic.compare(c, "1.12", 1.16), "b: got 1.16 (float), wanted a dict of options such as"),  # type: ignore[arg-type]
+    "policy": (lambda c: kubeclassic.migrate(5), "policy: got 5 (int), wanted a file's path, a Policy or its JSON form"),  # type: ignore[arg-type]
+    "time": (lambda c: kubeclassic.replay(c, until="soon"), "until: got 'soon' (str), wanted seconds, or a duration such as 90s"),
+    "name": (lambda c: c.find("pod", 5), "name: got 5 (int), wanted the object's name, or namespace/name"),  # type: ignore[call-overload]
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_types_are_told(what: str, example: Cluster) -> None:
+    """A value of a wrong type gets one line that says what was got and what is wanted; it is a TypeError too."""
+    call, message = WRONG[what]
+    with pytest.raises(WrongTypeError) as caught:
+        call(example)
+    assert isinstance(caught.value, TypeError)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_options_are_refused(example: Cluster) -> None:
+    """An option that there is not is no longer ignored, and near names are suggested."""
+    with pytest.raises(TypeError, match="polcy"):
+        Scheduler(example, polcy="p.json")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r'^got an option "polcy", which a scheduler does not have; did you mean "policy"\?$') as caught:
+        kubeclassic.simulate(example, polcy="p.json")  # type: ignore[call-arg]
+    assert isinstance(caught.value, KubeclassicError)
+
+
+# --- explaining a pod that waits for its node -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_explain_decides_as_the_cycle_does(release: str) -> None:
+    """What ``explain`` says of a nominated pod is what its next cycle decides, with the equivalence cache too."""
+    options: dict[str, Any] = {"equivalence_cache": True} if release in ("1.12", "1.13") else {}
+    objects = [node("a", cpu="2"), node("b", cpu="1"), pod("old", requests={"cpu": 2}, on="a")]
+    waiting = [pod("new", requests={"cpu": 2}, priority=10), pod("near", requests={"cpu": 2}, priority=10)]
+    scheduler = Scheduler(Cluster([*objects, *waiting]), release, **options)
+    assert scheduler.schedule("new").victims
+    nominations = {name: [item.key for item in scheduler._run.engine.nominations.on(name)] for name in "ab"}
+    told = scheduler.explain("new").record(details=True)
+    assert {name: [item.key for item in scheduler._run.engine.nominations.on(name)] for name in "ab"} == nominations
+    assert scheduler.schedule("new").record(details=True) == told

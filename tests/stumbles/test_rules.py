@@ -1,0 +1,385 @@
+"""A user's own rules and plugins: whatever they do wrong is one line that names them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from kubeclassic import CATALOGUE, Cluster, Failures, Plugin, PolicyError, Reads, Reason, Scheduler, each_node, predicate, priority
+from kubeclassic.cli import run
+from kubeclassic.core.guard import Guard
+from kubeclassic.core.rule import Predicate, Priority, Reduction
+from kubeclassic.core.rule import RuleError as CycleError
+from kubeclassic.exceptions import RuleError
+from kubeclassic.framework.plugin import Handle
+from kubeclassic.framework.status import Code, Status
+from tests.support.build import node, pod
+
+HERE = Path(__file__).name
+R = Reads.NODE | Reads.REQUESTS
+NO = Reason("no")
+Rule = Callable[..., Any]
+
+
+def nodes() -> tuple[Any, ...]:
+    """Three nodes, one of them full."""
+    return node("a"), node("b"), node("c", cpu="1"), pod("there", on="b", requests={"cpu": 1}), pod("p", requests={"cpu": 1})
+
+
+def error_of(*rules: Predicate | Priority) -> str:
+    """The line about the rule, of the classic release."""
+    catalogue = CATALOGUE
+    for rule in rules:
+        catalogue = catalogue.with_(rule)
+    with pytest.raises(RuleError) as caught:
+        Scheduler(Cluster(nodes()), release="1.16", catalogue=catalogue).schedule("p")
+    return caught.value.text
+
+
+def error_of_plugin(kind: type[Plugin]) -> str:
+    """The same of a plugin."""
+    with pytest.raises(RuleError) as caught:
+        Scheduler(Cluster(nodes()), release="1.27", plugins=[kind]).schedule("p")
+    return caught.value.text
+
+
+def plugin(**methods: Any) -> type[Plugin]:
+    """A plugin called Mine with these methods."""
+    return type("Mine", (Plugin,), {"name": "Mine", **methods})
+
+
+def raising(error: BaseException) -> Rule:
+    """A rule that raises, on a line of this file."""
+
+    def rule(*arguments: Any) -> Any:
+        raise error
+
+    return rule
+
+
+def answering(answer: Any) -> Rule:
+    """A rule that answers so, whatever it is asked."""
+    return lambda *arguments: answer(*arguments) if callable(answer) else answer
+
+
+class TestPredicates:
+    @pytest.mark.parametrize(
+        ("answer", "told"),
+        [
+            (True, "answered True, wanted Failures or None"),
+            ([NO], "wanted Failures or None"),
+            (lambda pod, nodes, cycle: Failures.where("full", nodes.has_node), "answered the reason 'full', wanted a Reason"),
+            (lambda pod, nodes, cycle: Failures.where([NO], nodes.has_node), "wanted a Reason, or a tuple of such"),
+            (lambda pod, nodes, cycle: Failures.where(Reason(5), nodes.has_node), "answered a Reason of 5, wanted a Reason with a text"),
+            (lambda pod, nodes, cycle: Failures.where(NO, nodes.pod_count), "answered a mask of int64[3], wanted bool[3]"),
+            (lambda pod, nodes, cycle: Failures.where(NO, np.ones(2, bool)), "answered a mask of bool[2], wanted bool[3]"),
+            (lambda pod, nodes, cycle: Failures.of_rows([None, (NO,)]), "answered Failures of 2 nodes, wanted one answer for each of 3"),
+        ],
+    )
+    def test_wrong_answers(self, answer: Any, told: str) -> None:
+        """A predicate's answer of another kind, shape or type is told with what is wanted, and with where the predicate is."""
+        text = error_of(predicate("Mine", reads=R)(answering(answer)))
+        assert text.startswith('predicate "Mine" (')
+        assert f"{HERE}, line " in text
+        assert told in text
+
+    @pytest.mark.parametrize("answer", [True, 5, "N", 0.5])
+    def test_one_node(self, answer: Any) -> None:
+        """A predicate that looks at one node answers None, reasons, or a text; the line has the node."""
+        rule = predicate.each_node("Mine")(answering([answer] if answer == "N" else answer))
+        assert 'for node "a", wanted None, a tuple of Reasons, or a text for an error' in error_of(rule)
+
+    def test_keys(self) -> None:
+        """A key that cannot be hashed is told as well."""
+        assert "key" in error_of(predicate("Mine", reads=R, key=lambda pod: [1])(answering(None)))
+        assert "wanted a hashable value" in error_of(predicate("Mine", reads=R, key=lambda pod: {})(answering(None)))
+
+    def test_later_changes_of_the_cluster_do_not_change_an_answer(self) -> None:
+        """A mask that is an array of the nodes themselves is copied."""
+        rule = CATALOGUE.with_(predicate("Mine", reads=R)(lambda pod, nodes, cycle: Failures.where(NO, nodes.has_node)))
+        cluster = Cluster(nodes())
+        decision = Scheduler(cluster, release="1.16", catalogue=rule).schedule("p")
+        cluster.delete(cluster.nodes[0])
+        assert decision.failed == {name: ["no"] for name in "abc"}
+
+
+class TestPriorities:
+    @pytest.mark.parametrize(
+        ("answer", "told"),
+        [
+            (lambda pod, nodes, cycle: np.full(nodes.n, np.nan), "answered float64[3] with NaN or infinity in it, wanted whole numbers"),
+            (lambda pod, nodes, cycle: np.full(nodes.n, 1.5), "answered float64[3], wanted whole numbers, int64[3]"),
+            (lambda pod, nodes, cycle: np.zeros(2, np.int64), "answered int64[2], wanted whole numbers, int64[3]"),
+            (lambda pod, nodes, cycle: np.zeros((3, 1), np.int64), "answered int64[3, 1], wanted whole numbers, int64[3]"),
+            ([1, 2, 3], "answered [1, 2, 3], wanted whole numbers, int64[3]"),
+            (None, "answered None, wanted whole numbers, int64[3]"),
+        ],
+    )
+    def test_wrong_answers(self, answer: Any, told: str) -> None:
+        """Scores of another type or shape are told; so are those of a reduce step."""
+        assert told in error_of(priority("Mine", reads=R)(answering(answer)))
+        zeros = answering(lambda pod, nodes, cycle: np.zeros(nodes.n, np.int64))
+        reduce = answering(lambda pod, raw, nodes, cycle: answer(pod, nodes, cycle) if callable(answer) else answer)
+        text = error_of(priority("Mine", reads=R, reduce=reduce)(zeros))
+        assert told in text
+        assert 'priority "Mine": reduce (' in text
+
+    @pytest.mark.parametrize("answer", [1.5, float("nan"), None, "5", 2**63])
+    def test_one_node(self, answer: Any) -> None:
+        """A score of one node is a whole number: 1.5 is no 1."""
+        text = error_of(priority.each_node("Mine")(answering(answer)))
+        assert f'answered {answer!r} for node "a", wanted a whole number of 64 bits' in text
+
+    def test_what_numpy_counts_as_whole_is_whole(self) -> None:
+        """Smaller integers, and numpy's own numbers, are scores."""
+        small = priority("Small", reads=R)(lambda pod, nodes, cycle: np.arange(nodes.n, dtype=np.int8))
+        each = priority.each_node("Each")(lambda pod, nodes, i, cycle: np.int32(i))
+        decision = Scheduler(Cluster(nodes()), release="1.16", catalogue=CATALOGUE.with_(small).with_(each)).schedule("p")
+        assert decision.priorities["Small"] == decision.priorities["Each"] == {"a": 0, "b": 1, "c": 2}
+
+    def test_scores_stay_as_they_were(self) -> None:
+        """Scores that are an array of the nodes themselves do not change when the nodes do."""
+        rule = priority("Mine", reads=R)(lambda pod, nodes, cycle: nodes.requested("cpu"))
+        ours = Scheduler(Cluster(nodes()), release="1.16", catalogue=CATALOGUE.with_(rule))
+        decision = ours.schedule("p")
+        before = dict(decision.priorities["Mine"])
+        ours.schedule(pod("q", requests={"cpu": 1}))
+        assert decision.priorities["Mine"] == before == {"a": 0, "b": 1000, "c": 0}
+
+
+class TestWhatIsRaised:
+    @pytest.mark.parametrize(
+        ("error", "told"),
+        [
+            (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero"),
+            (SystemExit(3), "called sys.exit, wanted an answer"),
+            (RecursionError("too deep"), "RecursionError: too deep"),
+            (ValueError("x" * 10_000), "ValueError: xxx"),
+        ],
+    )
+    def test_everything_is_one_line(self, error: BaseException, told: str) -> None:
+        """What a rule raises, sys.exit too, is told with the rule's name, file and line, and the user's frames alone."""
+        makers: list[Callable[[], str]] = [
+            lambda: error_of(predicate("Mine", reads=R)(raising(error))),
+            lambda: error_of(predicate.each_node("Mine")(raising(error))),
+            lambda: error_of(priority("Mine", reads=R)(raising(error))),
+            lambda: error_of(priority.each_node("Mine")(raising(error))),
+            lambda: error_of(predicate("Mine", reads=R, concerns=raising(error))(answering(None))),
+            lambda: error_of_plugin(plugin(filter=raising(error))),
+            lambda: error_of_plugin(plugin(score=raising(error))),
+            lambda: error_of_plugin(plugin(__init__=raising(error), score=raising(error))),
+        ]
+        line = raising.__code__.co_firstlineno + 4
+        for make in makers:
+            text = make()
+            assert f"{HERE}, line {line}): {told}" in text
+            assert len(text) < 700
+
+    def test_the_frames(self) -> None:
+        """The frames of the error are those of the user's own files, and what was raised is its cause."""
+        rule = priority("Mine", reads=R, reduce=Reduction(lambda *a: 0, raising(KeyError("rack"))))
+        zeros = rule(answering(lambda pod, nodes, cycle: np.zeros(nodes.n, np.int64)))
+        with pytest.raises(RuleError) as caught:
+            Scheduler(Cluster(nodes()), release="1.16", catalogue=CATALOGUE.with_(zeros)).schedule("p")
+        assert isinstance(caught.value.__cause__, KeyError)
+        assert caught.value.frames.count("File ") == 1
+        assert f"{HERE}\", line" in caught.value.frames
+
+    def test_the_user_can_stop(self) -> None:
+        """Ctrl-C passes through a rule."""
+        rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(KeyboardInterrupt())))
+        with pytest.raises(KeyboardInterrupt):
+            Scheduler(Cluster(nodes()), release="1.16", catalogue=rule).schedule("p")
+
+    def test_a_rule_may_end_the_cycle(self) -> None:
+        """The error by which a priority ends the cycle is the cycle's, as before."""
+        rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(CycleError("no rack", once=True))))
+        assert Scheduler(Cluster(nodes()), release="1.16", catalogue=rule).schedule("p").error == "no rack"
+
+    def test_what_is_given_stays_as_it_is(self) -> None:
+        """A rule that writes to what it is given is refused, and has changed nothing."""
+
+        def spoil(pod: Any, nodes: Any, cycle: Any) -> Any:
+            nodes.allocatable("cpu")[:] = 0
+
+        def spoil_raw(pod: Any, raw: Any, nodes: Any, cycle: Any) -> Any:
+            raw *= 2
+            return raw
+
+        told = "changed an array that it was given, wanted a changed copy of it"
+        ours = Cluster(nodes())
+        scheduler = Scheduler(ours, release="1.16", catalogue=CATALOGUE.with_(predicate("Mine", reads=R)(spoil)))
+        for _ in range(2):
+            with pytest.raises(RuleError, match=told):
+                scheduler.schedule("p")
+        table = scheduler._run.engine.table
+        assert table.allocatable[0, :3].tolist() == [4000, 4000, 1000]
+        assert table.allocatable.flags.writeable
+        assert told in error_of_plugin(plugin(filter=lambda self, *arguments: spoil(*arguments)))
+        assert told in error_of(priority("Mine", reads=R, reduce=spoil_raw)(lambda pod, nodes, cycle: np.ones(nodes.n, np.int64)))
+
+
+class TestPlugins:
+    @pytest.mark.parametrize(
+        ("methods", "told"),
+        [
+            ({"filter": answering(True)}, 'plugin "Mine": filter'),
+            ({"filter": answering(True)}, "answered True, wanted Failures or None"),
+            ({"filter": each_node(lambda self, pod, node, cycle: True)}, "wanted a Status or None"),
+            ({"score": answering(5)}, "answered 5, wanted whole numbers, int64[3]"),
+            ({"pre_filter": answering("no")}, "answered 'no', wanted a PreFilterResult, a Status or None"),
+            ({"pre_filter": answering(Status(Code.UNSCHEDULABLE, "no"))}, "a Status with the reasons 'no', wanted a tuple of texts"),  # type: ignore[arg-type]
+            ({"pre_score": answering(0), "score": answering(0)}, "pre_score"),
+            ({"reserve": answering(True), "unreserve": answering(None)}, "answered True, wanted a Status or None"),
+            ({"permit": answering(())}, "answered (), wanted a Status or None"),
+            ({"pre_bind": raising(OSError("no disk"))}, "OSError: no disk"),
+            ({"pre_enqueue": answering(False)}, "answered False, wanted a Status or None"),
+            ({"filter": answering(None), "filter_reads": R, "filter_key": answering([])}, "wanted a hashable value"),
+            ({"filter": answering(None), "concerns": answering("yes")}, "answered 'yes', wanted True or False"),
+            ({"filter": answering(None), "__init__": lambda self: None}, "TypeError"),
+        ],
+    )
+    def test_wrong_answers(self, methods: dict[str, Any], told: str) -> None:
+        """Each method of a plugin answers what its extension point wants."""
+        assert told in error_of_plugin(plugin(**methods))
+
+    def test_a_score_of_one_node(self) -> None:
+        """As each_node has it, a score is a whole number."""
+
+        def score(self: Any, pod: Any, node: Any, cycle: Any) -> Any:
+            return 0.5
+
+        assert 'answered 0.5 for node "a", wanted a whole number of 64 bits' in error_of_plugin(plugin(score=each_node(score)))
+
+    def test_scores_out_of_range_are_the_cycles(self) -> None:
+        """A score that the framework refuses is refused in its words."""
+        kind = plugin(score=lambda self, pod, nodes, cycle: np.full(nodes.n, 101))
+        decision = Scheduler(Cluster(nodes()), release="1.27", plugins=[kind]).schedule("p")
+        assert 'plugin "Mine" returns an invalid score 101' in str(decision.error)
+
+    @pytest.mark.parametrize(
+        ("method", "near"),
+        [
+            ("filtr", "filter"),
+            ("pre_filter_", "pre_filter"),
+            ("PreFilter", "pre_filter"),
+            ("normalise_score", "normalize_score"),
+            ("scores", "score"),
+        ],
+    )
+    def test_a_method_that_is_no_extension_point(self, method: str, near: str) -> None:
+        """A method that is called almost like an extension point is refused when the plugin is registered, with the nearest name."""
+        kind = plugin(**{method: answering(None), "reserve": answering(None), "unreserve": answering(None)})
+        with pytest.raises(PolicyError, match=f'plugin "Mine": got a method {method}, which is no extension point; did you mean "{near}"'):
+            Scheduler(Cluster(nodes()), release="1.27", plugins=[kind])
+
+    def test_helpers_are_no_slips(self) -> None:
+        """A plugin may have other methods, but not only such."""
+        kind = plugin(filter=answering(None), rack_of=answering(None), _filtr=answering(None), limit=5)
+        assert Scheduler(Cluster(nodes()), release="1.27", plugins=[kind]).schedule("p").host == "a"
+        with pytest.raises(PolicyError, match='plugin "Mine": got the methods rack_of, wanted one of pre_enqueue, less'):
+            Scheduler(Cluster(nodes()), release="1.27", plugins=[plugin(rack_of=answering(None))])
+
+
+def _never(pod: Any, nodes: Any, cycle: Any) -> None:
+    """A predicate that objects to nothing."""
+
+
+def _nothing(pod: Any) -> None:
+    """The key of a predicate that looks at no pod."""
+
+
+def _always(pod: Any) -> bool:
+    """Every pod concerns it."""
+    return True
+
+
+class Kept(Plugin):
+    """A plugin in a module, so that it can be pickled."""
+
+    name = "Kept"
+    asked: ClassVar[list[str]] = []
+
+    def pre_enqueue(self, pod: Any) -> None:
+        """Nothing against it."""
+        self.asked.append(pod.name)
+
+
+class TestTheCost:
+    def test_upstreams_rules_run_bare(self) -> None:
+        """No guard stands around any rule of upstream's."""
+        algorithm = Scheduler(Cluster(nodes()), release="1.16").algorithm
+        profile = Scheduler(Cluster(nodes()), release="1.27", plugins=[Kept]).profiles["default-scheduler"]
+        rules = [*algorithm.predicates, *(rule for rule, _ in algorithm.priorities)]
+        rules += [*profile.algorithm.predicates, *(rule for rule, _ in profile.algorithm.priorities)]
+        assert not [rule.name for rule in rules if isinstance(getattr(rule, "check", None) or getattr(rule, "score", None), Guard)]
+        guarded = [made.name for made in profile.plugins().values() if any(isinstance(value, Guard) for value in vars(made).values())]
+        assert guarded == ["Kept"]
+
+    def test_a_guarded_rule_is_pickled_as_it_was_declared(self) -> None:
+        """The guards are put around the declared rule again; a rule of a catalogue has them once."""
+        declared = predicate("Mine", reads=R, key=_nothing, concerns=_always)(_never)
+        once = CATALOGUE.with_(declared).predicates["Mine"]
+        again = pickle.loads(pickle.dumps(once))
+        assert isinstance(again.check, Guard)
+        assert again.check.method is once.check.method is _never
+        assert CATALOGUE.with_(once).predicates["Mine"] is once
+
+    def test_a_guard_can_be_pickled(self) -> None:
+        """A plugin behind guards can be pickled and runs then as before."""
+        made = Scheduler(Cluster(nodes()), release="1.27", plugins=[Kept]).profiles["default-scheduler"].plugins()["Kept"]
+        made.handle = Handle()
+        again: Any = pickle.loads(pickle.dumps(made))
+        Kept.asked.clear()
+        again.pre_enqueue(pod("q"))
+        assert Kept.asked == ["q"]
+
+
+RULES = """
+from kubeclassic import CATALOGUE, Plugin, Reads, priority
+
+@priority("Odd", reads=Reads.NODE)
+def odd(pod, nodes, cycle):
+    rack = {}
+    return rack["no such rack"]
+
+MINE = CATALOGUE.with_(odd)
+
+class Quitter(Plugin):
+    name = "Quitter"
+
+    def filter(self, pod, nodes, cycle):
+        raise SystemExit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--rules", "faulty_rules:MINE"], "priority \"Odd\" (faulty_rules.py, line 7): KeyError: 'no such rack'"),
+        (["--release", "1.27", "--rules", "faulty_rules:Quitter"], 'plugin "Quitter": filter (faulty_rules.py, line 15): called sys.exit'),
+    ],
+)
+@pytest.mark.parametrize("command", [["simulate"], ["explain"]])
+def test_a_faulty_rule_is_bad_input(
+    command: list[str], arguments: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command line ends with 2 and one line, which has the rule's name, its file and line."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / "faulty_rules.py").write_text(RULES)
+    items = [{"kind": "Node", "metadata": {"name": n}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}} for n in "ab"]
+    waiting = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
+    monkeypatch.delitem(sys.modules, "faulty_rules", raising=False)
+    assert run([*command, "cluster.json", *(["p"] if command == ["explain"] else []), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"kubeclassic: {told}")
+    assert error.count("\n") == 1

@@ -1,0 +1,303 @@
+"""Clusters, schedulers, decisions and results can be copied and pickled, and a copied scheduler decides on as the original."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic import Cluster, KubeclassicError, Plugin, Scheduler, simulate
+from kubeclassic.framework.building import build_engine
+from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support.build import node, pod
+from tests.support.examples import examples
+from tests.support.worldforms import OWNER_KINDS, VOLUME_KINDS, node_form, other_form, pod_form
+
+WAYS = {
+    "pickle": lambda item: pickle.loads(pickle.dumps(item)),
+    "cloudpickle": lambda item: pickle.loads(cloudpickle.dumps(item)),
+    "deepcopy": copy.deepcopy,
+}
+each_way = pytest.mark.parametrize("way", WAYS)
+each_release = pytest.mark.parametrize("release", ALL_RELEASES)
+SUBJECTS = ("any", "resources", "affinity", "spread", "ports", "owned", "claims")
+VERBS = ("schedule", "schedule", "schedule", "schedule", "run", "node", "drop node", "other", "bound", "drop pod", "ask")
+STEPS = st.lists(st.tuples(st.sampled_from(VERBS), st.integers(0, 7), st.integers(0, 63)), min_size=4, max_size=14)
+
+
+def cpu(name: str, amount: int, priority: int = 0, on: str = "") -> Any:
+    """A pod that asks for so many cpus."""
+    return pod(name, requests={"cpu": amount}, on=on, priority=priority)
+
+
+def act(scheduler: Scheduler, verb: str, number: int, variant: int, subject: str) -> Any:
+    """Let something happen, and say what the scheduler decided, or why it could not."""
+    cluster = scheduler.cluster
+    known = {(item.kind, item.key) for item in cluster.objects}
+    try:
+        if verb in ("schedule", "ask"):
+            wanted = pod_form(subject, variant, f"p{number}")
+            return (scheduler.schedule if verb == "schedule" else scheduler.explain)(wanted).record(details=True)
+        if verb == "run":
+            return [decision.record() for decision in scheduler.run(details=False)]
+        if verb.startswith("drop"):
+            cluster.delete(f"node/node-{number}" if verb == "drop node" else f"pod/default/b{number}")
+            return None
+        kind = (*OWNER_KINDS, *VOLUME_KINDS)[variant % len((*OWNER_KINDS, *VOLUME_KINDS))]
+        made = {"node": node_form, "other": lambda n, v: other_form(kind, n, v)}.get(verb, lambda n, v: bound(cluster, n, v, subject))
+        item = made(number, variant)
+        (cluster.update if (item.kind, item.key) in known else cluster.add)(item)
+    except KubeclassicError as error:
+        return str(error)
+    return None
+
+
+def bound(cluster: Cluster, number: int, variant: int, subject: str) -> Any:
+    """A pod on one of the nodes."""
+    nodes = cluster.nodes
+    return pod_form(subject, variant, f"b{number}", on=nodes[variant % len(nodes)].name if nodes else "")
+
+
+class TestASchedulerDecidesOn:
+    @examples(2)
+    @given(
+        release=st.sampled_from(sorted(ALL_RELEASES)), subject=st.sampled_from(SUBJECTS), before=STEPS, after=STEPS,
+        tie_break=st.sampled_from(("release", "random")), cached=st.booleans(), way=st.sampled_from(sorted(WAYS)), memory=st.booleans(),
+    )  # fmt: skip
+    def test_as_the_original(
+        self, release: str, subject: str, before: list[Any], after: list[Any], tie_break: str, cached: bool, way: str, memory: bool
+    ) -> None:
+        """Whatever happened before a copy was made, and whatever happens after, both decide the same, with every detail."""
+        options: dict[str, Any] = {"equivalence_cache": True} if cached and release in ("1.12", "1.13") else {}
+        cluster = Cluster([node_form(number, 3 * number) for number in range(4)], defaults=False)
+        ours = Scheduler(cluster, release, tie_break=tie_break, seed=7, memory_bytes=(1 << 30) * memory, **options)
+        for step in before:
+            act(ours, *step, subject)
+        theirs = WAYS[way](ours)
+        assert [act(ours, *step, subject) for step in after] == [act(theirs, *step, subject) for step in after]
+
+    @each_way
+    @each_release
+    def test_on_the_example(self, release: str, way: str, root: Path) -> None:
+        """After half of the example's pods the original and its copy decide the same on the other half."""
+        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release, tie_break="random", seed=3)
+        names = [item.key for item in ours.waiting]
+        ours.run(names[:11])
+        theirs = WAYS[way](ours)
+        left, right = ([decision.record(details=True) for decision in one.run(names[11:])] for one in (ours, theirs))
+        assert left == right
+        assert any(decision["host"] for decision in left)
+
+    @each_way
+    @each_release
+    def test_between_a_preemption_and_its_retry(self, release: str, way: str) -> None:
+        """A pod that made room for itself still waits for its node in the copy, and others keep off."""
+        ours = Scheduler(Cluster([node("a", cpu="2"), cpu("old", 2, on="a"), cpu("new", 2, 10), cpu("other", 2, 5)]), release)
+        assert ours.schedule("new").victims == [ours.cluster.find("pod", "old")]
+        theirs = WAYS[way](ours)
+        for one in (ours, theirs):
+            assert one.schedule("other").host is None
+            assert one.schedule("new").host == "a"
+
+    @each_way
+    @pytest.mark.parametrize("release", ["1.12", "1.13"])
+    def test_with_the_equivalence_cache(self, release: str, way: str) -> None:
+        """The copy has the same gaps: it still believes what the cache holds."""
+        ours = Scheduler(Cluster([node("a", cpu="2"), node("b", cpu="3")]), release, equivalence_cache=True)
+        ours.schedule(cpu("p", 2))
+        theirs = WAYS[way](ours)
+        left, right = ([one.schedule(cpu(name, 1)).record(details=True) for name in "qrst"] for one in (ours, theirs))
+        assert left == right
+
+    @each_way
+    def test_with_rules_and_plugins_of_the_user(self, way: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Rules and plugins that stand in a module go with the scheduler."""
+        monkeypatch.syspath_prepend(root)
+        rules, plugins = import_module("examples.rules"), import_module("examples.plugins")
+        several: list[dict[str, Any]] = [{"catalogue": rules.CATALOGUE}, {"release": "1.27", "plugins": plugins.PLUGINS}]
+        for options in several:
+            ours = Scheduler(Cluster.load(root / "examples" / "cluster"), **options)
+            theirs = WAYS[way](ours)
+            left, right = ([decision.record(details=True) for decision in one.run()] for one in (ours, theirs))
+            assert left == right
+            assert "ZoneAtWork" in str(theirs.algorithm.predicates)
+
+    def test_with_files_that_are_gone(self, root: Path, tmp_path: Path) -> None:
+        """A Policy is read once: the copy does not look for the file again."""
+        file = tmp_path / "policy.yaml"
+        file.write_bytes((root / "examples" / "policies" / "bin-packing.yaml").read_bytes())
+        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), policy=file)
+        file.unlink()
+        theirs = pickle.loads(pickle.dumps(ours))
+        assert [decision.host for decision in ours.run()] == [decision.host for decision in theirs.run()]
+
+
+class TestNothingIsShared:
+    @each_way
+    def test_what_one_decides_the_other_does_not_know(self, way: str) -> None:
+        """A pod that the copy placed takes no room in the original, and the clusters change apart."""
+        ours = Scheduler(Cluster([node("a", cpu="2"), cpu("p", 2), cpu("q", 2)]), tie_break="random")
+        theirs = WAYS[way](ours)
+        assert theirs.cluster is not ours.cluster
+        assert theirs.schedule("p").host == "a"
+        assert ours.schedule("q").host == "a"
+        theirs.cluster.add(node("b", cpu="2"))
+        assert (theirs.schedule("q").host, ours.schedule("p").host) == ("b", None)
+        assert len(ours.cluster.nodes) == 1
+
+    def test_a_shallow_copy_follows_the_same_cluster(self) -> None:
+        """``copy.copy`` gives another scheduler with the same past; both hear of what happens to the cluster."""
+        ours = Scheduler(Cluster([node("a", cpu="2"), cpu("p", 2), cpu("q", 2)]))
+        theirs = copy.copy(ours)
+        assert theirs.cluster is ours.cluster
+        assert (theirs.schedule("p").host, ours.schedule("q").host) == ("a", "a")
+        ours.cluster.add(node("b", cpu="2"))
+        assert (theirs.schedule("q").host, ours.schedule("p").host) == ("b", "b")
+
+    def test_state_of_a_users_own_plugin(self, root: Path) -> None:
+        """What a plugin of the user's own counts is counted apart."""
+        ours = Scheduler(Cluster([node("a")]), "1.27", plugins=[Counting])
+        ours.schedule(cpu("p", 1))
+        theirs = copy.deepcopy(ours)
+        for number in range(3):
+            theirs.schedule(cpu(f"q{number}", 1))
+        mine, copied = (one.profiles["default-scheduler"].plugins()["Counting"] for one in (ours, theirs))
+        assert (vars(mine)["seen"], vars(copied)["seen"]) == (1, 4)
+
+
+class TestWhatElse:
+    @each_way
+    @each_release
+    def test_decisions(self, release: str, way: str, root: Path) -> None:
+        """A copied decision reads as the original, and holds nothing of the scheduler."""
+        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
+        decisions = ours.run()
+        for mine, theirs in zip(decisions, WAYS[way](decisions), strict=True):
+            assert theirs.record(details=True) == mine.record(details=True)
+            assert (repr(theirs), theirs.details.visited) == (repr(mine), mine.details.visited)
+            rows = range(len(mine.details.names))
+            assert [theirs.details.refusal(row) for row in rows] == [mine.details.refusal(row) for row in rows]
+            assert pickle.loads(pickle.dumps(theirs)).record(details=True) == mine.record(details=True)
+        assert len(pickle.dumps(decisions[-1])) < 20_000
+
+    @each_way
+    def test_a_decision_with_victims(self, way: str) -> None:
+        """All candidates of a preemption are there in the copy, though they are worked out when they are first read."""
+        ours = Scheduler(Cluster([node("a", cpu="2"), node("b", cpu="2"), *(cpu(f"old-{name}", 2, on=name) for name in "ab")]))
+        mine = ours.schedule(cpu("new", 2, 10))
+        theirs = WAYS[way](mine)
+        assert theirs.record() == mine.record()
+        assert set(theirs.preemption.candidates) == {"a", "b"}
+
+    @each_way
+    def test_clusters(self, way: str, root: Path) -> None:
+        """A copied cluster has equal objects, which change apart."""
+        mine = Cluster.load(root / "examples" / "cluster")
+        theirs = WAYS[way](mine)
+        assert theirs.objects == mine.objects
+        theirs.delete("node/gpu-b1")
+        assert (len(mine.nodes), len(theirs.nodes)) == (11, 10)
+
+    def test_in_other_processes(self, root: Path, tmp_path: Path) -> None:
+        """A process that starts from nothing reads a scheduler, and its decision is read here."""
+        ours, file = Scheduler(Cluster.load(root / "examples" / "cluster"), "1.14", tie_break="random"), tmp_path / "pickled"
+        file.write_bytes(pickle.dumps(ours))
+        found = pickle.loads(bytes.fromhex(in_a_process(root, WORKER.format(file=file))))
+        assert found.record(details=True) == ours.schedule("shop/orders-0").record(details=True)
+
+    def test_rules_of_a_program_itself(self, root: Path, tmp_path: Path) -> None:
+        """Rules that stand in a script or a notebook go with cloudpickle, which joblib and Dask use, to a process without the script."""
+        hosts = [in_a_process(root, text.format(root=root, file=tmp_path / "pickled")) for text in (SCRIPT, READER)]
+        assert hosts[0] == hosts[1]
+        assert "'database-b1': ['node(s) were in a zone that is worked on']" in hosts[0]
+
+    def test_what_cannot_be_copied_says_so(self) -> None:
+        """A scheduler of an engine that somebody built himself cannot be made again elsewhere."""
+        engine = build_engine(Scheduler(Cluster()).algorithm)
+        with pytest.raises(KubeclassicError, match=r"^a scheduler that was made of an engine cannot be copied"):
+            copy.copy(Scheduler.of(Cluster(), engine))
+
+    def test_results(self, root: Path) -> None:
+        """What the functions give can be pickled too."""
+        found = simulate(root / "examples" / "cluster", details=True)
+        assert pickle.loads(pickle.dumps(found)).record() == found.record()
+
+    def test_a_subclass_keeps_its_attributes(self) -> None:
+        """What a user's own kind of scheduler holds besides is copied with it."""
+        ours = Named(Cluster([node("a")]))
+        ours.names.append("x")
+        theirs = copy.deepcopy(ours)
+        theirs.names.append("y")
+        assert (type(theirs), ours.names, theirs.names) == (Named, ["x"], ["x", "y"])
+
+
+class Named(Scheduler):
+    """A scheduler with something of its own."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(cluster)
+        self.names: list[str] = []
+
+
+class Counting(Plugin):
+    """Counts the pods that it has seen."""
+
+    name = "Counting"
+
+    def __init__(self, args: Any, handle: Any) -> None:
+        super().__init__(args, handle)
+        self.seen = 0
+
+    def pre_filter(self, pod: Any, cycle: Any) -> None:
+        """One more pod."""
+        self.seen += 1
+
+
+def in_a_process(root: Path, text: str) -> str:
+    """What a program prints in a process of its own, in which the package is the one at *root*."""
+    program = BEGINNING.format(root=root) + text
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
+BEGINNING = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("kubeclassic", "{root}/__init__.py", submodule_search_locations=["{root}"])
+sys.modules["kubeclassic"] = package = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(package)
+"""
+WORKER = """
+import pickle
+with open("{file}", "rb") as stream:
+    scheduler = pickle.load(stream)
+print(pickle.dumps(scheduler.schedule("shop/orders-0")).hex())
+"""
+SCRIPT = """
+import cloudpickle
+from kubeclassic import CATALOGUE, Cluster, Failures, Reads, Reason, Scheduler, predicate
+
+AT_WORK = Reason("node(s) were in a zone that is worked on", resolvable=False)
+
+@predicate("ZoneAtWork", reads=Reads.NODE, key=lambda pod: None)
+def zone_at_work(pod, nodes, cycle):
+    zones = nodes.label("failure-domain.beta.kubernetes.io/zone")
+    return Failures.where(AT_WORK, zones.where(lambda zone: zone == "north-1b"))
+
+scheduler = Scheduler(Cluster.load("{root}/examples/cluster"), catalogue=CATALOGUE.with_(zone_at_work))
+with open("{file}", "wb") as stream:
+    cloudpickle.dump(scheduler, stream)
+print(scheduler.schedule("shop/orders-1").failed)
+"""
+READER = """
+import pickle
+with open("{file}", "rb") as stream:
+    print(pickle.load(stream).schedule("shop/orders-1").failed)
+"""
