@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ..core.release import Gate, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
+from ..core.release import ClientCells, Gate, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
 from .releases import find_release
 
 Json = dict[str, Any]
@@ -22,7 +22,7 @@ DECISIVE_GATES = (
     *("CSINodeInfo", "CSIMigration", "CSIMigrationAWS", "CSIMigrationGCE", "CSIMigrationAzureDisk", "CSIMigrationOpenStack"),
 )
 """The gates that a decision may depend on."""
-GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells)
+GROUPS = (VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells)
 
 
 @attrs.frozen

@@ -15,7 +15,7 @@ from ..core.pods import requests
 from ..core.release import GateEffect, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
 from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
-from . import cells, gatelists
+from . import cells, clients, gatelists
 
 PRESSURE = ("CheckNodeMemoryPressure", "CheckNodePIDPressure", "CheckNodeDiskPressure")
 
@@ -205,6 +205,7 @@ V1_12 = Release(
         probe_times=False,
     ),
     nominations=NominationCells(by_uid=False, keeps_on_update=False, empty_name_counts=False, asks_lister=False),
+    client=clients.FIRST,
 )
 
 V1_13 = attrs.evolve(
@@ -225,6 +226,7 @@ V1_13 = attrs.evolve(
         probe_times=True,
     ),
     nominations=attrs.evolve(V1_12.nominations, by_uid=True),
+    client=clients.WITH_DURATIONS,
 )
 
 V1_14 = attrs.evolve(
@@ -316,6 +318,7 @@ V1_16 = attrs.evolve(
     ),
     preemption=attrs.evolve(V1_15.preemption, needs_priority_gate=False),
     queue=attrs.evolve(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
+    client=clients.WITH_BOOKMARKS,
 )
 
 RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16)}

@@ -22,6 +22,7 @@ COMMANDS = {
     "serve": Place("serve", "serve", "Be the extender of another scheduler."),
     "conform": Place("conform", "conform", "Prove it: run cases that the original scheduler answered."),
     "bench": Place("bench", "bench", "How fast is it? Pods a second, and the same decisions."),
+    "snapshot": Place("snapshot", "snapshot", "Write a live cluster to a file, for simulate and the others."),
     "import": Place("importing", "importing", "Turn a published trace into manifests."),
     "releases": Place("releases", "releases", "What the releases are, and how two of them differ."),
     "policy": Place("policy", "policy", "What a Policy means, and what replaces it."),

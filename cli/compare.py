@@ -11,7 +11,8 @@ import click
 from .choices import LOCKED, MODES
 from .commands import command
 from .options import cluster_options
-from .paramtypes import CONFIGURATION, FILE
+from .paramtypes import CONFIGURATION
+from .paths import takes_paths
 
 if TYPE_CHECKING:
     from .options import ClusterChoice
@@ -31,7 +32,7 @@ def _configurations(command: F) -> F:
 
 
 @command(short_help="What does another configuration change?")
-@click.argument("paths", nargs=-1, required=True, type=FILE)
+@takes_paths
 @_configurations
 @click.option(
     "--mode", type=click.Choice(MODES), default=LOCKED, show_default=True, help="locked: all on the state of --a; free: each on its own."

@@ -14,6 +14,7 @@ from ..simulation.simulate import Simulation
 from .commands import command
 from .options import ClusterChoice, cluster_options, scheduler_options
 from .output import writing
+from .paths import takes_paths
 from .report.explanation import explanation_text
 from .running.cluster import opened
 from .running.simulate import tell
@@ -21,7 +22,7 @@ from .setup import Setup
 
 
 @command(short_help="Why does a pod go there, or nowhere?")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@takes_paths
 @click.argument("pod")
 @scheduler_options
 @cluster_options

@@ -10,6 +10,7 @@ import click
 from .choices import DEFAULT_RELEASE, DEVIATIONS
 from .commands import command
 from .paramtypes import FILE, FormOrFile, Whole, form_and_file
+from .paths import takes_cluster
 
 FORMS = ("yaml", "json")
 
@@ -24,6 +25,7 @@ FORMS = ("yaml", "json")
 )  # fmt: skip
 @click.option("--selector-spread", is_flag=True, help="Spread pods with plugin SelectorSpread, which has the old formula.")
 @click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Try both on this cluster; more paths may follow.")
+@takes_cluster
 @click.option("--newer-labels", is_flag=True, help="Check with the node labels of newer releases beside the old ones, as after an upgrade.")
 @click.option("-o", "form", type=FormOrFile(FORMS), default="yaml", show_default=True)
 @click.option("--output", metavar="FILE", help="Write the profile there, whole or not at all, instead of to standard output.")

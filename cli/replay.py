@@ -26,6 +26,7 @@ from ..simulation.replay.simulatedcluster import Delays
 from .commands import command
 from .options import scheduler_options
 from .output import note
+from .paths import takes_paths
 from .progress import counting
 from .report.replay import duration, replay_text
 from .running.cluster import input_notices, keeps_priorities, settled_for
@@ -69,7 +70,7 @@ def _delays(command: Any) -> Any:
 
 
 @command(short_help="What would have happened over time?")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@takes_paths
 @scheduler_options
 @click.option(
     "--compress-time", type=click.FloatRange(min=0, min_open=True), default=1.0, metavar="F", help="Let all times pass F times as fast."

@@ -10,14 +10,15 @@ import click
 from .commands import command
 from .options import scheduler_options
 from .paramtypes import FILE, Whole
+from .paths import CONTEXT_HELP
 from .setup import Setup
 
 
 @command(short_help="Be the extender of another scheduler.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @scheduler_options
-@click.option("--kubeconfig", type=FILE, help="Follow the cluster of this API server instead of PATHS; bindings are written there.")
-@click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current one]")
+@click.option("--kubeconfig", type=FILE, help="Follow the API server that this kubeconfig names instead; bindings are written there.")
+@click.option("--context", metavar="NAME", help=CONTEXT_HELP)
 @click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults.")
 @click.option("--bind-address", "address", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=Whole(0, 65535), metavar="N", default=8888, show_default=True, help="The port; 0: any free one.")

@@ -11,7 +11,8 @@ from click.shell_completion import CompletionItem
 
 from .commands import command
 from .options import ClusterChoice, cluster_options, scheduler_options
-from .paramtypes import FILE, TextType
+from .paramtypes import TextType
+from .paths import takes_paths
 
 if TYPE_CHECKING:
     from .setup import Setup
@@ -41,7 +42,7 @@ class Form(TextType):
 
 
 @command(short_help="Where do the waiting pods go?", outputs=["--nodes"])
-@click.argument("paths", nargs=-1, required=True, type=FILE)
+@takes_paths
 @scheduler_options
 @cluster_options
 @click.option("--reschedule-evicted", is_flag=True, help="Owners replace evicted pods, and the new pods are tried after all others.")

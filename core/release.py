@@ -190,6 +190,37 @@ class QueueCells:
     """Each failed attempt writes its time into the condition PodScheduled, as lastProbeTime."""
 
 
+@attrs.frozen(kw_only=True)
+class ClientCells:
+    """How a release's clients ask an API server, list and watch. Recordings of 1.15.5 and 1.28.7 hold these."""
+
+    resources: Mapping[str, str]
+    """The kinds that the scheduler lists and watches -> API group and version."""
+    pod_selector: str
+    """The fields of pods that are listed: none that have finished."""
+    bookmarks: bool
+    """Watches ask for bookmarks."""
+    sends_duration: bool
+    """Watches send their time-out twice, once as a duration."""
+    pods_send_duration: bool
+    """The watch of pods does so, too; else it has a client of its own."""
+    relists_from_last: bool
+    """A second list asks for what is not older than what is known, without pages; else for any version. The later pages of a list
+    name no version; else they name that of the first."""
+    pauses: tuple[float, float]
+    """Seconds between two lists after an error: the shortest and the longest pause. A pause doubles each time, and up to its own length
+    is added at random; where both are equal, it is neither."""
+    rewatches_refused: bool
+    """If a connection is refused, the watch is sent again after a pause; else there is a list."""
+    rewatches_limited: bool
+    """The same for an answer 429."""
+    resends_reads: bool
+    """A read is sent again if the server closed the connection without an answer, a watch also after a time-out, 429 and 5xx; else only a
+    read whose connection was reset."""
+    attempts: int
+    """How often a request is sent at most, while the server answers 429 or 5xx and names a time to wait."""
+
+
 @attrs.frozen(kw_only=True, repr=False)
 class Release:
     """One release of the scheduler: names, gates, defaults and every cell of behaviour."""
@@ -270,6 +301,7 @@ class Release:
     preemption: PreemptionCells
     queue: QueueCells
     nominations: NominationCells
+    client: ClientCells
 
     def __repr__(self) -> str:
         return f"<Release {self.version}>"

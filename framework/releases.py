@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import attrs
 
-from ..algorithmprovider import cells
+from ..algorithmprovider import cells, clients
 from ..algorithmprovider.releases import RELEASES
 from ..core.pods import requests
 from ..core.release import Release
@@ -90,6 +90,7 @@ V1_27: Release = attrs.evolve(
     ),
     preemption=attrs.evolve(_LAST.preemption, extender_names_victims=True),
     nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
+    client=clients.WITH_GROWING_PAUSES,
 )
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({V1_27.version: V1_27})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,19 @@ import attrs
 from ...api.inventory import read_inventory
 from ...api.objects import Node, Pod
 from ...exceptions import KubeclassicError
+from ...live.client.access import Access
+from ...live.client.http import HttpTransport
+from ...live.client.kubeconfig import read_kubeconfig
 from ...live.server.app import ExtenderApp
 from ...live.server.extender import ExtenderService
+from ...live.server.following import Following
 from ...live.server.limits import MEBIBYTE, Limits
 from ...live.server.served import ServedCluster
 from ...live.server.serving import Listening, make_server
 from ..output import note, warn
-from ..report.units import counted
+from ..report.words import count_of
 from ..setup import Configuration, Setup
+from .notices import tell_notices
 from .serveoptions import Asked
 
 
@@ -33,6 +39,8 @@ class Site:
     asked: Asked
     listening: Listening
     app: ExtenderApp
+    access: Access | None = None
+    """The way to the API server that is followed; None: there is none."""
 
     @classmethod
     def of(cls, setup: Setup, asked: Asked) -> Site:
@@ -45,26 +53,55 @@ class Site:
         limits = Limits(
             body_bytes=asked.max_body_mb * MEBIBYTE, seconds=float(asked.timeout), requests=asked.max_requests, token=_token(asked.token)
         )
+        access = None if asked.kubeconfig is None else read_kubeconfig(asked.kubeconfig, asked.context)
         configuration = setup.configuration()
         cluster = _cluster(setup, configuration, asked)
         _tell(cluster, asked)
-        return cls(asked, listening, ExtenderApp(service=ExtenderService(cluster), limits=limits, config=_shown(cluster, asked)))
+        app = ExtenderApp(
+            service=ExtenderService(cluster), limits=limits, config=_shown(cluster, asked), is_ready=lambda: access is None
+        )
+        return cls(asked, listening, app, access)
 
     async def serve(self) -> bool:
         """Serve until a signal ends it; whether it was Ctrl-C."""
-        server, socket = make_server(self.app, self.listening, lambda url: note(f"listening on {url}"))
+        listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        server, socket = make_server(self.app, self.listening, listening.set_result)
+        following = asyncio.create_task(self._follow(listening))
+        following.add_done_callback(lambda _: setattr(server, "should_exit", server.should_exit or _failed(following)))
         try:
             await server.serve([socket])
         finally:
             socket.close()
+            following.cancel()
+            await asyncio.wait([following])
             self.app.worker.close()
+        if _failed(following):
+            await following
         return server.was_interrupted
+
+    async def _follow(self, listening: asyncio.Future[str]) -> None:
+        """Follow the API server, if there is one; say where the server listens once the cluster is complete."""
+        if self.access is None:
+            note(f"listening on {await listening}")
+            return
+        service, metrics = self.app.service, self.app.metrics
+        async with HttpTransport(self.access) as transport:
+            following = Following(
+                transport=transport, release=service.cluster.engine.algorithm.release, cluster=service.cluster, worker=self.app.worker,
+                say=warn, on_event=metrics.events.inc,
+            )  # fmt: skip
+            self.app.write_binding, self.app.is_ready = following.write_binding, lambda: following.is_complete
+            url = await listening
+            await following.run(lambda: note(f"listening on {url}"))
+
+
+def _failed(task: asyncio.Task[None]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is not None
 
 
 def _cluster(setup: Setup, configuration: Configuration, asked: Asked) -> ServedCluster:
     inventory = read_inventory(asked.paths, defaults=asked.defaults)
-    for warning in inventory.warnings:
-        warn(warning)
+    tell_notices(inventory.warnings, asked.verbose)
     cluster = ServedCluster(partial(setup.engine, configuration, inventory.config_maps), asked.defaults)
     for item in inventory.objects:
         cluster.put(item)
@@ -77,7 +114,7 @@ def _tell(cluster: ServedCluster, asked: Asked) -> None:
     if algorithm.extenders:
         warn(f"the configuration's own extenders are not called: {len(algorithm.extenders)}")
     if asked.verbose:
-        note(f"release {algorithm.release.version}, {counted(cluster.count(Node), 'node')}, {counted(cluster.count(Pod), 'pod')}")
+        note(f"release {algorithm.release.version}, {count_of(cluster.count(Node), 'node')}, {count_of(cluster.count(Pod), 'pod')}")
         for line in cluster.engine.flow.describe():
             note(line)
 

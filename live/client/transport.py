@@ -13,9 +13,19 @@ import attrs
 
 from ...exceptions import KubeclassicError
 
+CLOSED, RESET, REFUSED, TIMEOUT, OTHER = "closed", "reset", "refused", "timeout", "other"
+"""Why there is no answer: the server closed the connection, broke it, did not accept it, was too slow; or another reason."""
+
 
 class TransportError(KubeclassicError):
-    """No answer: the connection failed, broke or took too long. Whether the server carried out the request is unknown."""
+    """No answer: the connection failed, broke or took too long. Whether the server carried out the request is unknown.
+
+    *cause* is one of :data:`CLOSED`, :data:`RESET`, :data:`REFUSED`, :data:`TIMEOUT` and :data:`OTHER`.
+    """
+
+    def __init__(self, text: str, cause: str = CLOSED) -> None:
+        super().__init__(text)
+        self.cause = cause
 
 
 @attrs.frozen
@@ -28,7 +38,7 @@ class Request:
     body: bytes = b""
     headers: Mapping[str, str] = attrs.field(factory=dict)
     timeout: float | None = None
-    """In seconds; None: the transport's default for answers, none for streams."""
+    """In seconds, for streams between two pieces of the answer; None: the transport's default for answers, none for streams."""
 
 
 @attrs.frozen

@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from kubeclassic.core import release
-from kubeclassic.core.release import NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
+from kubeclassic.core.release import ClientCells, NominationCells, PreemptionCells, QueueCells, Release, VolumeCells
 from tests.support.house import sources, tree
 from tests.test_layers import TABLES
 
@@ -19,6 +19,7 @@ HOLDERS: dict[type, set[str]] = {
     PreemptionCells: {"cells", "preemption"},
     QueueCells: {"cells", "queue"},
     NominationCells: {"cells", "nominations"},
+    ClientCells: {"cells", "client"},
 }
 """What code calls an object of each class of cells when it reads one off it."""
 NO_READERS = ("core/release.py", "algorithmprovider/describe.py", *TABLES)

@@ -65,13 +65,22 @@ def serving(folder: Path, *options: str) -> Iterator[Running]:
     """A server of a cluster with the node a, and the pod w that waits."""
     items = [{**node_json("a"), "kind": "Node"}, {**pod_json("w"), "kind": "Pod"}]
     (folder / "cluster.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
-    arguments = command("serve", str(folder / "cluster.json"), "--port", "0", *options)
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with serving_program(str(folder / "cluster.json"), *options) as server:
+        yield server
+
+
+@contextmanager
+def serving_program(*arguments: str) -> Iterator[Running]:
+    """A server with these *arguments*, on a free port."""
+    words = command("serve", *arguments, "--port", "0")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
-            line = process.stderr.readline()
-            assert line.startswith(READY), line + process.stderr.read()
-            yield Running(process, line.removeprefix(READY).strip())
+            said = []
+            while not (said and said[-1].startswith(READY)):
+                said.append(process.stderr.readline())
+                assert said[-1], said
+            yield Running(process, said[-1].removeprefix(READY).strip())
         finally:
             process.kill()
 

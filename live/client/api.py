@@ -1,0 +1,246 @@
+"""The verbs of an API server: list, watch, get, create, update, patch, delete, bind.
+
+Objects are mappings in JSON form. The original's clients are the model for paths, queries, bodies, and what is sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+import attrs
+
+from ..wire.goform import go_json
+from .answers import ApiError, Manifest, WatchEvent, error_of, events_of, metadata_of, object_of
+from .resources import PODS, Resource
+from .retries import DEFAULT_RETRIES, Retries
+from .transport import Request, Response, Stream, Transport, TransportError
+
+__all__ = ["MERGE", "STRATEGIC", "Api", "ApiError", "ListOptions", "ObjectList", "WatchEvent", "WatchOptions"]
+
+STRATEGIC, MERGE = "application/strategic-merge-patch+json", "application/merge-patch+json"
+PAGE = 500
+_ACCEPT = {"accept": "application/json, */*"}
+
+
+@attrs.frozen
+class ListOptions:
+    """What a list is asked for."""
+
+    resource_version: str = ""
+    """Empty: the newest; ``0``: any; else not older than that."""
+    limit: int = PAGE
+    """Objects a page; 0: all at once."""
+    field_selector: str = ""
+    keeps_version: bool = False
+    """Later pages name the version, too."""
+
+
+@attrs.frozen
+class ObjectList:
+    """A list of objects of one version."""
+
+    items: list[Manifest]
+    resource_version: str
+    was_paged: bool = False
+
+
+@attrs.frozen
+class WatchOptions:
+    """What a watch is asked for."""
+
+    resource_version: str
+    timeout: int
+    """Seconds after which the server ends it."""
+    bookmarks: bool = True
+    sends_duration: bool = False
+    """The time-out is in the query twice, once as a duration."""
+    field_selector: str = ""
+
+
+@attrs.frozen
+class Api:
+    """Requests to an API server. All methods raise :class:`ApiError` and :class:`~.transport.TransportError`."""
+
+    transport: Transport
+    retries: Retries = DEFAULT_RETRIES
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    async def list(self, resource: Resource, options: ListOptions = ListOptions(), namespace: str = "") -> ObjectList:
+        """All objects, page by page. If the list expires between two pages, it is fetched whole."""
+        first = page = await self._page(resource, namespace, options, options.resource_version, "")
+        items = _items(page)
+        while token := metadata_of(page).get("continue"):
+            version = options.resource_version if options.keeps_version else ""
+            try:
+                page = await self._page(resource, namespace, options, version, token)
+            except ApiError as error:
+                if not error.is_expired:
+                    raise
+                whole = attrs.evolve(options, limit=0)
+                page = await self._page(resource, namespace, whole, options.resource_version, "")
+                return ObjectList(_items(page), _version(page))
+            items += _items(page)
+        return ObjectList(items, _version(first), page is not first)
+
+    async def _page(self, resource: Resource, namespace: str, options: ListOptions, version: str, token: str) -> Manifest:
+        query = {
+            "continue": token,
+            "fieldSelector": options.field_selector,
+            "limit": str(options.limit or ""),
+            "resourceVersion": version,
+        }
+        return await self._call("GET", resource.path(namespace), query)
+
+    @asynccontextmanager
+    async def watch(self, resource: Resource, options: WatchOptions, namespace: str = "") -> AsyncIterator[AsyncIterator[WatchEvent]]:
+        """A context with the events from ``options.resource_version`` on.
+
+        The iterator ends with the watch, raises :class:`ApiError` for an ERROR event or a frame that cannot be read, and
+        :class:`~.transport.TransportError` if the connection breaks.
+        """
+        query = {
+            "allowWatchBookmarks": "true" if options.bookmarks else "",
+            "fieldSelector": options.field_selector,
+            "resourceVersion": options.resource_version,
+            "timeout": duration(options.timeout) if options.sends_duration else "",
+            "timeoutSeconds": str(options.timeout),
+            "watch": "true",
+        }
+        request = _request("GET", resource.path(namespace), query, timeout=options.timeout + 60.0)
+        async with AsyncExitStack() as stack:
+            yield events_of(await self._opened(stack, request))
+
+    async def _opened(self, stack: AsyncExitStack, request: Request) -> Stream:
+        """The stream that answers *request*; *stack* will close it."""
+        attempt = 0
+        while True:
+            attempt += 1
+            async with AsyncExitStack() as trial:
+                outcome = await _tried(trial, self.transport, request)
+                if isinstance(outcome, Stream):
+                    stack.push_async_exit(trial.pop_all())
+                    return outcome
+            wait = self.retries.wait(request, outcome, attempt, is_watch=True)
+            if wait is None:
+                raise outcome if isinstance(outcome, TransportError) else error_of(outcome)
+            await asyncio.sleep(wait)
+
+    async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
+        """One object."""
+        return await self._call("GET", resource.path(namespace, name))
+
+    # --- writing ----------------------------------------------------------------------------------------------------
+
+    async def create(self, resource: Resource, namespace: str, body: Mapping[str, Any], *, timeout: float | None = None) -> Manifest:
+        """The object as it was created."""
+        return await self._call("POST", resource.path(namespace), body=_line(body), timeout=timeout)
+
+    async def update(self, resource: Resource, namespace: str, name: str, body: Mapping[str, Any]) -> Manifest:
+        """The object as it was written."""
+        return await self._call("PUT", resource.path(namespace, name), body=_line(body))
+
+    async def update_status(self, resource: Resource, namespace: str, name: str, body: Mapping[str, Any]) -> Manifest:
+        """The object after its status was written."""
+        return await self._call("PUT", resource.path(namespace, name, "status"), body=_line(body))
+
+    async def patch(
+        self, resource: Resource, namespace: str, name: str, body: Mapping[str, Any], *, kind: str = STRATEGIC, subresource: str = ""
+    ) -> Manifest:
+        """The object after the patch, which is :data:`STRATEGIC` or :data:`MERGE`."""
+        path = resource.path(namespace, name, subresource)
+        return await self._call("PATCH", path, body=go_json(body), content_type=kind)
+
+    async def delete(self, resource: Resource, namespace: str, name: str, body: Mapping[str, Any] | None = None) -> Manifest:
+        """What the server says: the object or a Status. *body* are the DeleteOptions."""
+        options = {"kind": "DeleteOptions", "apiVersion": resource.group_version} if body is None else body
+        return await self._call("DELETE", resource.path(namespace, name), body=_line(options))
+
+    async def bind(self, namespace: str, name: str, body: Mapping[str, Any]) -> Manifest:
+        """Post a Binding for the pod."""
+        return await self._call("POST", PODS.path(namespace, name, "binding"), body=_line(body))
+
+    # --- requests ---------------------------------------------------------------------------------------------------
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        *,
+        body: bytes = b"",
+        content_type: str = "application/json",
+        timeout: float | None = None,
+    ) -> Manifest:
+        answer = await self.send(_request(method, path, query or {}, body, content_type, timeout))
+        if not 200 <= answer.status < 300:
+            raise error_of(answer)
+        return object_of(answer, f"{method} {path}")
+
+    async def send(self, request: Request) -> Response:
+        """The last answer to *request*, which is sent again as :attr:`retries` says."""
+        attempt = 0
+        while True:
+            attempt += 1
+            outcome: Response | TransportError
+            try:
+                outcome = await self.transport.send(request)
+            except TransportError as error:
+                outcome = error
+            wait = self.retries.wait(request, outcome, attempt)
+            if wait is not None:
+                await asyncio.sleep(wait)
+            elif isinstance(outcome, Response):
+                return outcome
+            else:
+                raise outcome
+
+
+def duration(seconds: int) -> str:
+    """A number of seconds as Go writes a duration.
+
+    >>> duration(338), duration(600)
+    ('5m38s', '10m0s')
+    """
+    return f"{seconds // 60}m{seconds % 60}s"
+
+
+def _request(
+    method: str,
+    path: str,
+    query: Mapping[str, str],
+    body: bytes = b"",
+    content_type: str = "application/json",
+    timeout: float | None = None,
+) -> Request:
+    """A request; parameters without a value are left out, the others sorted as Go sorts them."""
+    encoded = urlencode(sorted((name, value) for name, value in query.items() if value))
+    return Request(method, path, encoded, body, {**_ACCEPT, "content-type": content_type} if body else _ACCEPT, timeout)
+
+
+def _line(body: Mapping[str, Any]) -> bytes:
+    """*body* as Go's clients send it: with a newline at the end."""
+    return go_json(body) + b"\n"
+
+
+def _version(found: Manifest) -> str:
+    return str(metadata_of(found).get("resourceVersion") or "")
+
+
+def _items(found: Manifest) -> list[Manifest]:
+    return [item for item in found.get("items") or () if isinstance(item, dict)]
+
+
+async def _tried(stack: AsyncExitStack, transport: Transport, request: Request) -> Stream | Response | TransportError:
+    """The stream that answers *request*; else its answer, whole, or why there is none."""
+    try:
+        stream = await stack.enter_async_context(transport.stream(request))
+        if stream.status == 200:
+            return stream
+        return Response(stream.status, b"\n".join([line async for line in stream.lines]), stream.headers)
+    except TransportError as error:
+        return error

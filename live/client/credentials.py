@@ -1,0 +1,116 @@
+"""Who asks: tokens, passwords, and programs that fetch them.
+
+Upstream: the transports of k8s.io/client-go (transport/token_source.go, plugin/pkg/client/auth/exec).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import attrs
+
+from ...exceptions import KubeclassicError
+
+TOKEN_FILE_READ_EVERY = 60.0
+"""Seconds after which a token's file is read again: it changes while we run."""
+
+
+class CredentialsError(KubeclassicError):
+    """There are no credentials: a file is missing, or a plugin failed."""
+
+
+@attrs.frozen
+class Grant:
+    """What a request shows: headers, and for TLS perhaps a certificate with its key."""
+
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    certificate: tuple[bytes, bytes] | None = None
+
+
+class Credentials(Protocol):
+    """Where grants come from."""
+
+    async def grant(self, now: float) -> Grant:
+        """What to show *now* (seconds since 1970). Raises :class:`CredentialsError`."""
+        ...
+
+    def refused(self) -> bool:
+        """The server has answered 401. Whether it is worth asking once more with a new grant."""
+        ...
+
+
+@attrs.frozen
+class Anonymous:
+    """No credentials, or none but a certificate of the kubeconfig."""
+
+    async def grant(self, now: float) -> Grant:
+        """Nothing to show."""
+        return Grant()
+
+    def refused(self) -> bool:
+        """There is nothing else to show."""
+        return False
+
+
+@attrs.frozen
+class Fixed:
+    """A header that does not change."""
+
+    header: str = attrs.field(repr=False)
+
+    async def grant(self, now: float) -> Grant:
+        """The header."""
+        return Grant({"Authorization": self.header})
+
+    def refused(self) -> bool:
+        """There is nothing else to show."""
+        return False
+
+
+def token(text: str) -> Fixed:
+    """The credentials of a bearer token."""
+    return Fixed(f"Bearer {text}")
+
+
+def password(user: str, secret: str) -> Fixed:
+    """The credentials of a user with a password."""
+    return Fixed("Basic " + base64.b64encode(f"{user}:{secret}".encode()).decode("ascii"))
+
+
+@attrs.define
+class TokenFile:
+    """A bearer token in a file, which is read again every minute and after a refusal."""
+
+    path: Path
+    _token: str = attrs.field(default="", init=False, repr=False)
+    _read_at: float | None = attrs.field(default=None, init=False)
+
+    async def grant(self, now: float) -> Grant:
+        """The token in the file; if that cannot be read, the last one."""
+        if self._read_at is None or now - self._read_at >= TOKEN_FILE_READ_EVERY:
+            self._token = self._read()
+            self._read_at = now
+        return Grant({"Authorization": f"Bearer {self._token}"})
+
+    def refused(self) -> bool:
+        """The file may have a new one."""
+        self._read_at = None
+        return True
+
+    def _read(self) -> str:
+        try:
+            found = self.path.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            if self._token:
+                return self._token
+            raise CredentialsError(f"{self.path}: cannot be read as a token: {_reason(error)}") from None
+        if not found and not self._token:
+            raise CredentialsError(f"{self.path}: got an empty file, wanted a token")
+        return found or self._token
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str:
+    return (error.strerror or str(error)).lower() if isinstance(error, OSError) else "no UTF-8"

@@ -1,0 +1,68 @@
+"""The resources of an API server that are read and written: where their paths are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import quote
+
+import attrs
+
+
+@attrs.frozen
+class Resource:
+    """A resource in one version of the API.
+
+    >>> resource("PodDisruptionBudget", "policy/v1").path()
+    '/apis/policy/v1/poddisruptionbudgets'
+    >>> resource("Pod", "v1").path("shop", "web-0", "binding")
+    '/api/v1/namespaces/shop/pods/web-0/binding'
+    """
+
+    kind: str
+    group_version: str
+    """``v1``, ``apps/v1`` and so on."""
+    plural: str
+    is_namespaced: bool = True
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The path of all objects, of those in *namespace*, of one object, or of a part of it."""
+        root = f"/apis/{self.group_version}" if "/" in self.group_version else f"/api/{self.group_version}"
+        inside = ("namespaces", namespace) if namespace and self.is_namespaced else ()
+        words = [*inside, self.plural, *filter(None, (name, subresource))]
+        return "/".join([root, *(quote(word, safe="") for word in words)])
+
+
+_NAMES: Mapping[str, str] = {
+    "Node": "nodes",
+    "Pod": "pods",
+    "Namespace": "namespaces",
+    "Service": "services",
+    "ReplicationController": "replicationcontrollers",
+    "PersistentVolume": "persistentvolumes",
+    "PersistentVolumeClaim": "persistentvolumeclaims",
+    "ReplicaSet": "replicasets",
+    "StatefulSet": "statefulsets",
+    "PodDisruptionBudget": "poddisruptionbudgets",
+    "StorageClass": "storageclasses",
+    "CSINode": "csinodes",
+    "CSIDriver": "csidrivers",
+    "CSIStorageCapacity": "csistoragecapacities",
+    "PriorityClass": "priorityclasses",
+    "ConfigMap": "configmaps",
+    "Endpoints": "endpoints",
+    "Event": "events",
+    "Lease": "leases",
+}
+_WITHOUT_NAMESPACE = frozenset({"Node", "Namespace", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "PriorityClass"})
+
+KINDS = tuple(_NAMES)
+"""The kinds that :func:`resource` knows."""
+
+
+def resource(kind: str, group_version: str = "v1") -> Resource:
+    """The resource of a kind of :data:`KINDS` in a version of the API."""
+    return Resource(kind, group_version, _NAMES[kind], kind not in _WITHOUT_NAMESPACE)
+
+
+PODS, NODES = resource("Pod"), resource("Node")
+PERSISTENT_VOLUMES, PERSISTENT_VOLUME_CLAIMS = resource("PersistentVolume"), resource("PersistentVolumeClaim")

@@ -1,0 +1,53 @@
+"""Which requests are sent once more, and when.
+
+Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go, and with_retry.go.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from .transport import CLOSED, RESET, TIMEOUT, Request, Response, TransportError
+
+WAIT_AFTER_ERROR = 1.0
+
+
+@attrs.frozen(kw_only=True)
+class Retries:
+    """What one generation of clients sends again.
+
+    An answer 429 or 5xx with a header ``Retry-After`` in whole seconds is always followed, also for writes: the server has not carried
+    the request out. Without an answer only reads are sent again, as nobody knows whether a write was carried out.
+    """
+
+    attempts: int = 11
+    """How often a request is sent at most."""
+    after_closed: bool = True
+    """Reads are sent again if the server closed the connection without an answer; else only if it reset the connection."""
+    watches: bool = True
+    """Watches are sent again, too: after 429, 5xx, a closed connection or a time-out."""
+
+    def wait(self, request: Request, outcome: Response | TransportError, attempt: int, *, is_watch: bool = False) -> float | None:
+        """Seconds to wait before *request* is sent again after *attempt* attempts; None: it is not."""
+        if attempt >= self.attempts or (is_watch and not self.watches):
+            return None
+        if isinstance(outcome, Response):
+            return _retry_after(outcome)
+        return WAIT_AFTER_ERROR if outcome.cause in self._causes(request, is_watch) else None
+
+    def _causes(self, request: Request, is_watch: bool) -> tuple[str, ...]:
+        if is_watch:
+            return (CLOSED, RESET, TIMEOUT)
+        if request.method != "GET":
+            return ()
+        return (RESET, CLOSED) if self.after_closed else (RESET,)
+
+
+DEFAULT_RETRIES = Retries()
+
+
+def _retry_after(answer: Response) -> float | None:
+    if answer.status != 429 and answer.status < 500:
+        return None
+    text = answer.headers.get("retry-after", "")
+    return float(text) if text.isascii() and text.isdigit() else None

@@ -1,0 +1,84 @@
+"""Everything that a scheduler of a release lists and watches.
+
+Upstream: the informers that cmd/kube-scheduler starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random as standard
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from ...core.release import ClientCells, Release
+from ..client.api import Api
+from ..client.resources import resource
+from ..client.retries import Retries
+from ..client.transport import Transport
+from .reflector import Reflector
+from .store import Handler, Store
+
+
+def retries_of(cells: ClientCells) -> Retries:
+    """What the clients of a release send again."""
+    return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_reads)
+
+
+def informers_of(release: Release, transport: Transport, handler: Handler, report: Callable[[str], None]) -> Informers:
+    """What a scheduler of *release* lists and watches; see :class:`Informers`."""
+    return Informers(transport, release.client, handler, report)
+
+
+@attrs.define(eq=False)
+class Informers:
+    """Lists and watches all kinds of *cells* through *transport*, and tells *handler* of every change, on the running loop.
+
+    ``async with asyncio.TaskGroup() as group: group.create_task(informers.run())``; :meth:`synced` waits for the first lists.
+    """
+
+    transport: Transport
+    cells: ClientCells
+    handler: Handler
+    report: Callable[[str], None]
+    """Is told of what fails or cannot be read, one line each."""
+    random: Callable[[], float] = standard.random
+    reflectors: Mapping[str, Reflector] = attrs.field(init=False)
+    """Kind -> its reflector."""
+
+    def __attrs_post_init__(self) -> None:
+        api = Api(self.transport, retries_of(self.cells))
+        self.reflectors = {kind: self._reflector(api, kind) for kind in self.cells.resources}
+
+    def _reflector(self, api: Api, kind: str) -> Reflector:
+        is_pods = kind == "Pod"
+        return Reflector(
+            api,
+            resource(kind, self.cells.resources[kind]),
+            Store(kind, self.handler, self.report),
+            self.cells,
+            self.random,
+            self.report,
+            field_selector=self.cells.pod_selector if is_pods else "",
+            sends_duration=self.cells.pods_send_duration if is_pods else self.cells.sends_duration,
+        )
+
+    async def run(self) -> None:
+        """List and watch until this is cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for kind, reflector in self.reflectors.items():
+                group.create_task(reflector.run(), name=f"informer of {kind}")
+
+    @property
+    def has_synced(self) -> bool:
+        """Whether every kind has been listed once."""
+        return all(reflector.synced.is_set() for reflector in self.reflectors.values())
+
+    async def synced(self) -> None:
+        """Wait until every kind has been listed once."""
+        for reflector in self.reflectors.values():
+            await reflector.synced.wait()
+
+    def store(self, kind: str) -> Store:
+        """The objects of *kind*, one of the cells' resources."""
+        return self.reflectors[kind].store

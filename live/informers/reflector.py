@@ -1,0 +1,141 @@
+"""Lists a resource, watches it, and begins again when that fails: as the original does, request by request.
+
+Upstream: k8s.io/client-go/tools/cache/reflector.go of each release.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import attrs
+
+from ...core.release import ClientCells
+from ..client.answers import ApiError, WatchEvent, metadata_of
+from ..client.api import PAGE, Api, ListOptions, WatchOptions
+from ..client.resources import Resource
+from ..client.transport import CLOSED, REFUSED, RESET, TIMEOUT, TransportError
+from .pauses import Pauses
+from .store import Store
+
+WATCH_AT_LEAST = 300
+"""Seconds; a watch may last twice as long."""
+SHORT = 1.0
+"""A watch that ends within these seconds, without an event, has failed."""
+
+
+@attrs.define(eq=False)
+class Reflector:
+    """Keeps *store* as *resource* is. It runs until it is cancelled; nothing that the server does ends it.
+
+    *random* (0 to 1) decides on pauses and on the time-outs of watches. Times are those of the running loop.
+    """
+
+    api: Api
+    resource: Resource
+    store: Store
+    cells: ClientCells
+    random: Callable[[], float]
+    report: Callable[[str], None]
+    """Is told of lists and watches that failed, one line each."""
+    field_selector: str = ""
+    sends_duration: bool = True
+    synced: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+    """Set after the first list."""
+    resource_version: str = attrs.field(default="", init=False)
+    """The last one seen."""
+    _is_unavailable: bool = attrs.field(default=False, init=False)
+    """The last resourceVersion was refused by a list."""
+    _is_paged: bool = attrs.field(default=False, init=False)
+    """The first list came in pages, so the server has no watch cache."""
+    _pauses: Pauses = attrs.field(init=False)
+    _watch_pauses: Pauses = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._pauses = Pauses(*self.cells.pauses, self.random)
+        self._watch_pauses = Pauses(*self.cells.pauses, self.random)
+
+    async def run(self) -> None:
+        """List and watch, again and again."""
+        while True:
+            try:
+                await self._list()
+                await self._watch()
+            except (ApiError, TransportError) as error:
+                self._tell(error)
+            await asyncio.sleep(self._pauses.next(_now()))
+
+    # --- lists ------------------------------------------------------------------------------------------------------
+
+    async def _list(self) -> None:
+        asked = self._list_version()
+        try:
+            found = await self.api.list(self.resource, self._options(asked))
+        except ApiError as error:
+            if not self.cells.relists_from_last or not (error.is_expired or error.is_version_too_large):
+                raise
+            self._is_unavailable = True
+            found = await self.api.list(self.resource, attrs.evolve(self._options(asked), resource_version=""))
+        if asked == "0" and found.was_paged:
+            self._is_paged = True
+        self._is_unavailable = False
+        await self.store.replace(found.items)
+        self.resource_version = found.resource_version
+        self.synced.set()
+
+    def _list_version(self) -> str:
+        if not self.cells.relists_from_last or not self.resource_version:
+            return "0" if not self._is_unavailable else ""
+        return "" if self._is_unavailable else self.resource_version
+
+    def _options(self, version: str) -> ListOptions:
+        is_whole = version not in ("", "0") and not self._is_paged
+        keeps = not self.cells.relists_from_last
+        return ListOptions(version, 0 if is_whole else PAGE, self.field_selector, keeps_version=keeps)
+
+    # --- watches ----------------------------------------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        """Watch, and watch again from the last version seen, until that fails."""
+        while True:
+            begin, version = _now(), self.resource_version
+            try:
+                async with self.api.watch(self.resource, self._watch_options()) as events:
+                    await self._follow(events)
+            except TransportError as error:
+                if error.cause == REFUSED and self.cells.rewatches_refused:
+                    await asyncio.sleep(self._watch_pauses.next(_now()))
+                    continue
+                if error.cause not in (CLOSED, RESET, TIMEOUT):
+                    raise
+            except ApiError as error:
+                if error.status != 429 or not self.cells.rewatches_limited:
+                    raise
+                await asyncio.sleep(self._watch_pauses.next(_now()))
+                continue
+            if _now() - begin < SHORT and version == self.resource_version:
+                raise TransportError(f"{self.resource.path()}: the watch ended within a second, without an event")
+
+    def _watch_options(self) -> WatchOptions:
+        timeout = int(WATCH_AT_LEAST * (self.random() + 1.0))
+        return WatchOptions(self.resource_version, timeout, self.cells.bookmarks, self.sends_duration, self.field_selector)
+
+    async def _follow(self, events: AsyncIterator[WatchEvent]) -> None:
+        async for event in events:
+            if event.type in ("ADDED", "MODIFIED"):
+                self.store.put(event.object)
+            elif event.type == "DELETED":
+                self.store.delete(event.object)
+            elif event.type != "BOOKMARK":
+                self.report(f"{self.resource.path()}: got an event {event.type}, which is ignored")
+            self.resource_version = str(metadata_of(event.object).get("resourceVersion") or self.resource_version)
+
+    def _tell(self, error: ApiError | TransportError) -> None:
+        """Report *error*, unless it is part of normal life: a version that is too old."""
+        if not (isinstance(error, ApiError) and error.is_expired):
+            text = f"{error.status} {error.reason}: {error}" if isinstance(error, ApiError) else str(error)
+            self.report(f"{self.resource.plural}: {' '.join(text.split())}; it is tried again")
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,96 @@
+"""A snapshot of a live cluster: all that a decision of any release reads, one consistent list for each kind, as a ``List``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import attrs
+
+from .client.answers import ApiError, Manifest, metadata_of
+from .client.api import Api, ListOptions
+from .client.resources import resource
+from .client.transport import Transport
+
+VERSIONS: Mapping[str, tuple[str, ...]] = {
+    "Node": ("v1",),
+    "Namespace": ("v1",),
+    "PriorityClass": ("scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"),
+    "StorageClass": ("storage.k8s.io/v1",),
+    "PersistentVolume": ("v1",),
+    "PersistentVolumeClaim": ("v1",),
+    "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "Service": ("v1",),
+    "ReplicationController": ("v1",),
+    "ReplicaSet": ("apps/v1",),
+    "StatefulSet": ("apps/v1",),
+    "PodDisruptionBudget": ("policy/v1", "policy/v1beta1"),
+    "Pod": ("v1",),
+}
+"""What is listed, and the versions of the API that may have it, newest first. A kind that a server does not have is left out."""
+UNFINISHED = "status.phase!=Failed,status.phase!=Succeeded"
+"""The pods that take part in decisions."""
+_FORBIDDEN, _NOT_THERE = 403, 404
+
+
+@attrs.frozen
+class Snapshot:
+    """Objects with their kinds, in the order of :data:`VERSIONS` and, within a kind, of the server."""
+
+    items: tuple[Manifest, ...]
+    versions: Mapping[str, str]
+    """Kind -> the resourceVersion of its list."""
+    notes: tuple[str, ...] = ()
+    """What may not be read, one line for each kind."""
+
+    def document(self) -> Manifest:
+        """The snapshot as a List, which notes the resourceVersion of each kind in its metadata."""
+        metadata = {"resourceVersion": "", "resourceVersions": dict(self.versions)}
+        return {"apiVersion": "v1", "kind": "List", "metadata": metadata, "items": list(self.items)}
+
+
+async def take_snapshot(transport: Transport) -> Snapshot:
+    """The cluster as it is now. Kinds that may not be listed are left out, with a note.
+
+    Raises :class:`~.client.answers.ApiError`, :class:`~.client.transport.TransportError` and what the transport raises.
+    """
+    api = Api(transport)
+    found = await asyncio.gather(*(_listed(api, kind) for kind in VERSIONS))
+    parts = dict(zip(VERSIONS, found, strict=True))
+    return Snapshot(
+        items=tuple(item for part in parts.values() for item in part.items),
+        versions={kind: part.version for kind, part in parts.items() if part.version},
+        notes=tuple(part.note for part in parts.values() if part.note),
+    )
+
+
+@attrs.frozen
+class _Part:
+    items: tuple[Manifest, ...] = ()
+    version: str = ""
+    note: str = ""
+
+
+async def _listed(api: Api, kind: str) -> _Part:
+    """All objects of a kind, in the newest version of the API that has it."""
+    refusal = ""
+    for group_version in VERSIONS[kind]:
+        options = ListOptions(field_selector=UNFINISHED if kind == "Pod" else "")
+        try:
+            found = await api.list(resource(kind, group_version), options)
+        except ApiError as error:
+            if error.status not in (_FORBIDDEN, _NOT_THERE):
+                raise
+            # An API server may also say Forbidden for what it does not have.
+            refusal = refusal or (f"{kind}: may not be listed: {error.message}" if error.status == _FORBIDDEN else "")
+            continue
+        return _Part(tuple(_named(item, kind, group_version) for item in found.items), found.resource_version)
+    return _Part(note=" ".join(refusal.split()))
+
+
+def _named(item: Manifest, kind: str, group_version: str) -> Manifest:
+    """*item* with kind and version, which lists leave out, and without the book-keeping of writers."""
+    metadata = {name: value for name, value in metadata_of(item).items() if name != "managedFields"}
+    return {"apiVersion": group_version, "kind": kind, **item, "metadata": metadata}

@@ -1,0 +1,260 @@
+"""Which fields of a snapshot a redaction keeps, and how each is renamed. What is not named here is left out.
+
+A shape is a function (renaming, value) -> value; the tables are made of few kinds of shapes: see the first part.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias
+
+Json: TypeAlias = Any
+
+
+class Renaming(Protocol):
+    """New names for old ones; equal names get equal ones."""
+
+    def name(self, text: str) -> str:
+        """The name of an object or anything else that is only compared."""
+        ...
+
+    def namespace(self, text: str) -> str:
+        """The name of a namespace."""
+        ...
+
+    def value(self, key: str, text: str) -> str:
+        """The value of the label or taint *key*."""
+        ...
+
+    def image(self, text: str) -> str:
+        """The name of an image, perhaps with a tag."""
+        ...
+
+    def parts(self, text: str) -> str:
+        """The name of a disk or zone, whose parts have a meaning."""
+        ...
+
+
+Shape: TypeAlias = Callable[[Renaming, Json], Json]
+
+
+def keep(to: Renaming, value: Json) -> Json:
+    """The value as it is."""
+    return value
+
+
+def _text(rename: Callable[[Renaming, str], str]) -> Shape:
+    return lambda to, value: rename(to, value) if isinstance(value, str) else value
+
+
+name = _text(lambda to, text: to.name(text))
+namespace = _text(lambda to, text: to.namespace(text))
+image = _text(lambda to, text: to.image(text))
+parts = _text(lambda to, text: to.parts(text))
+
+
+def fields(**shapes: Shape) -> Shape:
+    """An object with these fields."""
+    return lambda to, value: (
+        {key: shapes[key](to, item) for key, item in value.items() if key in shapes} if isinstance(value, Mapping) else value
+    )
+
+
+def each(shape: Shape) -> Shape:
+    """A list of such values."""
+    return lambda to, value: [shape(to, item) for item in value] if isinstance(value, list) else value
+
+
+# --- labels and selectors -------------------------------------------------------------------------------------------
+
+
+def labels(to: Renaming, value: Json) -> Json:
+    """Labels, or what selects by equality: keys stay."""
+    if not isinstance(value, Mapping):
+        return value
+    return {key: to.value(key, item) if isinstance(item, str) else item for key, item in value.items()}
+
+
+def _values_of(to: Renaming, value: Json, rename: Callable[[str, str], str]) -> Json:
+    """A requirement: key, operator, values."""
+    if not isinstance(value, Mapping):
+        return value
+    kept = {field: value[field] for field in ("key", "operator") if field in value}
+    if isinstance(value.get("values"), list):
+        key = str(value.get("key") or "")
+        kept["values"] = [rename(key, item) if isinstance(item, str) else item for item in value["values"]]
+    return kept
+
+
+def _requirement(to: Renaming, value: Json) -> Json:
+    return _values_of(to, value, to.value)
+
+
+def _field_requirement(to: Renaming, value: Json) -> Json:
+    """A requirement on a node's field, which is its name."""
+    return _values_of(to, value, lambda key, text: to.name(text))
+
+
+def _keyed(to: Renaming, value: Json) -> Json:
+    """A taint or toleration."""
+    if not isinstance(value, Mapping):
+        return value
+    kept = {field: value[field] for field in ("key", "operator", "effect", "tolerationSeconds") if field in value}
+    return {**kept, "value": to.value(str(value.get("key") or ""), value["value"])} if isinstance(value.get("value"), str) else kept
+
+
+selector = fields(matchLabels=labels, matchExpressions=each(_requirement))
+node_term = fields(matchExpressions=each(_requirement), matchFields=each(_field_requirement))
+node_selector = fields(nodeSelectorTerms=each(node_term))
+_pod_term = fields(labelSelector=selector, namespaces=each(namespace), topologyKey=keep, namespaceSelector=selector)
+_REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+_pod_affinity = fields(**{_REQUIRED: each(_pod_term), _PREFERRED: each(fields(weight=keep, podAffinityTerm=_pod_term))})
+_affinity = fields(
+    nodeAffinity=fields(**{_REQUIRED: node_selector, _PREFERRED: each(fields(weight=keep, preference=node_term))}),
+    podAffinity=_pod_affinity,
+    podAntiAffinity=_pod_affinity,
+)
+
+
+# --- metadata -------------------------------------------------------------------------------------------------------
+
+
+def _avoided(to: Renaming, value: Json) -> Json:
+    """The annotation preferAvoidPods: the controllers in it by kind and UID. What cannot be read is kept out."""
+    try:
+        document = json.loads(value)
+        avoided = [item["podSignature"]["podController"] for item in document["preferAvoidPods"]]
+        controllers = [{"kind": one["kind"], "uid": to.name(one["uid"]), "controller": True} for one in avoided]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return json.dumps({"preferAvoidPods": [{"podSignature": {"podController": controller}} for controller in controllers]})
+
+
+_annotations = fields(
+    **{
+        "scheduler.alpha.kubernetes.io/preferAvoidPods": _avoided,
+        "volume.beta.kubernetes.io/storage-class": name,
+        "volume.kubernetes.io/selected-node": name,
+        "pv.kubernetes.io/bind-completed": keep,
+        "pv.kubernetes.io/bound-by-controller": keep,
+        "storage.alpha.kubernetes.io/migrated-plugins": keep,
+        "storageclass.kubernetes.io/is-default-class": keep,
+        "storageclass.beta.kubernetes.io/is-default-class": keep,
+    }
+)
+"""The annotations that a rule or admission reads."""
+_owner = fields(apiVersion=keep, kind=keep, name=name, uid=name, controller=keep)
+_times = {"creationTimestamp": keep, "deletionTimestamp": keep}
+_meta = fields(
+    name=name, namespace=namespace, uid=name, labels=labels, annotations=_annotations, ownerReferences=each(_owner), **_times
+)
+_namespace_meta = fields(name=namespace, uid=name, labels=labels, **_times)
+
+
+# --- kinds ----------------------------------------------------------------------------------------------------------
+
+_disks: Mapping[str, Shape] = {
+    "gcePersistentDisk": fields(pdName=parts, readOnly=keep),
+    "awsElasticBlockStore": fields(volumeID=parts, readOnly=keep),
+    "iscsi": fields(iqn=name, targetPortal=name, lun=keep, readOnly=keep),
+    "rbd": fields(monitors=each(name), pool=name, image=name, readOnly=keep),
+    "azureDisk": fields(diskName=parts, diskURI=parts, readOnly=keep),
+    "cinder": fields(volumeID=parts, readOnly=keep),
+    "csi": fields(driver=keep, volumeHandle=parts, readOnly=keep),
+}
+_resources = fields(requests=keep, limits=keep)
+_claim_spec = fields(
+    volumeName=name, storageClassName=name, accessModes=keep, resources=_resources, selector=selector, volumeMode=keep
+)
+_template = fields(metadata=fields(labels=labels, annotations=_annotations), spec=_claim_spec)
+_volume = fields(
+    name=name,
+    persistentVolumeClaim=fields(claimName=name, readOnly=keep),
+    ephemeral=fields(volumeClaimTemplate=_template),
+    **_disks,
+)
+_port = fields(containerPort=keep, hostPort=keep, hostIP=name, protocol=keep)
+_container = fields(name=name, image=image, resources=_resources, ports=each(_port))
+_constraint = fields(
+    labelSelector=selector,
+    **dict.fromkeys(
+        ("maxSkew", "topologyKey", "whenUnsatisfiable", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy", "matchLabelKeys"), keep
+    ),
+)
+_condition = fields(**dict.fromkeys(("type", "status", "reason", "lastProbeTime", "lastTransitionTime"), keep))
+_pod_spec = fields(
+    nodeName=name,
+    schedulerName=keep,
+    priority=keep,
+    priorityClassName=name,
+    preemptionPolicy=keep,
+    nodeSelector=labels,
+    affinity=_affinity,
+    tolerations=each(_keyed),
+    containers=each(_container),
+    initContainers=each(_container),
+    overhead=keep,
+    volumes=each(_volume),
+    topologySpreadConstraints=each(_constraint),
+    schedulingGates=keep,
+    hostNetwork=keep,
+)
+_reference = fields(kind=keep, namespace=namespace, name=name, uid=name)
+_topology_term = fields(matchLabelExpressions=each(_requirement))
+_driver = fields(name=keep, nodeID=name, topologyKeys=keep, allocatable=keep)
+
+
+def _keys_renamed(to: Renaming, value: Json) -> Json:
+    return {to.name(key): item for key, item in value.items()} if isinstance(value, Mapping) else value
+
+
+def _kind(metadata: Shape = _meta, **shapes: Shape) -> Shape:
+    return fields(apiVersion=keep, kind=keep, metadata=metadata, **shapes)
+
+
+_selecting = _kind(spec=fields(selector=selector))
+_selecting_labels = _kind(spec=fields(selector=labels))
+
+SHAPES: Mapping[str, Shape] = {
+    "Node": _kind(
+        spec=fields(unschedulable=keep, taints=each(_keyed), providerID=parts),
+        status=fields(
+            allocatable=keep,
+            capacity=keep,
+            conditions=each(_condition),
+            images=each(fields(names=each(image), sizeBytes=keep)),
+            nodeInfo=fields(kubeletVersion=keep),
+        ),
+    ),
+    "Pod": _kind(
+        spec=_pod_spec, status=fields(phase=keep, nominatedNodeName=name, startTime=keep, conditions=each(_condition))
+    ),
+    "Namespace": _kind(_namespace_meta),
+    "PriorityClass": _kind(value=keep, globalDefault=keep, preemptionPolicy=keep),
+    "StorageClass": _kind(provisioner=keep, volumeBindingMode=keep, allowedTopologies=each(_topology_term)),
+    "PersistentVolume": _kind(
+        spec=fields(
+            capacity=keep,
+            accessModes=keep,
+            storageClassName=name,
+            volumeMode=keep,
+            claimRef=_reference,
+            nodeAffinity=fields(required=node_selector),
+            **_disks,
+        ),
+        status=fields(phase=keep),
+    ),
+    "PersistentVolumeClaim": _kind(spec=_claim_spec, status=fields(phase=keep)),
+    "CSINode": _kind(spec=fields(drivers=each(_driver))),
+    "CSIDriver": _kind(_meta, spec=fields(storageCapacity=keep)),
+    "CSIStorageCapacity": _kind(storageClassName=name, nodeTopology=selector, capacity=keep, maximumVolumeSize=keep),
+    "Service": _selecting_labels,
+    "ReplicationController": _selecting_labels,
+    "ReplicaSet": _selecting,
+    "StatefulSet": _selecting,
+    "PodDisruptionBudget": _kind(
+        spec=fields(selector=selector), status=fields(disruptionsAllowed=keep, disruptedPods=_keys_renamed)
+    ),
+}
+"""Kind -> what of it is kept."""

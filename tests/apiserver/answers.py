@@ -1,0 +1,98 @@
+"""What the server answers: a status, headers and JSON, or a watch; and the Status bodies of errors, word for word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
+
+if TYPE_CHECKING:
+    from .watches import Watch
+
+Json: TypeAlias = Any
+Object: TypeAlias = dict[str, Any]
+"""A Kubernetes object as JSON. Stored ones are never changed in place."""
+
+JSON_HEADERS = {"content-type": "application/json"}
+TEXT_HEADERS = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
+
+encode_text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
+"""JSON as the server writes it, without spaces."""
+
+
+@attrs.frozen
+class Answer:
+    """A whole answer, or with ``watch`` the beginning of one that goes on."""
+
+    status: int
+    body: Json = None
+    headers: Mapping[str, str] = JSON_HEADERS
+    watch: Watch | None = None
+
+    def encoded(self) -> bytes:
+        """The body as bytes; text stays as it is."""
+        if self.body is None:
+            return b""
+        return (self.body if isinstance(self.body, str) else encode_text(self.body) + "\n").encode()
+
+
+class ApiFault(Exception):
+    """An error answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.body)
+        self.answer = answer
+
+
+def status_body(code: int, reason: str, message: str, details: Json = None, metadata: Json = None) -> Object:
+    """The Status of a failure. An empty *reason* and absent *details* are left out."""
+    body: Object = {"kind": "Status", "apiVersion": "v1", "metadata": metadata or {}, "status": "Failure", "message": message}
+    if reason:
+        body["reason"] = reason
+    if details is not None:
+        body["details"] = details
+    return {**body, "code": code}
+
+
+def fault(code: int, reason: str, message: str, details: Json = None, metadata: Json = None, **headers: str) -> ApiFault:
+    """A fault with the Status body of a failure; *headers* with underscores for hyphens."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return ApiFault(Answer(code, status_body(code, reason, message, details, metadata), {**JSON_HEADERS, **named}))
+
+
+def success(code: int, details: Json = None) -> Answer:
+    """The Status of a success. Upstream: that of a deletion has details and no code."""
+    body: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    return Answer(code, {**body, "code": code} if details is None else {**body, "details": details})
+
+
+def text(code: int, message: str, **headers: str) -> Answer:
+    """A plain text; *headers* with underscores for hyphens."""
+    return Answer(code, message, {**TEXT_HEADERS, **{name.replace("_", "-"): value for name, value in headers.items()}})
+
+
+def bad_request(message: str) -> ApiFault:
+    """400."""
+    return fault(400, "BadRequest", message)
+
+
+def not_served() -> ApiFault:
+    """404 for a resource that this version does not have."""
+    return fault(404, "NotFound", "the server could not find the requested resource", {})
+
+
+def not_allowed() -> ApiFault:
+    """405."""
+    return fault(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
+
+
+def cause(reason: str, message: str, field: str) -> Object:
+    """One cause in the details of a 422."""
+    return {"reason": reason, "message": message, "field": field}
+
+
+def too_many_requests() -> Answer:
+    """429 of a server with too many requests in flight."""
+    return text(429, "Too many requests, please try again later.\n", retry_after="1")

@@ -1,0 +1,96 @@
+"""One request for a resource: what is asked of what, and the objects to answer from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import NoReturn
+
+import attrs
+
+from .answers import Answer, Json, Object, bad_request, fault
+from .forms import to_core_event, to_new_event
+from .resources import Flavour, Resource
+from .storage import Storage
+from .validation import decoded
+from .watches import View
+
+
+@attrs.frozen(slots=False)
+class Call:
+    """A request whose path is understood."""
+
+    method: str
+    resource: Resource
+    namespace: str
+    name: str
+    subresource: str
+    query: Mapping[str, str]
+    body: bytes
+    content_type: str
+    storage: Storage
+    flavour: Flavour
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Namespace and name of the object."""
+        return self.namespace, self.name
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Nothing is to be stored."""
+        return self.query.get("dryRun") == "All"
+
+    @property
+    def view(self) -> View | None:
+        """From the stored form of objects to that of the API version; None if it is the same."""
+        if self.resource.kind == "Event" and self.resource.group:
+            return lambda item: to_new_event(item, self.resource.api_version)
+        return None
+
+    def stored(self) -> Object:
+        """The object that is meant; 404 if it is not there."""
+        found = self.storage.of(self.resource.plural).get(self.key)
+        return found if found is not None else self.missing()
+
+    def missing(self, name: str | None = None) -> NoReturn:
+        """404 for an object of the resource."""
+        called = self.name if name is None else name
+        message = f'{self.resource.qualified} "{called}" not found'
+        raise fault(404, "NotFound", message, self.resource.details(called))
+
+    def conflict(self, name: str, why: str, kind: str | None = None) -> NoReturn:
+        """409 for an object of the resource."""
+        called = kind or self.resource.qualified
+        message = f'Operation cannot be fulfilled on {called} "{name}": {why}'
+        raise fault(409, "Conflict", message, self.resource.details(name, kind))
+
+    def given(self) -> Object:
+        """The object in the body, in the stored form of its API."""
+        item = decoded(self.body, self.resource, self.flavour)
+        metadata = dict(item.get("metadata") or {})
+        if self.namespace:
+            given = metadata.setdefault("namespace", self.namespace) or self.namespace
+            if given != self.namespace:
+                raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+            metadata["namespace"] = given
+        found = {**item, "metadata": metadata}
+        return to_core_event(found) if self.view is not None else found
+
+    def given_json(self) -> Json:
+        """The body as it is; an empty one is None."""
+        try:
+            return json.loads(self.body) if self.body.strip() else None
+        except ValueError:
+            raise bad_request("error decoding the body: it is no JSON") from None
+
+    def answer(self, status: int, item: Object) -> Answer:
+        """An answer with a stored object, in the form of the API version."""
+        shown = item if self.view is None else self.view(item)
+        if self.subresource and self.flavour.has_self_link:
+            link = f"{shown['metadata']['selfLink']}/{self.subresource}"
+            shown = {**shown, "metadata": {**shown["metadata"], "selfLink": link}}
+        elif self.view is not None and self.flavour.has_self_link:
+            link = self.resource.path(self.namespace, shown["metadata"]["name"])
+            shown = {**shown, "metadata": {**shown["metadata"], "selfLink": link}}
+        return Answer(status, shown)

@@ -1,0 +1,131 @@
+"""A user of the server: makes nodes, pods and whatever else a test needs, in the forms that the recordings' driver used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import attrs
+
+from .answers import Json, Object
+from .resources import Resource
+from .store import Store
+from .watches import Watch
+
+MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
+CONDITIONS = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID"),
+    ("Ready", "True", "KubeletReady"),
+)
+
+
+class Refused(Exception):
+    """The server answered with a failure; ``status`` is its code."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(f"{status}: {message}")
+        self.status = status
+
+
+def node_manifest(name: str, *, cpu: str = "4", memory: str = "8Gi", pods: str = "110", **more: str) -> Object:
+    """A node that is ready; *more* are further resources."""
+    capacity = {"cpu": cpu, "memory": memory, "pods": pods, "ephemeral-storage": "100Gi", **more}
+    conditions = [{"type": kind, "status": status, "reason": reason, "message": "x"} for kind, status, reason in CONDITIONS]
+    return {
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
+        "spec": {},
+        "status": {"capacity": capacity, "allocatable": capacity, "conditions": conditions},
+    }
+
+
+def pod_manifest(
+    name: str, *, cpu: str = "100m", memory: str = "64Mi", host_port: int = 0, labels: Mapping[str, str] | None = None, **spec: Json
+) -> Object:
+    """A pod with one container; *spec* are further fields of its spec."""
+    container: Object = {"name": "c", "image": "registry.example/pause:3", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
+    if host_port:
+        container["ports"] = [{"containerPort": host_port, "hostPort": host_port}]
+    return {"metadata": {"name": name, "labels": {"app": name, **(labels or {})}}, "spec": {"containers": [container], **spec}}
+
+
+@attrs.frozen
+class User:
+    """Asks a store, and raises :class:`Refused` for failures."""
+
+    store: Store
+
+    def ask(self, method: str, path: str, body: Json = None, *, query: str = "", kind: str = "application/json") -> Json:
+        """The JSON of an answer."""
+        data = b"" if body is None else json.dumps(body).encode()
+        answer = self.store.handle(method, path, query, data, {"content-type": kind})
+        if answer.status >= 400:
+            message = answer.body["message"] if isinstance(answer.body, dict) else str(answer.body)
+            raise Refused(answer.status, message)
+        return answer.body
+
+    def path(self, plural: str, name: str = "", namespace: str = "default") -> str:
+        """The path of a collection or of one object."""
+        resource = self.resource(plural)
+        return resource.path(namespace if resource.is_namespaced else "", name)
+
+    def resource(self, plural: str) -> Resource:
+        """The resource with that plural."""
+        return self.store.flavour.resource(plural)
+
+    def create(self, plural: str, manifest: Object, *, namespace: str = "default") -> Object:
+        """A new object."""
+        created: Object = self.ask("POST", self.path(plural, namespace=namespace), manifest)
+        return created
+
+    def get(self, plural: str, name: str, *, namespace: str = "default") -> Object:
+        """An object."""
+        found: Object = self.ask("GET", self.path(plural, name, namespace))
+        return found
+
+    def all(self, plural: str) -> list[Object]:
+        """All objects of a resource."""
+        return list(self.store.storage.of(plural).values())
+
+    def patch(self, plural: str, name: str, change: Object, *, namespace: str = "default", part: str = "") -> Object:
+        """A strategic merge patch of an object, or of its *part* ``status``."""
+        path = self.path(plural, name, namespace) + (f"/{part}" if part else "")
+        changed: Object = self.ask("PATCH", path, change, kind=STRATEGIC)
+        return changed
+
+    def delete(self, plural: str, name: str, *, namespace: str = "default", grace: int | None = None) -> None:
+        """Delete an object; *grace* in seconds."""
+        self.ask("DELETE", self.path(plural, name, namespace), {} if grace is None else {"gracePeriodSeconds": grace})
+
+    def bind(self, name: str, node: str, *, namespace: str = "default") -> None:
+        """Bind a pod."""
+        target = {"apiVersion": "v1", "kind": "Node", "name": node}
+        self.ask("POST", self.path("pods", name, namespace) + "/binding", {"metadata": {"name": name}, "target": target})
+
+    def watch(self, plural: str) -> Watch:
+        """A watch of all objects of a resource, which come first."""
+        resource = self.resource(plural)
+        watch = self.store.handle("GET", resource.path(""), "watch=true&resourceVersion=0").watch
+        assert watch is not None
+        return watch
+
+    def add_nodes(self, count: int, *, prefix: str = "node-", **size: str) -> list[str]:
+        """So many ready nodes of one size, without the taint that new nodes get; their names."""
+        names = [f"{prefix}{number}" for number in range(count)]
+        for name in names:
+            self.add_node(node_manifest(name, **size))
+        return names
+
+    def add_node(self, manifest: Object) -> None:
+        """A node, without the taint that new nodes get."""
+        name = manifest["metadata"]["name"]
+        self.create("nodes", manifest)
+        self.ask("PATCH", self.path("nodes", name), {"spec": {"taints": manifest["spec"].get("taints")}}, kind=MERGE)
+
+    def add_pods(self, count: int, *, prefix: str = "pod-", **pod: Json) -> list[str]:
+        """So many pods of one kind; their names."""
+        names = [f"{prefix}{number}" for number in range(count)]
+        for name in names:
+            self.create("pods", pod_manifest(name, **pod))
+        return names

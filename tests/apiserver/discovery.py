@@ -1,0 +1,70 @@
+"""What there is: versions, groups and resources, health."""
+
+from __future__ import annotations
+
+from .answers import Answer, Json, not_allowed, not_served, text
+from .resources import Flavour, Resource
+
+VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+
+
+def answer(method: str, path: str, flavour: Flavour) -> Answer | None:
+    """The answer to a question about the server itself; None for other paths."""
+    parts = path.strip("/").split("/")
+    if parts == ["version"]:
+        if method != "GET":
+            raise not_allowed()
+        return Answer(200, version(flavour))
+    if parts[0] in ("healthz", "livez", "readyz"):
+        known = parts[0] == "healthz" or not flavour.has_self_link
+        return text(200, "ok") if known else text(404, "404 page not found\n")
+    if parts == ["api"]:
+        addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:16443"}]
+        return Answer(200, {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses})
+    if parts == ["apis"]:
+        groups = [_group(group, flavour) for group in flavour.groups if group]
+        return Answer(200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+    return _resources(parts, flavour)
+
+
+def version(flavour: Flavour) -> Json:
+    """The body of ``/version``."""
+    major, minor, _ = flavour.version.split(".")
+    return {"major": major, "minor": minor, "gitVersion": f"v{flavour.version}", "gitTreeState": "clean", "platform": "linux/amd64"}
+
+
+def _group(group: str, flavour: Flavour) -> Json:
+    versions = [{"groupVersion": f"{group}/{each}", "version": each} for each in flavour.groups[group]]
+    return {"name": group, "versions": versions, "preferredVersion": versions[0]}
+
+
+def _resources(parts: list[str], flavour: Flavour) -> Answer | None:
+    if parts == ["api", "v1"]:
+        group, wanted = "", "v1"
+    elif len(parts) == 3 and parts[0] == "apis" and parts[1] in flavour.groups:
+        group, wanted = parts[1], parts[2]
+    else:
+        return None
+    resources = [resource for resource in flavour.resources if (resource.group, resource.version) == (group, wanted)]
+    found = [each for resource in resources for each in _entries(resource, flavour)]
+    if not found:
+        raise not_served()
+    head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
+    return Answer(200, {**head, "groupVersion": f"{group}/{wanted}" if group else wanted, "resources": found})
+
+
+def _entries(resource: Resource, flavour: Flavour) -> list[Json]:
+    """The resource, and those below it."""
+    singular = "" if flavour.has_self_link else resource.kind.lower()
+    entry = {"name": resource.plural, "singularName": singular, "namespaced": resource.is_namespaced, "kind": resource.kind}
+    is_whole = resource.plural not in ("namespaces", "services") or (resource.plural == "services" and not flavour.has_self_link)
+    found: list[Json] = [{**entry, "verbs": [verb for verb in VERBS if is_whole or verb != "deletecollection"]}]
+    below = {**entry, "singularName": ""}
+    if resource.plural == "pods":
+        policy = flavour.groups["policy"][0]
+        found.append({**below, "name": "bindings", "singularName": singular and "binding", "kind": "Binding", "verbs": ["create"]})
+        found.append({**below, "name": "pods/binding", "kind": "Binding", "verbs": ["create"]})
+        found.append({**below, "name": "pods/eviction", "kind": "Eviction", "group": "policy", "version": policy, "verbs": ["create"]})
+    if resource.has_status:
+        found.append({**below, "name": f"{resource.plural}/status", "verbs": ["get", "patch", "update"]})
+    return found

@@ -1,0 +1,188 @@
+"""Get, list and watch."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from .answers import Answer, Json, Object, bad_request, cause, fault, status_body
+from .call import Call
+from .forms import blank, list_item
+from .selectors import selector
+from .storage import Key
+from .watches import Event, Watch, event
+
+ITSELF: Callable[[Object], Object] = lambda item: item  # noqa: E731
+LOST_WATCH = "The resourceVersion for the provided watch is too old."
+LOST_LIST = "The resourceVersion for the provided list is too old."
+LOST_CONTINUE = (
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue "
+    "parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token "
+    "results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and "
+    "now may show up in the list."
+)
+
+
+def get(call: Call) -> Answer:
+    """One object."""
+    return call.answer(200, call.stored())
+
+
+def revision_of(call: Call) -> int | None:
+    """``resourceVersion`` of the query; None without one, 500 for what is no number."""
+    text = call.query.get("resourceVersion", "")
+    if text and not text.isdecimal():
+        why = f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
+        raise fault(500, "", why)
+    return int(text) if text else None
+
+
+# --- list -----------------------------------------------------------------------------------------------------------
+
+
+def list_(call: Call) -> Answer:
+    """The objects that both selectors choose, a page of them with ``limit``."""
+    matches = selector(call.query.get("labelSelector", ""), call.query.get("fieldSelector", ""), call.resource.kind)
+    revision, start, limit = _page(call)
+    objects = call.storage.of(call.resource.plural) if revision is None else call.storage.at(call.resource.plural, revision)
+    keys = sorted(key for key in objects if not call.namespace or key[0] == call.namespace)
+    keys = [key for key in keys if key > start and (matches is None or matches(objects[key]))]
+    page = keys[:limit] if limit else keys
+    shown = call.storage.revision if revision is None else revision
+    metadata: Json = {"resourceVersion": str(shown)}
+    if call.flavour.has_self_link:
+        metadata["selfLink"] = call.resource.path(call.namespace)
+    if len(page) < len(keys):
+        metadata["continue"] = _token(shown, _start(call, page[-1]))
+        if call.flavour.counts_remaining and matches is None:
+            metadata["remainingItemCount"] = len(keys) - len(page)
+    return Answer(200, list_object(call, (objects[key] for key in page), metadata))
+
+
+def list_object(call: Call, items: Iterable[Object], metadata: Json) -> Object:
+    """A list of the resource's kind."""
+    view = call.view or ITSELF
+    kind, version = f"{call.resource.kind}List", call.resource.api_version
+    return {"kind": kind, "apiVersion": version, "metadata": metadata, "items": [list_item(view(item)) for item in items]}
+
+
+def _page(call: Call) -> tuple[int | None, Key, int]:
+    """At which revision (None: now), after which key, and how many (0: all)."""
+    limit = int(call.query.get("limit") or 0)
+    if token := call.query.get("continue"):
+        return *_continued(call, token), limit
+    revision = revision_of(call)
+    if not revision:
+        # Upstream: the watch cache, which answers revision 0, knows no pages.
+        return None, ("", ""), 0 if revision == 0 and call.resource.is_cached else limit
+    _check_reached(call, revision)
+    if not limit and call.query.get("resourceVersionMatch") != "Exact":
+        return None, ("", ""), 0
+    if revision < call.storage.compacted:
+        raise fault(410, "Expired", LOST_LIST)
+    return revision, ("", ""), limit
+
+
+def _check_reached(call: Call, revision: int) -> None:
+    if revision > call.storage.revision:
+        details: Json = {"retryAfterSeconds": 1}
+        if call.flavour.counts_remaining:
+            details["causes"] = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
+        message = f"Timeout: Too large resource version: {revision}, current: {call.storage.revision}"
+        raise fault(504, "Timeout", message, details, retry_after="1")
+
+
+def _start(call: Call, key: Key) -> str:
+    """Where the next page begins, below the path of the list. Upstream: just behind the last key."""
+    namespace, name = key
+    return f"{namespace}/{name}\0" if namespace and not call.namespace else f"{name}\0"
+
+
+def _token(revision: int, start: str) -> str:
+    text = json.dumps({"v": "meta.k8s.io/v1", "rv": revision, "start": start}, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _continued(call: Call, token: str) -> tuple[int | None, Key]:
+    """Revision and key of a continue token; 400 for a wrong one, 410 with a fresh one if its revision is compacted."""
+    if call.query.get("resourceVersion") not in (None, "", "0"):
+        raise bad_request("specifying resource version is not allowed when using continue")
+    try:
+        found = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        revision, start = int(found["rv"]), str(found["start"])
+    except (ValueError, KeyError, TypeError, binascii.Error):
+        why = "invalid continue token: continue key is not valid: invalid character 'Ï' looking for beginning of value"
+        raise bad_request(why) from None
+    if 0 <= revision < call.storage.compacted:
+        raise fault(410, "Expired", LOST_CONTINUE, metadata={"continue": _token(-1, start)})
+    namespace, _, name = start.removesuffix("\0").rpartition("/")
+    return None if revision < 0 else revision, (namespace or call.namespace, name)
+
+
+# --- watch ----------------------------------------------------------------------------------------------------------
+
+
+def watch(call: Call) -> Answer:
+    """A watch from a revision on; without one, or from 0, the present objects come first. Too old is an ERROR event, status 200."""
+    matches = selector(call.query.get("labelSelector", ""), call.query.get("fieldSelector", ""), call.resource.kind)
+    revision = revision_of(call)
+    _check_initial(call)
+    watches = call.storage.watches.setdefault(call.resource.plural, [])
+    found = Watch(
+        namespace=call.namespace,
+        matches=matches,
+        api_version=call.resource.api_version,
+        after=revision or 0,
+        view=call.view,
+        has_bookmarks=call.query.get("allowWatchBookmarks") == "true" and call.resource.is_cached,
+        timeout=float(call.query["timeoutSeconds"]) if call.query.get("timeoutSeconds") else None,
+        bookmark=partial(_bookmark, call),
+        leave=lambda watch: watches.remove(watch) if watch in watches else None,
+    )
+    if (lost := _lost(call, revision)) is not None:
+        found.send(event("ERROR", lost))
+        found.close()
+        return Answer(200, watch=found)
+    _begin(call, found, revision)
+    watches.append(found)
+    return Answer(200, watch=found)
+
+
+def _check_initial(call: Call) -> None:
+    """422 for a watch that wants the present objects as a list of its own; older servers do not know the wish."""
+    if not call.flavour.has_self_link and call.query.get("sendInitialEvents"):
+        why = "Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+        details = {"group": "meta.k8s.io", "kind": "ListOptions", "causes": [cause("FieldValueForbidden", why, "sendInitialEvents")]}
+        raise fault(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: {why}', details)
+
+
+def _begin(call: Call, found: Watch, revision: int | None) -> None:
+    if revision:
+        changes = [change for change in call.storage.since(revision) if change.plural == call.resource.plural]
+        for change in reversed(changes):
+            found.offer(change)
+        return
+    view = call.view or ITSELF
+    for key, item in list(call.storage.of(call.resource.plural).items()):
+        if call.namespace in ("", key[0]) and (found.matches is None or found.matches(item)):
+            found.send(event("ADDED", view(item)))
+
+
+def _lost(call: Call, revision: int | None) -> Object | None:
+    """The error of a watch from a revision that is too old. Upstream: the watch cache and etcd say it differently."""
+    storage = call.storage
+    if not revision:
+        return None
+    if not call.resource.is_cached:
+        return status_body(410, "Expired", LOST_WATCH) if revision < storage.compacted else None
+    oldest = max(storage.cache_start, storage.compacted)
+    if revision >= oldest:
+        return None
+    return status_body(410, call.flavour.too_old_reason, f"too old resource version: {revision} ({oldest})")
+
+
+def _bookmark(call: Call) -> Event:
+    return event("BOOKMARK", blank(call.resource, str(call.storage.revision), call.flavour))

@@ -1,0 +1,132 @@
+"""The objects of the server: one revision for all, a log of changes, and how things were at a revision of the past."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from itertools import takewhile
+
+import attrs
+
+from .answers import Object
+from .resources import Resource
+from .watches import Change, Watch
+
+Key = tuple[str, str]
+"""Namespace and name; the namespace is empty for what has none."""
+
+NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+
+
+@attrs.define
+class Storage:
+    """Objects by plural and key. A stored object is never changed in place: what replaces it shares what stays."""
+
+    clock: Callable[[], float] = time.time
+    """Seconds since 1970, for the times in objects."""
+    history: int = 50_000
+    """How many changes are kept; what is older is compacted."""
+    seed: int = 0
+    revision: int = 1
+    compacted: int = 0
+    """Changes up to this revision are gone."""
+    cache_start: int = 0
+    """The watch cache begins here: the revision at the last restart."""
+    objects: dict[str, dict[Key, Object]] = attrs.field(factory=dict, init=False)
+    log: deque[Change] = attrs.field(factory=deque, init=False)
+    watches: dict[str, list[Watch]] = attrs.field(factory=dict, init=False)
+    observers: list[Callable[[Change], None]] = attrs.field(factory=list)
+    """Called after each change."""
+    _random: random.Random = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._random = random.Random(self.seed)
+
+    def of(self, plural: str) -> dict[Key, Object]:
+        """The objects of one resource."""
+        return self.objects.setdefault(plural, {})
+
+    # --- changes ----------------------------------------------------------------------------------------------------
+
+    def put(self, resource: Resource, new: Object) -> Object:
+        """Store an object in place of the one before, if any; the answer is the object with its revision."""
+        return self._commit(resource, new, is_deletion=False)
+
+    def remove(self, resource: Resource, last: Object) -> Object:
+        """Remove an object whose last state is *last*; the answer has the revision of the removal."""
+        return self._commit(resource, last, is_deletion=True)
+
+    def _commit(self, resource: Resource, new: Object, *, is_deletion: bool) -> Object:
+        self.revision += 1
+        metadata = {**new["metadata"], "resourceVersion": str(self.revision)}
+        stored = {**new, "metadata": metadata}
+        key = (metadata.get("namespace", ""), metadata["name"])
+        objects = self.of(resource.plural)
+        before = objects.get(key)
+        if is_deletion:
+            del objects[key]
+        else:
+            objects[key] = stored
+        self._note(Change(self.revision, resource.plural, key, before, stored, is_deletion))
+        return stored
+
+    def _note(self, change: Change) -> None:
+        self.log.append(change)
+        if len(self.log) > self.history:
+            self.compacted = self.log.popleft().revision
+        for watch in self.watches.get(change.plural, ()):
+            watch.offer(change)
+        for observe in self.observers:
+            observe(change)
+        change.lines.clear()
+
+    # --- the past ---------------------------------------------------------------------------------------------------
+
+    def compact(self, revision: int | None = None) -> None:
+        """Forget changes up to *revision*, default all."""
+        self.compacted = self.revision if revision is None else revision
+        while self.log and self.log[0].revision <= self.compacted:
+            self.log.popleft()
+
+    def restart(self) -> None:
+        """What a restart of the server does: all watches end, and the watch cache begins at the present revision."""
+        self.cache_start = self.revision
+        for watch in [watch for watches in self.watches.values() for watch in watches]:
+            watch.close()
+        self.watches.clear()
+
+    def since(self, revision: int) -> Iterator[Change]:
+        """The changes after *revision*, newest first."""
+        return takewhile(lambda change: change.revision > revision, reversed(self.log))
+
+    def at(self, plural: str, revision: int) -> dict[Key, Object]:
+        """The objects of one resource as they were at *revision*, which must not be compacted."""
+        if revision >= self.revision:
+            return self.of(plural)
+        found = dict(self.of(plural))
+        for change in self.since(revision):
+            if change.plural != plural:
+                continue
+            if change.before is None:
+                found.pop(change.key, None)
+            else:
+                found[change.key] = change.before
+        return found
+
+    # --- names and times --------------------------------------------------------------------------------------------
+
+    def now(self, later: float = 0) -> str:
+        """The time as objects have it, so many seconds *later*."""
+        return datetime.fromtimestamp(int(self.clock() + later), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def uid(self) -> str:
+        """A new UID."""
+        text = f"{self._random.getrandbits(128):032x}"
+        return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
+
+    def suffix(self) -> str:
+        """The end of a generated name."""
+        return "".join(self._random.choices(NAME_LETTERS, k=5))

@@ -1,0 +1,167 @@
+"""The server in process as a transport of ``kubeclassic.live``, with faults where a test wants them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+
+import attrs
+
+from kubeclassic.live.client.transport import Request, Response, Stream, TransportError
+
+from .answers import Answer, encode_text, status_body
+from .store import Store
+from .watches import Watch
+
+BOOKMARK_PERIOD, BOOKMARK_BEFORE_END = 60.0, 2.0
+
+
+@attrs.frozen
+class Fault:
+    """What goes wrong with one request. The defaults are: nothing."""
+
+    delay: float = 0
+    """Seconds before the server sees the request."""
+    slow: float = 0
+    """Seconds between what the server did and its answer."""
+    is_dropped: bool = False
+    """The connection breaks before the server has seen the request."""
+    is_lost: bool = False
+    """The server carries the request out, and the answer is lost."""
+    answer: Answer | None = None
+    """This is the answer, and the server has not seen the request; such as ``refused(500)`` or ``too_many_requests()``."""
+    cut_after: int | None = None
+    """A watch breaks after so many events."""
+    is_expired: bool = False
+    """A watch is answered with ERROR 410."""
+
+
+NO_FAULT = Fault()
+Decide = Callable[[Request], Fault]
+
+
+def refused(code: int, reason: str = "", message: str = "made up") -> Fault:
+    """A fault that is an answer with a Status body."""
+    return Fault(answer=Answer(code, status_body(code, reason, message)))
+
+
+@attrs.define
+class StoreTransport:
+    """A :class:`~kubeclassic.live.client.transport.Transport` over a store; no sockets."""
+
+    store: Store
+    faults: Decide = lambda request: NO_FAULT
+    """Asked once for each request."""
+    requests: list[Request] = attrs.field(factory=list)
+    """All requests, if ``records`` is true, in order."""
+    records: bool = False
+
+    async def send(self, request: Request) -> Response:
+        """The answer to *request*."""
+        fault = self._noted(request)
+        answer = await self._answered(request, fault)
+        if answer.watch is not None:
+            answer.watch.leave()
+            raise TransportError(f"{request.method} {request.path}: got a watch, wanted an answer")
+        return Response(answer.status, answer.encoded(), answer.headers)
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+        """A context with the answer to *request*, line by line."""
+        fault = self._noted(request)
+        answer = await self._answered(request, fault)
+        if answer.watch is None:
+            yield Stream(answer.status, answer.headers, _lines(answer.encoded()))
+            return
+        lines = _expired(self.store) if fault.is_expired else frames(answer.watch, fault.cut_after)
+        try:
+            yield Stream(answer.status, answer.headers, lines)
+        finally:
+            answer.watch.leave()
+
+    def _noted(self, request: Request) -> Fault:
+        if self.records:
+            self.requests.append(request)
+        return self.faults(request)
+
+    async def _answered(self, request: Request, fault: Fault) -> Answer:
+        await _wait(fault.delay, request)
+        if fault.is_dropped:
+            raise TransportError(f"{request.method} {request.path}: the connection broke")
+        answer = fault.answer or self._handled(request)
+        await _wait(fault.slow, request)
+        if fault.is_lost:
+            raise TransportError(f"{request.method} {request.path}: no answer came")
+        return answer
+
+    def _handled(self, request: Request) -> Answer:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        return self.store.handle(request.method, request.path, request.query, request.body, headers)
+
+
+async def _wait(seconds: float, request: Request) -> None:
+    """Wait, at most until the request's own time-out is over; a wait of 0 lets others run."""
+    if request.timeout is not None and seconds >= request.timeout:
+        await asyncio.sleep(request.timeout)
+        raise TransportError(f"{request.method} {request.path}: no answer within {request.timeout:g} s")
+    await asyncio.sleep(seconds)
+
+
+async def _lines(body: bytes) -> AsyncIterator[bytes]:
+    for line in body.splitlines():
+        yield line
+
+
+async def _expired(store: Store) -> AsyncIterator[bytes]:
+    message = f"too old resource version: 1 ({store.storage.revision})"
+    status = status_body(410, store.flavour.too_old_reason, message)
+    yield encode_text({"type": "ERROR", "object": status}).encode()
+
+
+async def frames(watch: Watch, cut_after: int | None = None) -> AsyncIterator[bytes]:
+    """The frames of a watch until its time-out or end, with bookmarks a minute apart and one shortly before the end."""
+    loop, awake = asyncio.get_running_loop(), asyncio.Event()
+    watch.on_event = awake.set
+    start = loop.time()
+    end = None if watch.timeout is None else start + watch.timeout
+    bookmarks = _bookmark_times(watch, start, end)
+    due, sent = next(bookmarks, None), 0
+    while True:
+        while watch.events:
+            if cut_after is not None and sent >= cut_after:
+                raise TransportError("the watch broke")
+            sent += 1
+            yield watch.events.popleft().line
+        now = loop.time()
+        if watch.is_closed or (end is not None and now >= end):
+            return
+        if due is not None and now >= due and watch.bookmark is not None:
+            watch.send(watch.bookmark())
+            due = next(bookmarks, None)
+            continue
+        awake.clear()
+        await _until(awake, min((moment for moment in (end, due) if moment is not None), default=None))
+
+
+def _bookmark_times(watch: Watch, start: float, end: float | None) -> Iterator[float]:
+    if not watch.has_bookmarks:
+        return
+    moment = start + BOOKMARK_PERIOD
+    while end is None or moment < end - BOOKMARK_BEFORE_END:
+        yield moment
+        moment += BOOKMARK_PERIOD
+    if end is not None and end - BOOKMARK_BEFORE_END > start:
+        yield end - BOOKMARK_BEFORE_END
+
+
+async def _until(awake: asyncio.Event, moment: float | None) -> None:
+    """Wait for something to read, at most until *moment*."""
+    if moment is None:
+        await awake.wait()
+        return
+    handle = asyncio.get_running_loop().call_at(moment, awake.set)
+    try:
+        await awake.wait()
+    finally:
+        handle.cancel()

@@ -1,0 +1,255 @@
+"""The verbs of an API server: paths, bodies, pages, errors, and what is sent again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+
+import attrs
+import pytest
+
+from kubeclassic.live.client.api import STRATEGIC, Api, ApiError, ListOptions, WatchOptions
+from kubeclassic.live.client.resources import NODES, PODS, resource
+from kubeclassic.live.client.retries import Retries
+from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
+from tests.support.virtualtime import run_virtually
+
+Outcome = Response | TransportError
+
+
+def ok(**fields: object) -> Response:
+    """A good answer."""
+    return Response(200, json.dumps(fields).encode())
+
+
+def failure(status: int, reason: str = "", retry_after: str | None = None, **more: object) -> Response:
+    """An answer with a Status."""
+    body = {"kind": "Status", "status": "Failure", "reason": reason, "message": "made up", "code": status, **more}
+    return Response(status, json.dumps(body).encode(), {} if retry_after is None else {"retry-after": retry_after})
+
+
+@attrs.define
+class Script:
+    """A transport that gives prepared outcomes, one after the other."""
+
+    outcomes: Iterator[Outcome] = attrs.field(converter=iter)
+    asked: list[Request] = attrs.field(factory=list)
+    times: list[float] = attrs.field(factory=list)
+
+    async def send(self, request: Request) -> Response:
+        """The next outcome."""
+        self.asked.append(request)
+        self.times.append(asyncio.get_running_loop().time())
+        outcome = next(self.outcomes)
+        if isinstance(outcome, TransportError):
+            raise outcome
+        return outcome
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+        """The next outcome; the lines of its body are the frames."""
+        answer = await self.send(request)
+        yield Stream(answer.status, answer.headers, _lines(answer.body))
+
+
+async def _lines(body: bytes) -> AsyncIterator[bytes]:
+    for line in body.splitlines():
+        yield line
+
+
+def play(work: Callable[[Api], object], *outcomes: Outcome, retries: Retries = Retries()) -> tuple[Script, object]:
+    """The script after *work* on it, and what that gave or raised."""
+    script = Script(outcomes)
+
+    async def whole() -> object:
+        try:
+            return await work(Api(script, retries))  # type: ignore[misc]  # each work is a coroutine
+        except (ApiError, TransportError) as error:
+            return error
+
+    return script, run_virtually(whole())
+
+
+class TestRequests:
+    """What is asked."""
+
+    @pytest.mark.parametrize(
+        ("work", "method", "path", "body"),
+        [
+            (lambda api: api.get(PODS, "a", "web"), "GET", "/api/v1/namespaces/a/pods/web", b""),
+            (lambda api: api.create(PODS, "a", {"kind": "Pod"}), "POST", "/api/v1/namespaces/a/pods", b'{"kind":"Pod"}\n'),
+            (lambda api: api.update(NODES, "", "n", {"a": "<&>"}), "PUT", "/api/v1/nodes/n", b'{"a":"\\u003c\\u0026\\u003e"}\n'),
+            (lambda api: api.update_status(PODS, "a", "web", {}), "PUT", "/api/v1/namespaces/a/pods/web/status", b"{}\n"),
+            (lambda api: api.patch(PODS, "a", "w", {}, subresource="status"), "PATCH", "/api/v1/namespaces/a/pods/w/status", b"{}"),
+            (lambda api: api.bind("a", "web", {"x": 1}), "POST", "/api/v1/namespaces/a/pods/web/binding", b'{"x":1}\n'),
+            (
+                lambda api: api.delete(PODS, "a", "web"),
+                "DELETE", "/api/v1/namespaces/a/pods/web", b'{"kind":"DeleteOptions","apiVersion":"v1"}\n',
+            ),
+        ],
+    )  # fmt: skip
+    def test_verbs(self, work: Callable[[Api], object], method: str, path: str, body: bytes) -> None:
+        """Each verb has the original's method, path and body: a line of compact JSON, but for a patch."""
+        script, _ = play(work, ok(kind="Pod"))
+        assert [(one.method, one.path, one.query, one.body) for one in script.asked] == [(method, path, "", body)]
+
+    def test_content_types(self) -> None:
+        """A patch names its kind, other bodies are JSON, and a request without a body names none."""
+        types = [
+            play(work, ok())[0].asked[0].headers.get("content-type")
+            for work in (lambda api: api.patch(PODS, "a", "w", {}), lambda api: api.bind("a", "w", {}), lambda api: api.get(PODS, "a", "w"))
+        ]
+        assert types == [STRATEGIC, "application/json", None]
+
+    def test_names_are_encoded(self) -> None:
+        """A name cannot leave its place in the path."""
+        assert resource("Lease", "coordination.k8s.io/v1").path("a/b", "c?d") == (
+            "/apis/coordination.k8s.io/v1/namespaces/a%2Fb/leases/c%3Fd"
+        )
+
+
+class TestLists:
+    """Pages, and lists that expire between them."""
+
+    def test_pages(self) -> None:
+        """Pages are put together; later ones have the token, and the version only where a release repeats it."""
+        pages = [
+            ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}]),
+            ok(metadata={"resourceVersion": "7"}, items=[{"n": 2}]),
+        ]
+        for keeps, second in ((False, "continue=more&limit=500"), (True, "continue=more&limit=500&resourceVersion=0")):
+            script, found = play(lambda api, keeps=keeps: api.list(PODS, ListOptions("0", keeps_version=keeps)), *pages)
+            assert [one.query for one in script.asked] == ["limit=500&resourceVersion=0", second]
+            assert (found.items, found.resource_version, found.was_paged) == ([{"n": 1}, {"n": 2}], "7", True)  # type: ignore[attr-defined]
+
+    def test_an_expired_page(self) -> None:
+        """If the token expires, the whole list is fetched, and nothing of the old pages is kept."""
+        first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}])
+        whole = ok(metadata={"resourceVersion": "9"}, items=[{"n": 3}])
+        script, found = play(lambda api: api.list(PODS, ListOptions("0")), first, failure(410, "Expired"), whole)
+        assert [one.query for one in script.asked] == ["limit=500&resourceVersion=0", "continue=more&limit=500", "resourceVersion=0"]
+        assert (found.items, found.resource_version) == ([{"n": 3}], "9")  # type: ignore[attr-defined]
+
+    def test_another_error_on_a_page(self) -> None:
+        """Any other error between two pages is raised."""
+        first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[])
+        assert isinstance(play(lambda api: api.list(PODS), first, failure(403, "Forbidden"))[1], ApiError)
+
+
+class TestErrors:
+    """What a refusal says."""
+
+    def test_a_status(self) -> None:
+        """Status, reason, message and time to wait are those of the Status."""
+        _, error = play(lambda api: api.get(PODS, "a", "w"), failure(409, "Conflict", details={"retryAfterSeconds": 3}))
+        assert isinstance(error, ApiError)
+        assert (error.status, error.reason, error.message, error.retry_after) == (409, "Conflict", "made up", 3.0)
+
+    @pytest.mark.parametrize("body", [b"", b"404 page not found\n", b"[1]", b"\xff\xfe", b"<html>"])
+    def test_no_status(self, body: bytes) -> None:
+        """An answer of another form gives an error with its text."""
+        _, error = play(lambda api: api.get(PODS, "a", "w"), Response(404, body))
+        assert isinstance(error, ApiError)
+        assert (error.status, error.reason) == (404, "")
+
+    def test_an_answer_that_is_no_object(self) -> None:
+        """A good status with something else than a JSON object is an error that names the request."""
+        _, error = play(lambda api: api.get(PODS, "a", "w"), Response(200, b"[]"))
+        assert "GET /api/v1/namespaces/a/pods/w" in str(error)
+
+    def test_versions(self) -> None:
+        """Too old and too new versions are told apart, in the words of old and new servers."""
+        causes = {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}
+        cases = [failure(410, "Gone"), failure(410, "Expired"), failure(504, "Timeout", details=causes), failure(504, "Timeout")]
+        errors = [play(lambda api: api.list(PODS), case)[1] for case in cases]
+        told = [(error.is_expired, error.is_version_too_large) for error in errors]  # type: ignore[attr-defined]
+        assert told == [(True, False), (True, False), (False, True), (False, False)]
+
+
+OLD = Retries(attempts=10, after_closed=False, watches=False)
+
+
+async def read(api: Api) -> object:
+    """A read."""
+    return await api.get(PODS, "a", "w")
+
+
+async def write(api: Api) -> object:
+    """A write."""
+    return await api.bind("a", "w", {})
+
+
+class TestRetries:
+    """What is sent again, and when."""
+
+    @pytest.mark.parametrize("work", [read, write])
+    @pytest.mark.parametrize("status", [429, 500, 503])
+    def test_a_time_to_wait_is_kept(self, work: Callable[[Api], object], status: int) -> None:
+        """An answer that names a time to wait is followed, for writes too."""
+        script, found = play(work, failure(status, retry_after="7"), ok(done=1))
+        assert (script.times, found) == ([0.0, 7.0], {"done": 1})
+
+    @pytest.mark.parametrize("answer", [failure(429), failure(500), failure(429, retry_after="soon"), failure(404, retry_after="1")])
+    def test_without_a_time_it_is_an_error(self, answer: Response) -> None:
+        """Without a number of seconds, or with a status of another kind, nothing is sent again."""
+        assert len(play(read, answer)[0].asked) == 1
+
+    @pytest.mark.parametrize(("retries", "attempts"), [(OLD, 10), (Retries(), 11)])
+    def test_it_ends(self, retries: Retries, attempts: int) -> None:
+        """After ten or eleven attempts the last answer counts."""
+        script, error = play(read, *[failure(429, retry_after="1")] * 99, retries=retries)
+        assert (len(script.asked), getattr(error, "status", None)) == (attempts, 429)
+
+    @pytest.mark.parametrize(
+        ("retries", "cause", "again"),
+        [(OLD, RESET, True), (OLD, CLOSED, False), (Retries(), RESET, True), (Retries(), CLOSED, True), (Retries(), TIMEOUT, False)],
+    )
+    def test_reads_after_no_answer(self, retries: Retries, cause: str, again: bool) -> None:
+        """A read is sent again a second after its connection was reset, or in newer releases closed."""
+        script, found = play(read, TransportError("x", cause), ok(), retries=retries)
+        assert script.times == ([0.0, 1.0] if again else [0.0])
+        assert isinstance(found, TransportError) is not again
+
+    @pytest.mark.parametrize("cause", [CLOSED, RESET, REFUSED, TIMEOUT, OTHER])
+    def test_writes_after_no_answer(self, cause: str) -> None:
+        """A write without an answer is never sent again: it may have been carried out."""
+        assert len(play(write, TransportError("x", cause), ok())[0].asked) == 1
+
+
+async def events(api: Api) -> list[str]:
+    """The types of all events of a watch."""
+    async with api.watch(NODES, WatchOptions("5", 300)) as found:
+        return [event.type async for event in found]
+
+
+class TestWatches:
+    """The frames of a watch."""
+
+    def test_events(self) -> None:
+        """Each line is an event; empty lines are none."""
+        frames = b'{"type":"ADDED","object":{}}\n\n{"type":"BOOKMARK","object":{}}'
+        script, found = play(events, Response(200, frames))
+        assert (found, script.asked[0].query) == (
+            ["ADDED", "BOOKMARK"],
+            "allowWatchBookmarks=true&resourceVersion=5&timeoutSeconds=300&watch=true",
+        )
+
+    @pytest.mark.parametrize("frame", [b"{", b"[]", b'{"type":"ADDED"}', b'{"type":"ADDED","object":1}', b"\xff"])
+    def test_a_broken_frame(self, frame: bytes) -> None:
+        """A frame that is no event is an error of the server."""
+        assert getattr(play(events, Response(200, frame))[1], "status", None) == 500
+
+    def test_an_error_event(self) -> None:
+        """An ERROR event is raised with what its Status says."""
+        status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}
+        _, error = play(events, Response(200, json.dumps({"type": "ERROR", "object": status}).encode()))
+        assert isinstance(error, ApiError)
+        assert error.is_expired
+
+    def test_it_is_sent_again(self) -> None:
+        """A watch that is not answered is sent again, in newer releases; in older ones that is for its reader to do."""
+        outcomes = (TransportError("x", TIMEOUT), failure(429, retry_after="2"), Response(200, b""))
+        assert play(events, *outcomes)[0].times == [0.0, 1.0, 3.0]
+        assert play(events, *outcomes, retries=OLD)[0].times == [0.0]

@@ -1,0 +1,331 @@
+"""Requests over real HTTP: credentials, TLS, streams, and why there is no answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.live.client.access import Access
+from kubeclassic.live.client.credentials import TokenFile, password, token
+from kubeclassic.live.client.http import HttpTransport
+from kubeclassic.live.client.kubeconfig import read_kubeconfig
+from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, TIMEOUT, Request, TransportError
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import StoreTransport
+from tests.support.served import app, kubeconfig, serving
+
+NODES = Request("GET", "/api/v1/nodes")
+
+
+def send(access: Access, request: Request = NODES, times: int = 1) -> list[int]:
+    """The statuses of the same request, sent *times* times over one transport."""
+
+    async def work() -> list[int]:
+        async with HttpTransport(access) as transport:
+            return [(await transport.send(request)).status for _ in range(times)]
+
+    return asyncio.run(work())
+
+
+def seen_by(work: Callable[[str], object], wanted: str = "") -> list[Mapping[str, str]]:
+    """The headers that a server sees while *work* is done with its address; with a token it refuses others."""
+    seen: list[Mapping[str, str]] = []
+    with serving(app(StoreTransport(Store(NEW_SERVER)), seen, wanted)) as address:
+        work(address)
+    return seen
+
+
+class TestHeaders:
+    """What the server sees."""
+
+    def test_user_agent(self) -> None:
+        """Every request names kubeclassic."""
+        seen = seen_by(lambda address: send(Access(server=address)))
+        assert [headers["user-agent"].partition("/")[0] for headers in seen] == ["kubeclassic"]
+
+    @pytest.mark.parametrize(
+        ("credentials", "header"), [(token("abc"), "Bearer abc"), (password("u", "p"), "Basic dTpw")], ids=["token", "password"]
+    )
+    def test_fixed_credentials(self, credentials: Any, header: str) -> None:
+        """A token or a password is shown with every request."""
+        seen = seen_by(lambda address: send(Access(server=address, credentials=credentials), times=2))
+        assert [headers["authorization"] for headers in seen] == [header, header]
+
+    def test_a_connection_is_used_again(self) -> None:
+        """Several requests, one after the other, all succeed over a transport."""
+        with serving(app(StoreTransport(Store(NEW_SERVER)), [])) as address:
+            assert send(Access(server=address), times=5) == [200] * 5
+
+
+class TestRenewal:
+    """Credentials that change while we run."""
+
+    def test_a_token_file_after_a_refusal(self, tmp_path: Path) -> None:
+        """After a 401 the file is read again, and the request is sent once more."""
+        file = tmp_path / "token"
+        file.write_text("old\n")
+        credentials = TokenFile(file)
+        asyncio.run(credentials.grant(0.0))
+        file.write_text("new\n")
+        statuses: list[int] = []
+        # The clock stands still, so that only the refusal makes it read the file.
+        access = lambda address: Access(server=address, credentials=credentials)  # noqa: E731
+        seen = seen_by(lambda address: statuses.extend(_send_at(access(address), 1.0)), wanted="new")
+        assert (statuses, [headers["authorization"] for headers in seen]) == ([200], ["Bearer old", "Bearer new"])
+
+    def test_a_token_file_after_a_minute(self, tmp_path: Path) -> None:
+        """A file is read again every minute, and if it is gone the last token stays."""
+        file = tmp_path / "token"
+        file.write_text("one")
+        credentials = TokenFile(file)
+
+        async def tokens() -> list[str]:
+            found = [(await credentials.grant(0.0)).headers["Authorization"]]
+            file.write_text("two")
+            found += [(await credentials.grant(moment)).headers["Authorization"] for moment in (59.0, 60.0)]
+            file.unlink()
+            return [*found, (await credentials.grant(200.0)).headers["Authorization"]]
+
+        assert asyncio.run(tokens()) == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]
+
+    def test_a_refusal_that_stays(self) -> None:
+        """With a token that does not change, a 401 is the answer, and is asked for once."""
+        statuses: list[int] = []
+        seen = seen_by(lambda address: statuses.extend(send(Access(server=address, credentials=token("bad")))), wanted="good")
+        assert (statuses, len(seen)) == ([401], 1)
+
+
+def _send_at(access: Access, now: float) -> list[int]:
+    async def work() -> list[int]:
+        async with HttpTransport(access, wall_clock=lambda: now) as transport:
+            return [(await transport.send(NODES)).status]
+
+    return asyncio.run(work())
+
+
+PLUGIN = """#!{python}
+import json, os, pathlib
+count = pathlib.Path({count!r})
+number = int(count.read_text()) + 1 if count.exists() else 1
+count.write_text(str(number))
+info = json.loads(os.environ["KUBERNETES_EXEC_INFO"])
+status = {{"token": f"{{os.environ['PREFIX']}}-{{number}}", "expirationTimestamp": {expires!r}}}
+print(json.dumps({{"kind": "ExecCredential", "apiVersion": info["apiVersion"], "status": status}}))
+"""
+
+
+def plugin(folder: Path, expires: str | None = None) -> dict[str, Any]:
+    """An exec entry whose program counts how often it runs."""
+    program = folder / "plugin"
+    program.write_text(PLUGIN.format(python=sys.executable, count=str(folder / "count"), expires=expires))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": "./plugin",
+        "env": [{"name": "PREFIX", "value": "t"}],
+        "interactiveMode": "Never",
+    }
+
+
+class TestPlugins:
+    """Programs that fetch credentials."""
+
+    def test_it_runs_once(self, tmp_path: Path) -> None:
+        """A plugin beside the kubeconfig runs once for many requests, with its environment."""
+        entry = plugin(tmp_path)
+        seen = seen_by(lambda address: send(read_kubeconfig(kubeconfig(tmp_path, {"server": address}, {"exec": entry})), times=3))
+        assert [headers["authorization"] for headers in seen] == ["Bearer t-1"] * 3
+
+    def test_it_runs_again_when_it_has_expired(self, tmp_path: Path) -> None:
+        """A credential that has expired is fetched anew for the next request."""
+        entry = plugin(tmp_path, "2020-01-01T00:00:00Z")
+        seen = seen_by(lambda address: send(read_kubeconfig(kubeconfig(tmp_path, {"server": address}, {"exec": entry})), times=2))
+        assert [headers["authorization"] for headers in seen] == ["Bearer t-1", "Bearer t-2"]
+
+    def test_it_runs_again_after_a_refusal(self, tmp_path: Path) -> None:
+        """After a 401 the plugin runs once more, and the request is sent with what it gives."""
+        entry = plugin(tmp_path)
+        access = lambda address: read_kubeconfig(kubeconfig(tmp_path, {"server": address}, {"exec": entry}))  # noqa: E731
+        seen = seen_by(lambda address: send(access(address)), wanted="t-2")
+        assert [headers["authorization"] for headers in seen] == ["Bearer t-1", "Bearer t-2"]
+
+    @pytest.mark.parametrize(
+        ("code", "words"),
+        [
+            ("import sys; sys.exit(3)", "ended with status 3"),
+            ("print('hello')", "got no JSON"),
+            ("print('{}')", "without a status"),
+            ("print('{\"kind\": \"ExecCredential\", \"apiVersion\": \"x\", \"status\": {}}')", "apiVersion: got x"),
+        ],
+    )
+    def test_a_plugin_that_fails(self, tmp_path: Path, code: str, words: str) -> None:
+        """The error names the file, the user and the program, and says what it did."""
+        entry = {**plugin(tmp_path), "command": sys.executable, "args": ["-c", code]}
+        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry}))
+        with pytest.raises(KubeclassicError, match=words) as raised:
+            send(access)
+        assert "kubeconfig.yaml: user u: plugin" in str(raised.value)
+
+    def test_a_plugin_that_is_not_there(self, tmp_path: Path) -> None:
+        """A missing program is an error with the hint of the kubeconfig."""
+        entry = {**plugin(tmp_path), "command": "no-such-plugin", "installHint": "get it\nthere"}
+        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry}))
+        with pytest.raises(KubeclassicError, match="plugin no-such-plugin: cannot be started: no such file or directory; get it there"):
+            send(access)
+
+
+class TestNoAnswer:
+    """Each way not to get an answer has its cause, and a text with the address."""
+
+    def test_refused(self) -> None:
+        """Nobody listens."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"http://127.0.0.1:{free.getsockname()[1]}"
+        assert failure(Access(server=address)) == (REFUSED, f"GET {address}/api/v1/nodes")
+
+    def test_closed(self) -> None:
+        """The server closes the connection without a word."""
+
+        async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.close()
+
+        assert failure_at(close)[0] == CLOSED
+
+    def test_slow(self) -> None:
+        """The server takes longer than the request allows."""
+
+        async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read()
+            writer.close()
+
+        assert failure_at(wait, Request("GET", "/", timeout=0.05))[0] == TIMEOUT
+
+    def test_an_unknown_host(self) -> None:
+        """A name that does not exist is another reason."""
+        assert failure(Access(server="http://no-such-host.invalid"))[0] == OTHER
+
+
+def failure(access: Access, request: Request = NODES) -> tuple[str, str]:
+    """The cause of the failure of a request, and the place that its text names."""
+    with pytest.raises(TransportError) as raised:
+        send(access, request)
+    return raised.value.cause, str(raised.value).split(": ")[0]
+
+
+Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
+
+
+def failure_at(answer: Answer, request: Request = NODES) -> tuple[str, str]:
+    """The same, at a server that does *answer* with each connection."""
+
+    async def work() -> tuple[str, str]:
+        is_over = asyncio.Event()
+
+        async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await answer(reader, writer)
+            await writer.wait_closed()
+            is_over.set()
+
+        server = await asyncio.start_server(once, "127.0.0.1", 0)
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with server, HttpTransport(Access(server=address)) as transport:
+            with pytest.raises(TransportError) as raised:
+                await transport.send(request)
+            await is_over.wait()
+        return raised.value.cause, str(raised.value)
+
+    return asyncio.run(work())
+
+
+class TestStreams:
+    """Watches over HTTP."""
+
+    def test_lines_come_as_they_are_sent(self) -> None:
+        """An event arrives while the watch is open, and leaving the block ends it."""
+        store = Store(NEW_SERVER)
+        transport = StoreTransport(store)
+        body = json.dumps({"metadata": {"name": "n"}}).encode()
+
+        async def work(address: str) -> str:
+            async with HttpTransport(Access(server=address)) as client:
+                async with client.stream(Request("GET", "/api/v1/nodes", "watch=true&timeoutSeconds=300")) as stream:
+                    await client.send(Request("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"}))
+                    return json.loads(await anext(stream.lines))["type"]
+
+        with serving(app(transport, [])) as address:
+            assert asyncio.run(work(address)) == "ADDED"
+
+    def test_pieces_are_put_together(self) -> None:
+        """Lines may be cut anywhere on the way, and the last one needs no end."""
+
+        async def pieces(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+            for piece in (b"on", b"e\ntw", b"o\n\nthr", b"ee"):
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(0.005)
+            writer.close()
+
+        async def work() -> list[bytes]:
+            server = await asyncio.start_server(pieces, "127.0.0.1", 0)
+            address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            async with server, HttpTransport(Access(server=address)) as transport, transport.stream(NODES) as stream:
+                return [line async for line in stream.lines]
+
+        assert asyncio.run(work()) == [b"one", b"two", b"", b"three"]
+
+
+def certificates(folder: Path) -> tuple[Path, Path]:
+    """A certificate for ``api.example`` that signs itself, and its key."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    names = ["-subj", "/CN=api.example", "-addext", "subjectAltName=DNS:api.example"]
+    subprocess.run([*command, *names, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
+class TestTls:
+    """Certificates of the server and of the client."""
+
+    def test_trust(self, tmp_path: Path) -> None:
+        """A server is trusted by the kubeconfig's authority under the name that it gives, and by no other; or unseen if it says so."""
+        certificate, key = certificates(tmp_path)
+        named = {"certificate-authority": certificate.name, "tls-server-name": "api.example"}
+        told = [named, {"certificate-authority": certificate.name}, {}, {"insecure-skip-tls-verify": True}]
+        with serving(app(StoreTransport(Store(NEW_SERVER)), []), ssl_certfile=certificate, ssl_keyfile=key) as address:
+            accesses = [read_kubeconfig(kubeconfig(tmp_path, {"server": address, **cluster})) for cluster in told]
+            outcomes = [outcome(access) for access in accesses]
+        assert outcomes == [200, OTHER, OTHER, 200]
+
+    def test_a_client_certificate(self, tmp_path: Path) -> None:
+        """A server that wants a certificate gets that of the kubeconfig; without one it lets nobody in."""
+        certificate, key = certificates(tmp_path)
+        options = {"ssl_certfile": certificate, "ssl_keyfile": key, "ssl_ca_certs": str(certificate), "ssl_cert_reqs": 2}
+        user = {"client-certificate": certificate.name, "client-key": key.name}
+        with serving(app(StoreTransport(Store(NEW_SERVER)), []), **options) as address:
+            cluster = {"server": address, "insecure-skip-tls-verify": True}
+            with_one, without = (outcome(read_kubeconfig(kubeconfig(tmp_path, cluster, given))) for given in (user, {}))
+        assert with_one == 200
+        assert without != 200
+
+
+def outcome(access: Access) -> object:
+    """The status of an answer, or why there is none."""
+    try:
+        return send(access)[0]
+    except TransportError as error:
+        return error.cause

@@ -1,0 +1,122 @@
+"""What informers ask, held to the recorded requests of the originals: a start, watches that are cut, expire, end or are refused."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import attrs
+import pytest
+
+from kubeclassic.api.objects import KubeObject
+from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.live.informers.informers import Informers
+from tests.support.recorded import Exchange, Player, exchanges, without_times
+from tests.support.virtualtime import run_virtually
+
+pytestmark = pytest.mark.usefixtures("shared")
+
+SCENARIOS = ("a1-startup", "a3-rewatch", "a4-restart", "a5-long", "a6-watch-410")
+PAIRS = (("1.15", "1.15.5"), ("1.27", "1.28.7"))
+OF_INFORMERS = "/api/v1/", "/apis/apps/", "/apis/policy/", "/apis/storage.k8s.io/"
+NOT_OURS = "/configmaps"
+"""The original follows a ConfigMap for those who ask its secure port; our endpoints have no such clients."""
+LATE = 0.35
+"""Seconds by which a recorded request may be later than ours: the machine was busy."""
+
+
+@attrs.define
+class Told:
+    """A handler that keeps what there is."""
+
+    objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
+
+    def put(self, item: KubeObject) -> None:
+        """An object was added or changed."""
+        self.objects[item.kind, item.key] = item
+
+    def delete(self, item: KubeObject) -> None:
+        """An object was deleted."""
+        del self.objects[item.kind, item.key]
+
+
+def of_informers(version: str, scenario: str) -> list[Exchange]:
+    """The lists and watches of a scenario's first scheduler."""
+    found = [exchange for exchange in exchanges(version, scenario) if exchange.method == "GET" and is_list(exchange.path)]
+    starts = [exchange.begin for exchange in found if exchange.path == "/api/v1/nodes" and "resourceVersion=0" in exchange.query]
+    return found if scenario != "a4-restart" else [exchange for exchange in found if exchange.begin >= starts[-1] - 0.5]
+
+
+def is_list(path: str) -> bool:
+    """Whether it is a path of all objects of a kind that a scheduler follows."""
+    return path.startswith(OF_INFORMERS) and "/namespaces/" not in path and NOT_OURS not in path
+
+
+def play(release: str, recorded: list[Exchange], chance: float) -> tuple[Player, Told]:
+    """What informers of *release* ask and tell when they are answered as recorded."""
+    player, told = Player(recorded), Told()
+    informers = Informers(player, ALL_RELEASES[release].client, told, report=lambda text: None, random=lambda: chance)
+    run_virtually(informers.run(), until=max(exchange.end for exchange in recorded) - min(exchange.begin for exchange in recorded))
+    assert informers.has_synced
+    return player, told
+
+
+def by_path(recorded: list[Exchange]) -> dict[str, list[Exchange]]:
+    """The exchanges of each path, in order."""
+    return {path: [one for one in recorded if one.path == path] for path in sorted({one.path for one in recorded})}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(("release", "version"), PAIRS)
+class TestRequests:
+    """Each scenario of the recordings, played to informers."""
+
+    def test_they_are_the_originals(self, release: str, version: str, scenario: str) -> None:
+        """Paths, queries and their order for each kind are those of the original, but for random time-outs."""
+        recorded = of_informers(version, scenario)
+        player, _ = play(release, recorded, 0.5)
+        asked = {path: [without_times(query) for _, query in found] for path, found in sorted(player.asked.items())}
+        assert asked == {path: [without_times(one.query) for one in found] for path, found in by_path(recorded).items()}
+
+    def test_new_timeouts_are_drawn_when_the_original_does(self, release: str, version: str, scenario: str) -> None:
+        """A watch that is sent again as it was has its old time-out, and any other watch a new one."""
+        recorded = of_informers(version, scenario)
+        player, draws = Player(recorded), iter(range(10**9))
+        chances = (number * 0.6180339887 % 1 for number in draws)
+        informers = Informers(player, ALL_RELEASES[release].client, Told(), report=lambda text: None, random=lambda: next(chances))
+        run_virtually(informers.run(), until=max(one.end for one in recorded) - min(one.begin for one in recorded))
+        for path, found in by_path(recorded).items():
+            ours = pairwise(query for _, query in player.asked[path])
+            for (before, after), (failed, next_one) in zip(ours, pairwise(found), strict=True):
+                if failed.status is None:
+                    assert (before == after) == (failed.query == next_one.query), path
+
+    def test_pauses_are_the_originals(self, release: str, version: str, scenario: str) -> None:
+        """The original's pauses lie between our shortest and our longest ones."""
+        recorded = of_informers(version, scenario)
+        shortest, longest = (gaps(play(release, recorded, chance)[0]) for chance in (0.0, 0.999999))
+        for path, found in by_path(recorded).items():
+            theirs = [after.begin - before.end for before, after in pairwise(found)]
+            for least, most, pause in zip(shortest[path], longest[path], theirs, strict=False):
+                assert least - 0.02 <= pause <= most + LATE, (path, least, pause, most)
+
+
+def gaps(player: Player) -> dict[str, list[float]]:
+    """The pauses between an answer and the next request, for each path."""
+    return {
+        path: [begin - end for end, (begin, _) in zip(ended, player.asked[path][1:], strict=False)]
+        for path, ended in player.answered.items()
+    } | {path: [] for path in player.asked if path not in player.answered}
+
+
+@pytest.mark.parametrize(("release", "version"), PAIRS)
+class TestObjects:
+    """What is told of a recorded cluster."""
+
+    def test_they_are_those_of_the_server(self, release: str, version: str, shared: Path) -> None:
+        """After a start with three pods and one that fits nowhere, those and the nodes are known, with what was received."""
+        _, told = play(release, of_informers(version, "a1-startup"), 0.5)
+        pods = {item.key for item in told.objects.values() if item.kind == "Pod"}
+        assert pods == {f"default/{name}" for name in ("big", "pod-0", "pod-1", "pod-2")}
+        assert all(item.manifest and item.manifest["metadata"]["name"] == item.name for item in told.objects.values())
+        assert sum(item.kind == "Node" for item in told.objects.values()) >= 2

@@ -1,0 +1,226 @@
+"""The helpers around the API server of the tests: kubelets, volumes, the watcher, and the server over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.apiserver.app import make_app, serving
+from tests.apiserver.cluster import Refused, User, node_manifest, pod_manifest
+from tests.apiserver.controllers import SELECTED, Kubelets, Volumes
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
+from tests.apiserver.store import Store
+from tests.apiserver.transport import Decide, Fault, StoreTransport, refused
+from tests.apiserver.watcher import Watcher, amount
+
+CLASS = {"metadata": {"name": "slow"}, "provisioner": "example.com/prov", "volumeBindingMode": "WaitForFirstConsumer"}
+CLAIM = {
+    "metadata": {"name": "claim"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "slow", "resources": {"requests": {"storage": "1Gi"}}},
+}
+
+
+@pytest.fixture(params=[OLD_SERVER, NEW_SERVER], ids=lambda flavour: flavour.version)
+def user(request: pytest.FixtureRequest) -> User:
+    """A user of an empty server, of each version."""
+    return User(Store(request.param))
+
+
+class TestKubelets:
+    def test_a_bound_pod_runs(self, user: User) -> None:
+        """A pod runs when it is bound, and not before."""
+        kubelets = Kubelets(user)
+        user.add_nodes(1)
+        user.add_pods(2)
+        user.bind("pod-1", "node-0")
+        kubelets.settle()
+        assert [pod["status"]["phase"] for pod in user.all("pods")] == ["Pending", "Running"]
+
+    def test_a_deleted_pod_goes(self, user: User) -> None:
+        """A pod that is being deleted goes, and frees its place."""
+        kubelets, watcher = Kubelets(user), Watcher(user.store.storage)
+        user.add_nodes(1, cpu="100m")
+        user.add_pods(2)
+        user.bind("pod-0", "node-0")
+        kubelets.settle()
+        user.delete("pods", "pod-0")
+        assert "deletionTimestamp" in user.get("pods", "pod-0")["metadata"]
+        kubelets.settle()
+        user.bind("pod-1", "node-0")
+        assert [pod["metadata"]["name"] for pod in user.all("pods")] == ["pod-1"]
+        assert watcher.faults == []
+
+    def test_they_run_by_themselves(self, user: User) -> None:
+        """On an event loop they act as things happen, after a restart of the server too."""
+
+        async def play() -> None:
+            task = asyncio.create_task(Kubelets(user).run())
+            for number in range(2):
+                user.add_pods(1, prefix=f"pod-{number}-")
+                user.bind(f"pod-{number}-0", "node-0")
+                await asyncio.sleep(0.001)
+                assert user.get("pods", f"pod-{number}-0")["status"]["phase"] == "Running"
+                user.store.storage.restart()
+            task.cancel()
+
+        asyncio.run(play())
+
+
+class TestVolumes:
+    def test_a_volume_is_bound_to_its_claim(self, user: User) -> None:
+        """A free volume is available; the one with a claim is bound, and so is the claim."""
+        volumes = Volumes(user)
+        spec = {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "slow", "local": {"path": "/mnt"}}
+        user.create("persistentvolumes", {"metadata": {"name": "pv"}, "spec": spec})
+        uid = user.create("persistentvolumeclaims", CLAIM)["metadata"]["uid"]
+        volumes.settle()
+        assert user.get("persistentvolumes", "pv")["status"]["phase"] == "Available"
+        claim = {"namespace": "default", "name": "claim", "uid": uid}
+        user.patch("persistentvolumes", "pv", {"spec": {"claimRef": claim}})
+        volumes.settle()
+        bound = user.get("persistentvolumeclaims", "claim")
+        assert (bound["spec"]["volumeName"], bound["status"]["phase"]) == ("pv", "Bound")
+
+    def test_a_volume_is_made(self, user: User) -> None:
+        """A claim with a node gets a volume there, if its class has a provisioner."""
+        volumes = Volumes(user)
+        user.create("storageclasses", CLASS)
+        user.create("persistentvolumeclaims", CLAIM)
+        volumes.settle()
+        assert user.all("persistentvolumes") == []
+        user.patch("persistentvolumeclaims", "claim", {"metadata": {"annotations": {SELECTED: "node-0"}}})
+        volumes.settle()
+        assert user.get("persistentvolumeclaims", "claim")["status"]["phase"] == "Bound"
+
+    def test_a_volume_cannot_be_made(self, user: User) -> None:
+        """Where provisioning fails the claim loses its node, and there is no volume."""
+        volumes = Volumes(user, fails=lambda claim: True)
+        user.create("storageclasses", CLASS)
+        user.create("persistentvolumeclaims", {**CLAIM, "metadata": {"name": "claim", "annotations": {SELECTED: "node-0"}}})
+        volumes.settle()
+        assert SELECTED not in user.get("persistentvolumeclaims", "claim")["metadata"].get("annotations", {})
+        assert user.all("persistentvolumes") == []
+
+
+def bound_pods(user: User, *pods: dict[str, Any], **size: str) -> Watcher:
+    """A watcher of one node with these pods on it."""
+    watcher = Watcher(user.store.storage)
+    user.add_nodes(1, **size)
+    for number, pod in enumerate(pods):
+        user.create("pods", pod_manifest(f"pod-{number}", **pod))
+        user.bind(f"pod-{number}", "node-0")
+    return watcher
+
+
+class TestWatcher:
+    @pytest.mark.parametrize(
+        ("pods", "size", "fault"),
+        [
+            ([{"cpu": "1"}, {"cpu": "1"}], {"cpu": "2"}, None),
+            ([{"cpu": "1"}, {"cpu": "1001m"}], {"cpu": "2"}, "default/pod-1 on node-0: cpu 2001 of 2000"),
+            ([{"memory": "1Gi"}, {"memory": "1Gi"}], {"memory": "2047Mi"}, "default/pod-1 on node-0: memory 2147483648 of 2146435072"),
+            ([{}, {}], {"pods": "1"}, "default/pod-1 on node-0: pods 2 of 1"),
+            ([{"host_port": 80}, {"host_port": 81}], {}, None),
+            ([{"host_port": 80}, {"host_port": 80}], {}, "default/pod-1 on node-0: a port is taken"),
+        ],
+    )
+    def test_capacity(self, user: User, pods: list[Any], size: dict[str, str], fault: str | None) -> None:
+        """More on a node than it has is found, whatever it is."""
+        assert bound_pods(user, *pods, **size).faults == ([] if fault is None else [fault])
+
+    def test_an_extended_resource(self, user: User) -> None:
+        """A resource that the node does not have is exceeded by the first pod."""
+        watcher = bound_pods(user)
+        pod = pod_manifest("gpu")
+        pod["spec"]["containers"][0]["resources"]["requests"]["example.com/gpu"] = "1"
+        user.create("pods", pod)
+        user.bind("gpu", "node-0")
+        assert watcher.faults == ["default/gpu on node-0: example.com/gpu 1 of 0"]
+
+    def test_a_pod_that_is_over_takes_nothing(self, user: User) -> None:
+        """What a finished pod took is free."""
+        watcher = bound_pods(user, {"cpu": "2"}, cpu="2")
+        user.patch("pods", "pod-0", {"status": {"phase": "Succeeded"}}, part="status")
+        user.create("pods", pod_manifest("next", cpu="2"))
+        user.bind("next", "node-0")
+        assert watcher.faults == []
+        assert watcher.bound == 2
+
+    def test_a_pod_bound_twice(self, user: User) -> None:
+        """The server refuses a second binding; were it to happen, it would be found."""
+        watcher = bound_pods(user, {})
+        with pytest.raises(Refused, match="already assigned"):
+            user.bind("pod-0", "node-0")
+        pod = user.get("pods", "pod-0")
+        user.store.storage.put(user.resource("pods"), {**pod, "spec": {**pod["spec"], "nodeName": "other"}})
+        assert watcher.bound_twice == ["default/pod-0: on node-0, then on other"]
+
+    def test_who_waits_and_who_went(self, user: User) -> None:
+        """Pods without a node wait, or went without having had one."""
+        watcher = bound_pods(user, {})
+        user.add_pods(2, prefix="late-")
+        user.delete("pods", "late-0")
+        user.bind("late-1", "nowhere")
+        user.add_pods(1, prefix="last-")
+        assert watcher.waiting() == ["default/last-0"]
+        assert watcher.deleted == ["default/late-0"]
+        assert watcher.homeless == ["default/late-1 on nowhere"]
+
+    @pytest.mark.parametrize(
+        ("text", "scale", "wanted"),
+        [("1", 1000, 1000), ("100m", 1000, 100), ("1.5", 1000, 1500), ("0.1m", 1000, 1), ("2Ki", 1, 2048), ("1e3", 1, 1000)],
+    )
+    def test_amounts(self, text: str, scale: int, wanted: int) -> None:
+        """Quantities are whole numbers, rounded up."""
+        assert amount(text, scale) == wanted
+
+
+def http(user: User, play: Any, faults: Decide | None = None) -> None:
+    """Run *play* with a client of the server over HTTP."""
+    transport = StoreTransport(user.store) if faults is None else StoreTransport(user.store, faults)
+    with serving(make_app(transport)) as address, httpx.Client(base_url=address, timeout=10) as client:
+        play(client)
+
+
+class TestOverHttp:
+    def test_it_answers(self, user: User) -> None:
+        """Requests, their headers and their errors go over the wire as they are."""
+
+        def play(client: httpx.Client) -> None:
+            assert client.get("/healthz").text == "ok"
+            assert client.post("/api/v1/nodes", json=node_manifest("n")).status_code == 201
+            assert client.get("/api/v1/nodes", params={"limit": "1"}).json()["items"][0]["metadata"]["name"] == "n"
+            assert client.get("/api/v1/nodes/other").json()["reason"] == "NotFound"
+            assert client.get("/api/v1/nodes", params={"resourceVersion": "999"}).headers["retry-after"] == "1"
+            assert client.options("/api/v1/nodes").status_code == 405
+
+        http(user, play)
+
+    def test_it_streams(self, user: User) -> None:
+        """A watch goes over the wire line by line, and ends at its time."""
+
+        def play(client: httpx.Client) -> None:
+            client.post("/api/v1/nodes", json=node_manifest("n"))
+            with client.stream("GET", "/api/v1/nodes", params={"watch": "true", "timeoutSeconds": "0.05"}) as reply:
+                assert [json.loads(line)["type"] for line in reply.iter_lines()] == ["ADDED"]
+
+        http(user, play)
+        assert user.store.storage.watches["nodes"] == []
+
+    def test_it_has_faults(self, user: User) -> None:
+        """Faults reach the client as answers and as broken streams."""
+
+        def decide(request: Any) -> Fault:
+            return Fault(cut_after=0) if "watch" in request.query else refused(429)
+
+        def play(client: httpx.Client) -> None:
+            assert client.get("/api/v1/nodes").status_code == 429
+            with client.stream("GET", "/api/v1/nodes", params={"watch": "true"}) as reply, pytest.raises(httpx.RemoteProtocolError):
+                list(reply.iter_lines())
+
+        user.add_nodes(1)
+        http(user, play, decide)

@@ -1,0 +1,188 @@
+"""What the recordings cannot show of the API server of the tests: lists, watches and history agree, whatever happens."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.apiserver.answers import Answer
+from tests.apiserver.cluster import Refused, User, pod_manifest
+from tests.apiserver.patches import strategic_patch
+from tests.apiserver.resources import FLAVOURS, NEW_SERVER, OLD_SERVER
+from tests.apiserver.storage import Storage
+from tests.apiserver.store import Store
+from tests.apiserver.watches import Watch
+
+PODS = "/api/v1/namespaces/default/pods"
+Pods = dict[str, str]
+"""Name of a pod -> its revision."""
+
+acts = st.lists(st.tuples(st.sampled_from(("create", "bind", "label", "delete", "kill")), st.integers(0, 4)), max_size=25)
+flavours = st.sampled_from(sorted(FLAVOURS.values(), key=lambda flavour: flavour.version))
+
+
+def do(user: User, what: str, number: int) -> None:
+    """One act on a pod, which may be refused."""
+    name = f"pod-{number}"
+    try:
+        match what:
+            case "create":
+                user.create("pods", pod_manifest(name))
+            case "bind":
+                user.bind(name, "node-0")
+            case "label":
+                user.patch("pods", name, {"metadata": {"labels": {"n": str(user.store.storage.revision)}}})
+            case "delete":
+                user.delete("pods", name)
+            case "kill":
+                user.delete("pods", name, grace=0)
+    except Refused as error:
+        assert error.status in (404, 409)  # noqa: PT017  # anything else is a fault of the server
+
+
+def revisions(items: list[Any]) -> Pods:
+    """Name -> revision of the objects of a list."""
+    return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in items}
+
+
+def listed(store: Store, query: str = "") -> Any:
+    """A list of pods."""
+    return store.handle("GET", PODS, query).body
+
+
+def watched(store: Store, query: str) -> Watch:
+    """A watch of pods."""
+    watch = store.handle("GET", PODS, f"watch=true&{query}").watch
+    assert watch is not None
+    return watch
+
+
+def followed(pods: Pods, watch: Watch) -> Pods:
+    """*pods* after the events of a watch, which must fit to them."""
+    found = dict(pods)
+    for frame in watch.events:
+        name = frame.object["metadata"]["name"]
+        assert (name in found) == (frame.type != "ADDED")
+        if frame.type == "DELETED":
+            del found[name]
+        else:
+            found[name] = frame.object["metadata"]["resourceVersion"]
+    return found
+
+
+@given(acts, acts, flavours)
+def test_a_list_and_a_watch_make_the_present(before: list[tuple[str, int]], after: list[tuple[str, int]], flavour: Any) -> None:
+    """A list, then the events since, give what is there, whether the watch began before them or after."""
+    user = User(Store(flavour))
+    for act in before:
+        do(user, *act)
+    first = listed(user.store)
+    since = f"resourceVersion={first['metadata']['resourceVersion']}"
+    early = watched(user.store, since)
+    for act in after:
+        do(user, *act)
+    late, present = watched(user.store, since), revisions(listed(user.store)["items"])
+    assert followed(revisions(first["items"]), early) == present
+    assert [frame.line for frame in early.events] == [frame.line for frame in late.events]
+    assert followed({}, watched(user.store, "resourceVersion=0")) == present
+
+
+@given(acts, acts, st.integers(1, 3))
+def test_pages_are_of_one_moment(before: list[tuple[str, int]], after: list[tuple[str, int]], limit: int) -> None:
+    """The pages of a list are those of its first one's revision, whatever happens in between."""
+    user = User(Store(NEW_SERVER))
+    for act in before:
+        do(user, *act)
+    whole = listed(user.store)
+    page = listed(user.store, f"limit={limit}")
+    found = page["items"]
+    left = list(after)
+    while "continue" in page["metadata"]:
+        if left:
+            do(user, *left.pop())
+        assert len(found) + page["metadata"]["remainingItemCount"] == len(whole["items"])
+        page = listed(user.store, f"limit={limit}&continue={page['metadata']['continue']}")
+        found += page["items"]
+    assert found == whole["items"]
+
+
+@given(acts, st.sampled_from(("app=pod-1", "n", "!n", "app in (pod-1,pod-2),n!=3", "app notin (pod-1)")))
+def test_a_selector_is_a_window(happened: list[tuple[str, int]], labels: str) -> None:
+    """The events of a watch with a selector give what a list with it shows."""
+    user = User(Store(OLD_SERVER))
+    query = "labelSelector=" + labels.replace(" ", "%20").replace("=", "%3D")
+    window = watched(user.store, f"resourceVersion=7&{query}")
+    for act in happened:
+        do(user, *act)
+    names = followed({}, window)
+    assert set(names) == set(revisions(listed(user.store, query)["items"]))
+
+
+def test_history_is_bounded() -> None:
+    """What is older than the history is gone, for watches and for pages."""
+    user = User(Store(NEW_SERVER, Storage(history=5)))
+    user.add_pods(3)
+    token = listed(user.store, "limit=1")["metadata"]["continue"]
+    user.add_pods(6, prefix="z-")
+    (frame,) = watched(user.store, "resourceVersion=8").events
+    assert (frame.type, frame.object["code"]) == ("ERROR", 410)
+    answer = user.store.handle("GET", PODS, f"limit=1&continue={token}")
+    assert answer.status == 410
+    rest = listed(user.store, f"continue={answer.body['metadata']['continue']}")
+    assert len(rest["items"]) == 8
+
+
+def test_a_restart_ends_watches() -> None:
+    """A restart of the server ends what runs, and older revisions are lost for the watch cache."""
+    user = User(Store(OLD_SERVER))
+    watch = watched(user.store, "resourceVersion=7")
+    user.add_pods(1)
+    user.store.storage.restart()
+    user.add_pods(1, prefix="later-")
+    assert watch.is_closed
+    assert len(watch.events) == 1
+    assert [frame.type for frame in watched(user.store, "resourceVersion=7").events] == ["ERROR"]
+    assert [frame.type for frame in watched(user.store, "resourceVersion=8").events] == ["ADDED"]
+
+
+@pytest.mark.parametrize(("grace", "seconds"), [(None, 30), (5, 5)])
+def test_a_running_pod_has_its_grace(grace: int | None, seconds: int) -> None:
+    """A pod on a node is marked with the end of its grace period, counted from now."""
+    user = User(Store(NEW_SERVER, Storage(clock=lambda: 1_000_000)))
+    user.add_pods(1)
+    user.bind("pod-0", "node-0")
+    user.delete("pods", "pod-0", grace=grace)
+    metadata = user.get("pods", "pod-0")["metadata"]
+    assert metadata["deletionGracePeriodSeconds"] == seconds
+    assert metadata["deletionTimestamp"] == f"1970-01-12T13:{46 + (40 + seconds) // 60}:{(40 + seconds) % 60:02}Z"
+
+
+def test_a_token_says_who_asks() -> None:
+    """An unknown token is 401, what a user may not do is 403, and both change nothing."""
+
+    def ask(token: str) -> Answer:
+        return store.handle("POST", PODS, "", json.dumps(pod_manifest("web")).encode(), {"authorization": f"Bearer {token}"})
+
+    store = Store(NEW_SERVER, users={"a": "reader", "b": "writer"}, permits=lambda user, verb, *rest: user == "writer" or verb == "list")
+    assert [ask(token).status for token in ("x", "a", "b")] == [401, 403, 201]
+
+
+@pytest.mark.parametrize(
+    ("patch", "wanted"),
+    [
+        ([{"type": "B", "status": "x"}], "A1 Bx"),
+        ([{"type": "A", "status": "2"}], "A2 B1"),
+        ([{"$patch": "delete", "type": "A"}], "B1"),
+        ([{"$patch": "replace"}, {"type": "C", "status": "1"}], "C1"),
+        ([{"type": "C", "status": "1"}], "C1 A1 B1"),
+    ],
+)
+def test_lists_are_merged_by_key(patch: list[Any], wanted: str) -> None:
+    """A strategic merge patch finds conditions by their type; new ones come first, others stay in place."""
+    old = {"conditions": [{"type": "A", "status": "1"}, {"type": "B", "status": "1"}]}
+    new = strategic_patch(old, {"conditions": patch})["conditions"]
+    assert [f"{each['type']}{each['status']}" for each in new] == wanted.split()
