@@ -7,11 +7,13 @@ from pathlib import Path
 
 import click
 
-from .commands import command
+from .commands import INPUT, SECTIONS, command
 from .options import scheduler_options
 from .paramtypes import FILE, Whole
 from .paths import CONTEXT_HELP
 from .setup import Setup
+
+SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 
 
 @command(short_help="Be the extender of another scheduler.")
@@ -51,9 +53,9 @@ def serve(
     Exit status 0: it was told to end, 2: bad input, 130: Ctrl-C.
 
     \b
-    kubeclassic serve cluster/ --release 1.16 --port 8888
-    curl --json '{"Pod": {"metadata": {"name": "a"}, "spec": {"containers": []}}, "NodeNames": ["gpu-b1"]}' localhost:8888/filter
-    curl 'localhost:8888/explain?pod=shop/web-0'
+    kubeclassic serve examples/cluster --release 1.16 --port 8888
+    curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
+    curl 'http://127.0.0.1:8888/explain?pod=shop/orders-1'
     """
     from .running.serve import run
     from .running.serveoptions import Asked

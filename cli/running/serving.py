@@ -9,9 +9,9 @@ from typing import Any
 
 import attrs
 
-from ...api.inventory import read_inventory
 from ...api.objects import Node, Pod
 from ...exceptions import KubeclassicError
+from ...framework.releases import is_auto
 from ...live.client.access import Access
 from ...live.client.http import HttpTransport
 from ...live.client.kubeconfig import read_kubeconfig
@@ -21,11 +21,13 @@ from ...live.server.following import Following
 from ...live.server.limits import MEBIBYTE, Limits
 from ...live.server.served import ServedCluster
 from ...live.server.serving import Listening, make_server
+from ..options import ClusterChoice
 from ..output import note, warn
 from ..report.words import count_of
-from ..setup import Configuration, Setup
+from ..setup import Setup
+from .cluster import opened
 from .notices import tell_notices
-from .serveoptions import Asked
+from .serveoptions import Asked, ServeOptionError
 
 
 class TokenError(KubeclassicError):
@@ -54,8 +56,7 @@ class Site:
             body_bytes=asked.max_body_mb * MEBIBYTE, seconds=float(asked.timeout), requests=asked.max_requests, token=_token(asked.token)
         )
         access = None if asked.kubeconfig is None else read_kubeconfig(asked.kubeconfig, asked.context)
-        configuration = setup.configuration()
-        cluster = _cluster(setup, configuration, asked)
+        cluster = _followed(setup, asked) if access is not None else _of_files(setup, asked)
         _tell(cluster, asked)
         app = ExtenderApp(
             service=ExtenderService(cluster), limits=limits, config=_shown(cluster, asked), is_ready=lambda: access is None
@@ -99,11 +100,20 @@ def _failed(task: asyncio.Task[None]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is not None
 
 
-def _cluster(setup: Setup, configuration: Configuration, asked: Asked) -> ServedCluster:
-    inventory = read_inventory(asked.paths, defaults=asked.defaults)
-    tell_notices(inventory.warnings, asked.verbose)
-    cluster = ServedCluster(partial(setup.engine, configuration, inventory.config_maps), asked.defaults)
-    for item in inventory.objects:
+def _followed(setup: Setup, asked: Asked) -> ServedCluster:
+    """A cluster without objects yet."""
+    if is_auto(setup.release):
+        raise ServeOptionError("--release: got auto with --kubeconfig, wanted a release: the nodes are not known yet")
+    return ServedCluster(partial(setup.engine, setup.configuration()), asked.defaults)
+
+
+def _of_files(setup: Setup, asked: Asked) -> ServedCluster:
+    """The cluster of the files."""
+    found = opened(asked.paths, ClusterChoice(no_defaults=not asked.defaults), setup)
+    scenario = found.scenario
+    tell_notices(scenario.warnings, asked.verbose)
+    cluster = ServedCluster(partial(found.setup.engine, found.configuration, scenario.config_maps), asked.defaults)
+    for item in (*scenario.objects, *scenario.pending):
         cluster.put(item)
     cluster.engine.warm()
     return cluster

@@ -25,7 +25,6 @@ from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport, refused
 from tests.support.serverbuild import Json, node_json, pod_json
 
-
 EVERYTHING = [{"operator": "Exists"}]
 """A new node has a taint until it is ready."""
 SERVERS = [(NEW_SERVER, "1.27"), (NEW_SERVER, "1.16"), (NEW_SERVER, "1.12"), (OLD_SERVER, "1.15"), (OLD_SERVER, "1.16")]
