@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +12,9 @@ from .commands import INPUT, SECTIONS, command
 from .options import scheduler_options
 from .paramtypes import FILE, Whole
 from .paths import CONTEXT_HELP
-from .setup import Setup
+
+if TYPE_CHECKING:
+    from .setup import Setup
 
 SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 
