@@ -21,6 +21,7 @@ COMMANDS = {
     "replay": Place("replay", "replay", "What would have happened over time?"),
     "run": Place("run", "run", "Schedule the pods of a live cluster."),
     "shadow": Place("shadow", "shadow", "Where would another scheduler put the pods of a live cluster?"),
+    "serve": Place("serve", "serve", "Be the extender of another scheduler."),
     "conform": Place("conform", "conform", "Prove it: run cases that the original scheduler answered."),
     "bench": Place("bench", "bench", "How fast is it? Pods a second, and the same decisions."),
     "snapshot": Place("snapshot", "snapshot", "Write a live cluster to a file, for simulate and the others."),

@@ -6,7 +6,7 @@ Upstream: pkg/scheduler/core/generic_scheduler.go, pkg/scheduler/scheduler.go.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,7 +20,7 @@ from .bindingcycle import UNSCHEDULABLE, Failure, Waiting
 from .cluster.order import RoundOrder
 from .cycle import Cycle
 from .decision.decision import Decision, Details
-from .decision.plan import Preemption
+from .decision.plan import Preemption, Victims
 from .decision.score import Ranking, prioritize
 from .decision.search import Search, run_effects, search
 from .engine import NO_NODES, CycleError, Engine
@@ -28,8 +28,10 @@ from .equivalence.cache import EquivalenceCache
 from .incremental.answers import AnswerCache
 from .incremental.quick import QuickPath
 from .incremental.scoreboards import Scoreboards
+from .preemption.asked import victims_beside
+from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
-from .preemption.select import preempt
+from .preemption.select import is_eligible, preempt
 from .queue.clock import Clock
 from .queue.protocol import SchedulingQueue, make_queue
 from .router import EventRouter
@@ -147,7 +149,7 @@ class ClassicFlow:
 
     def _preempt(self, cycle: Cycle, found: Search) -> Preemption | None:
         engine, cells = self.engine, cycle.release.preemption
-        if cells.needs_priority_gate and not cycle.enabled("PodPriority"):
+        if not self._may_preempt(cycle):
             return None
         if cells.refreshes_snapshot:
             engine.snapshot.refresh()
@@ -155,6 +157,15 @@ class ClassicFlow:
             return preempt(cycle, engine.nominations, found, self._rows_by_name(), self.layout, engine.extenders)
         except ExtenderError as error:
             return Preemption(error=str(error))
+
+    def _may_preempt(self, cycle: Cycle) -> bool:
+        return not cycle.release.preemption.needs_priority_gate or cycle.enabled("PodPriority")
+
+    def victims(self, cycle: Cycle, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
+        if not (cycle.algorithm.preemption and self._may_preempt(cycle) and is_eligible(cycle)):
+            return {}
+        potential = self.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
+        return victims_beside(cycle, self.engine.nominations, potential, exhausted(cycle.listings.budgets), given, cycle.pod)
 
     def _rows_by_name(self) -> Rows:
         """The rows of the existing nodes, in ascending order of name."""

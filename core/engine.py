@@ -9,7 +9,7 @@ Upstream: genericScheduler.Schedule in pkg/scheduler/core/generic_scheduler.go; 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Protocol
 
@@ -30,6 +30,7 @@ from .cluster.snapshot import Snapshot
 from .cycle import Cycle
 from .decision.decision import Decision, Details
 from .decision.extender import Extender, Passed, filter_by_extenders
+from .decision.plan import Victims
 from .decision.score import Ranking, ScoreError
 from .decision.ties import PickHost, TieBreaker
 from .pods.template import Template, Templates
@@ -101,6 +102,13 @@ class Flow(Protocol):
 
     def make_room(self, cycle: Any, found: Any, decision: Decision) -> None:
         """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from :meth:`filter`."""
+        ...
+
+    def victims(self, cycle: Any, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
+        """Node -> who has to leave it so that the pod fits, among them the pods with the UIDs *given*, for the *rows* where that helps.
+
+        *unresolvable*: bool[rows of the table], where the removal of pods cannot help.
+        """
         ...
 
     # --- what follows from a decision ---
@@ -197,9 +205,8 @@ class Engine:
         self.templates = Templates(release, self.algorithm.gates)
         self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
         self.table = NodeTable(release.zone_key)
-        self.snapshot = Snapshot(
-            self.cache, self.table, release.snapshot_keeps_nodeless, release.transient_reset_all, release.snapshot_drops_nodeless
-        )
+        keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
+        self.snapshot = Snapshot(self.cache, self.table, keeps, release.transient_reset_all, drops)
         self.nominations = self.new_nominations()
         self.ties = TieBreaker(self.pick_host)
         self.flow = self.make_flow(self)
@@ -217,12 +224,10 @@ class Engine:
 
         Moves the visiting order and the tie-break as upstream's cycle does. The decision is not assumed: see :meth:`assume`.
         """
-        refused = self.flow.refusal(pod)
-        if refused is not None:
+        if (refused := self.flow.refusal(pod)) is not None:
             return refused
         cycle = self.flow.begin(pod, details=details)
-        row = self.flow.quick(cycle)
-        if row is not None:
+        if (row := self.flow.quick(cycle)) is not None:
             return Decision(pod, self.table.names[row], nominated=self._nominated, plugins=self._plugins)
         return self._run(cycle)
 

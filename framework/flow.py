@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -22,12 +22,15 @@ from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.order import NO_ROWS, ListOrder
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
+from ..core.decision.plan import Victims
 from ..core.decision.score import Ranking
 from ..core.decision.search import judge_twice
 from ..core.engine import NO_NODES, CycleError, Engine
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.quick import QuickPath
 from ..core.incremental.scoreboards import Scoreboards
+from ..core.preemption.asked import victims_beside
+from ..core.preemption.budgets import counted_down
 from ..core.preemption.layout import PodLayout
 from ..core.queue.clock import Clock
 from ..core.rule import Algorithm
@@ -37,6 +40,7 @@ from .cycle.binding import FrameworkBinding
 from .cycle.details import FrameworkDetails
 from .cycle.diagnosis import Diagnosis
 from .cycle.postfilter import run_post_filter
+from .cycle.preemption import ineligible
 from .cycle.prefilter import pre_enqueue, run_pre_filter
 from .cycle.quick import PluginCheck
 from .cycle.score import prioritize
@@ -193,6 +197,13 @@ class FrameworkFlow:
             diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
         decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins
+
+    def victims(self, cycle: FrameworkCycle, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
+        preempts = self.preempts and self._profile(cycle.pod).points.post_filter
+        if not preempts or ineligible(cycle, unresolvable) is not None:
+            return {}
+        potential = self.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
+        return victims_beside(cycle, self.engine.nominations, potential, counted_down(cycle.listings.budgets), given)
 
     def blame(self, pod: Pod) -> frozenset[str]:
         return self._blamed.pop(pod.key, NONE)

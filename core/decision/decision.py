@@ -84,6 +84,11 @@ class Details:
         return self.search is not None and bool((self.search.visited == row).any())
 
     @property
+    def outside(self) -> Rows:
+        """Rows that were not judged, as plugins named others; removing pods there cannot help."""
+        return np.zeros(0, np.intp)
+
+    @property
     def failed(self) -> dict[str, list[str]]:
         """Node -> why it does not fit, in visiting order."""
         found: dict[str, list[str]] = {}

@@ -19,8 +19,11 @@ class FrameworkDetails(Details):
     """The details of every decision, and the diagnosis of the nodes that do not fit."""
 
     diagnosis: Diagnosis
+    _statuses: Mapping[str, Status] | None = attrs.field(default=None, init=False)
+    """Kept once they are read: there is one for each node that does not fit."""
 
     def narrow(self, rows: Rows, passed: Passed) -> None:
+        self._statuses = None
         self.diagnosis.extended = len(rows) != len(self.feasible_rows)
         self.diagnosis.take(passed)
         self.feasible_rows, self.extender_reasons = rows, self.diagnosis.extender_reasons
@@ -36,12 +39,18 @@ class FrameworkDetails(Details):
         return super().has_visited(row) or self.diagnosis.status_of(row) is not None
 
     @property
+    def outside(self) -> Rows:
+        return self.diagnosis.excluded
+
+    @property
     def failed(self) -> dict[str, list[str]]:
         return self.diagnosis.failed()
 
     @property
     def statuses(self) -> Mapping[str, Status]:
-        return self.diagnosis.statuses()
+        if self._statuses is None:
+            self._statuses = self.diagnosis.statuses()
+        return self._statuses
 
     def refusals(self) -> dict[int, Refusal]:
         known: dict[Refusal, Refusal] = {}

@@ -1,0 +1,160 @@
+"""The paths of the extender server, as an ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import attrs
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
+
+from ...exceptions import UnknownNameError
+from .answers import binding_result, to_json
+from .extender import ExtenderService
+from .guard import Guard
+from .limits import TOO_MANY, UNAVAILABLE, Gate, Limits
+from .metrics import Metrics
+from .page import explanation_page
+from .reading import BindingArgs, RequestError
+from .worker import Worker
+
+T = TypeVar("T")
+WriteBinding = Callable[[BindingArgs], Awaitable[str | None]]
+"""Writes a binding to an API server; the answer is its error, or None."""
+NOT_FOUND, UNSUPPORTED = 404, 415
+JSON, HTML = "application/json", "text/html; charset=utf-8"
+SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+
+
+@attrs.define(eq=False, kw_only=True)
+class ExtenderApp:
+    """The application. *config* is what ``/configz`` shows; *is_ready* says whether the cluster is complete."""
+
+    service: ExtenderService
+    limits: Limits = attrs.field(factory=Limits)
+    config: Mapping[str, Any] = attrs.field(factory=dict)
+    write_binding: WriteBinding | None = None
+    """None: bindings are kept in the server's cluster alone."""
+    is_ready: Callable[[], bool] = lambda: True
+    worker: Worker = attrs.field(factory=Worker)
+    metrics: Metrics = attrs.field(factory=Metrics)
+    gate: Gate = attrs.field(init=False)
+    _router: Router = attrs.field(init=False)
+    _guard: Guard = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.gate = Gate(self.limits)
+        asked = [Route(f"/{verb}", self._asking(answer), methods=["POST"]) for verb, answer in self.service.verbs.items()]
+        told = {"/livez": self.live, "/healthz": self.live, "/readyz": self.ready, "/metrics": self.measured, "/configz": self.configured}
+        shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in {**told, "/explain": self.explain}.items()]
+        routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
+        self._router = Router(routes, redirect_slashes=False)
+        self._guard = Guard(self._route, self.gate, self.metrics, frozenset(route.path for route in routes))
+        self._measure()
+
+    def _measure(self) -> None:
+        cluster, show = self.service.cluster, self.metrics.show
+        show("nodes", "Nodes in the cluster.", lambda: cluster.engine.cache.node_count)
+        show("objects", "Objects in the cluster.", lambda: len(cluster.objects))
+        show("requests_in_flight", "Requests that are being answered.", lambda: self.gate.inside)
+        show("questions_waiting", "Questions that wait for the engine, and the one that it answers.", lambda: self.worker.waiting)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await self._guard(scope, receive, send)
+
+    async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # With an "app" the router raises what it refuses, and the guard answers it.
+        await self._router({**scope, "app": self}, receive, send)
+
+    # --- the calls of a scheduler -----------------------------------------------------------------------------------
+
+    def _asking(self, answer: Callable[[bytes], bytes]) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            self._check_ready()
+            with self.gate.entered(), self.gate.holding() as held:
+                return _json(await self._ask(answer, await held.read(request)))
+
+        return endpoint
+
+    async def bind(self, request: Request) -> Response:
+        """Bind a pod."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != JSON:
+            # A page in a browser can send other types to this server without asking anybody.
+            raise RequestError("header Content-Type", f'"{kind}"', JSON, UNSUPPORTED)
+        self._check_ready()
+        with self.gate.entered(), self.gate.holding() as held:
+            body = await held.read(request)
+            wanted = await self._ask(lambda: self.service.binding(body, checks=self.write_binding is None))
+            error = wanted.error
+            if error is None and self.write_binding is not None:
+                error = await self.write_binding(wanted.args)
+            if error is None:
+                await self._ask(self.service.bound, wanted.args)
+            return _json(to_json(binding_result(error)))
+
+    def _check_ready(self) -> None:
+        if not self.is_ready():
+            raise RequestError("server", "a question before the cluster is complete", "one after /readyz says ok", UNAVAILABLE)
+
+    async def _ask(self, function: Callable[..., T], *arguments: object) -> T:
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                return await self.worker.ask(function, *arguments)
+        except TimeoutError:
+            raise RequestError("server", f"no answer in {self.limits.seconds:g} seconds", "a quieter moment", TOO_MANY) from None
+
+    # --- why --------------------------------------------------------------------------------------------------------
+
+    async def explain(self, request: Request) -> Response:
+        """Why a waiting pod of the cluster goes where it would go, as JSON or as a page."""
+        is_page, name = _wants_page(request), request.query_params.get("pod", "")
+        if not name:
+            raise RequestError("query pod", "nothing", "the namespace/name of a pod that waits")
+        with self.gate.entered():
+            try:
+                found = await self._ask(self.service.explain, name)
+            except UnknownNameError as error:
+                raise RequestError("query pod", str(error).removeprefix("pod: got "), "a pod that waits", NOT_FOUND) from None
+            if is_page:
+                return Response(explanation_page(found), media_type=HTML, headers=SAFE)
+            return _json(to_json(found.record()))
+
+    # --- the server itself ------------------------------------------------------------------------------------------
+
+    async def live(self, request: Request) -> Response:
+        """Whether the server answers."""
+        return PlainTextResponse("ok")
+
+    async def ready(self, request: Request) -> Response:
+        """Whether the cluster is complete, so that answers count."""
+        return PlainTextResponse("ok") if self.is_ready() else PlainTextResponse("the cluster is not complete yet", UNAVAILABLE)
+
+    async def measured(self, request: Request) -> Response:
+        """The metrics."""
+        return Response(self.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def configured(self, request: Request) -> Response:
+        """What decides, and within which limits."""
+        limits = {"bodyBytes": self.limits.body_bytes, "seconds": self.limits.seconds, "requests": self.limits.requests}
+        return _json(to_json({**self.config, "limits": limits, "cluster": await self._ask(self.service.state)}))
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, media_type=JSON, headers=SAFE)
+
+
+def _wants_page(request: Request) -> bool:
+    """``format=html`` or ``format=json``, else what the Accept header puts first."""
+    form = request.query_params.get("format")
+    if form is not None:
+        if form not in ("json", "html"):
+            raise RequestError("query format", f'"{form[:80]}"', "json or html")
+        return form == "html"
+    kinds = [part.partition(";")[0].strip().lower() for part in request.headers.get("accept", "").split(",")]
+    return next((kind for kind in kinds if kind in ("text/html", JSON)), JSON) != JSON

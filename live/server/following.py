@@ -1,0 +1,152 @@
+"""A server's cluster that follows an API server: what is listed and watched there, and bindings that are written there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from time import monotonic
+from typing import Any
+
+import attrs
+
+from ...api.objects import KubeObject
+from ...core.release import Release
+from ...exceptions import KubeclassicError
+from ..client.answers import error_of
+from ..client.api import Api
+from ..client.resources import resource
+from ..client.transport import Request, Transport, TransportError
+from ..informers.informers import Informers
+from ..snapshot import VERSIONS
+from .reading import BindingArgs
+from .served import ServedCluster
+from .worker import Worker
+
+OK, NOT_THERE = 200, 404
+PAUSE = 1.0
+"""Seconds until an API server that does not answer is asked once more."""
+SAME_AGAIN = 60.0
+"""Seconds for which the same line is not said twice."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class Following:
+    """Tells *cluster* of everything that a scheduler of *release* lists and watches through *transport*.
+
+    A release asks for the versions of the API of its time. Here the newest version that the API server has is asked for, so that an old
+    release can serve a newer cluster.
+    """
+
+    transport: Transport
+    release: Release
+    cluster: ServedCluster
+    worker: Worker
+    say: Callable[[str], None]
+    """Is told of what fails or cannot be read, one line each."""
+    on_event: Callable[[], None] = lambda: None
+    is_complete: bool = attrs.field(default=False, init=False)
+    """Whether everything has been listed once."""
+    _said: dict[str, float] = attrs.field(factory=dict, init=False)
+
+    async def run(self, on_complete: Callable[[], None] = lambda: None) -> None:
+        """List and watch until this is cancelled. Raises what the transport raises where no request can be sent at all."""
+        try:
+            await self._follow(on_complete)
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    async def _follow(self, on_complete: Callable[[], None]) -> None:
+        cells = attrs.evolve(self.release.client, resources=await self._resources())
+        informers = Informers(self.transport, cells, self, self.report)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(informers.run())
+            await informers.synced()
+            await self.worker.ask(self.cluster.engine.warm)
+            self.is_complete = True
+            on_complete()
+
+    def report(self, line: str) -> None:
+        """Say *line*, unless it was said just now."""
+        now = monotonic()
+        self._said = {known: at for known, at in self._said.items() if now - at < SAME_AGAIN}
+        if line not in self._said:
+            self._said[line] = now
+            self.say(line)
+
+    # --- events -----------------------------------------------------------------------------------------------------
+
+    def put(self, item: KubeObject) -> None:
+        """An object was added or changed."""
+        self._submit(self.cluster.put, item)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object was deleted."""
+        self._submit(self.cluster.delete, item)
+
+    def _submit(self, change: Callable[[KubeObject], None], item: KubeObject) -> None:
+        self.on_event()
+        self.worker.submit(self._apply, change, attrs.evolve(item, manifest=None))
+
+    def _apply(self, change: Callable[[KubeObject], None], item: KubeObject) -> None:
+        try:
+            change(item)
+        except KubeclassicError as error:
+            self.report(f"{item.kind} {item.key}: {error}")
+
+    # --- which versions ---------------------------------------------------------------------------------------------
+
+    async def _resources(self) -> Mapping[str, str]:
+        """Kind -> the newest version that the API server has; without kinds that it has not."""
+        found: dict[str, str] = {}
+        for kind in self.release.client.resources:
+            version = await self._version(kind)
+            if version is None:
+                self.report(f"{kind}: the API server has none, so there are none")
+            else:
+                found[kind] = version
+        return found
+
+    async def _version(self, kind: str) -> str | None:
+        versions = VERSIONS[kind]
+        if len(versions) == 1:
+            return versions[0]
+        for version in versions:
+            if resource(kind, version).plural in await self._offered(version):
+                return version
+        return None
+
+    async def _offered(self, group_version: str) -> frozenset[str]:
+        """The resources of a version of an API group; asks until there is an answer."""
+        while True:
+            try:
+                answer = await self.transport.send(Request("GET", f"/apis/{group_version}", headers={"accept": "application/json"}))
+            except TransportError as error:
+                self.report(str(error))
+            else:
+                if answer.status in (OK, NOT_THERE):
+                    return _names_in(answer.body) if answer.status == OK else frozenset()
+                self.report(f"GET /apis/{group_version}: {error_of(answer)}")
+            await asyncio.sleep(PAUSE)
+
+    # --- bindings ---------------------------------------------------------------------------------------------------
+
+    async def write_binding(self, wanted: BindingArgs) -> str | None:
+        """Bind a pod; the answer is the API server's error, or None."""
+        metadata = {"name": wanted.name, "namespace": wanted.namespace, **({"uid": wanted.uid} if wanted.uid else {})}
+        body = {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": {"kind": "Node", "name": wanted.node}}
+        try:
+            await Api(self.transport).bind(wanted.namespace, wanted.name, body)
+        except KubeclassicError as error:
+            return str(error)
+        return None
+
+
+def _names_in(body: bytes) -> frozenset[str]:
+    """The names in an APIResourceList."""
+    try:
+        found: Any = json.loads(body)
+    except ValueError:
+        return frozenset()
+    resources = found.get("resources") if isinstance(found, dict) else None
+    return frozenset(str(item.get("name")) for item in resources or () if isinstance(item, dict))

@@ -1,0 +1,117 @@
+"""What a server allows: how large bodies may be, how long they may take, how many requests at a time, and who may ask."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
+
+import attrs
+from starlette.requests import ClientDisconnect, Request
+
+from .reading import BAD_REQUEST, RequestError
+
+UNAUTHORIZED, TIMED_OUT, TOO_LARGE, TOO_MANY, UNAVAILABLE = 401, 408, 413, 429, 503
+MEBIBYTE = 1 << 20
+BODIES_AT_A_TIME = 4
+"""How many bodies of the greatest size may be held at a time."""
+
+
+@attrs.frozen(kw_only=True)
+class Limits:
+    """The limits of a server."""
+
+    body_bytes: int = 100 * MEBIBYTE
+    """5,000 nodes as objects of 20 kB each fit in."""
+    seconds: float = 30.0
+    """For the body of a request to arrive, and then for its answer."""
+    requests: int = 64
+    """At a time."""
+    token: bytes | None = None
+    """What callers have to show; None: nothing."""
+
+
+@attrs.define(eq=False)
+class Gate:
+    """Lets requests in, within the limits. Refusals are :class:`~.reading.RequestError`."""
+
+    limits: Limits
+    inside: int = 0
+    """Requests that have been let in and not answered yet."""
+    _held: int = 0
+    """Bytes of bodies."""
+
+    def check_token(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        """Refuse who does not show the token. The comparison takes as long for a wrong token as for a nearly right one."""
+        if self.limits.token is None:
+            return
+        given = next((value for name, value in headers if name.lower() == b"authorization"), b"")
+        scheme, _, token = given.partition(b" ")
+        if scheme.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.limits.token):
+            got = "another one" if given else "none"
+            raise RequestError("header Authorization", got, "Bearer and the server's token", UNAUTHORIZED)
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """A context for one request; refuses it where there are too many."""
+        if self.inside >= self.limits.requests:
+            raise RequestError("server", f"{self.inside + 1} requests at a time", f"{self.limits.requests} at most", TOO_MANY)
+        self.inside += 1
+        try:
+            yield
+        finally:
+            self.inside -= 1
+
+    @contextmanager
+    def holding(self) -> Iterator[Held]:
+        """A context in which the body of a request is held."""
+        held = Held(self)
+        try:
+            yield held
+        finally:
+            self._held -= held.count
+
+    def hold(self, count: int) -> None:
+        """Hold so many bytes more; refuses them where bodies take too much memory together."""
+        if self._held + count > BODIES_AT_A_TIME * self.limits.body_bytes:
+            raise RequestError("server", "too many large bodies at a time", f"at most {BODIES_AT_A_TIME}", TOO_MANY)
+        self._held += count
+
+
+@attrs.define(eq=False)
+class Held:
+    """The body of one request while it arrives."""
+
+    gate: Gate
+    count: int = 0
+    """Bytes so far."""
+
+    async def read(self, request: Request) -> bytes:
+        """The whole body; refuses one that is too large, as soon as that is known, or too slow."""
+        self._check(_announced(request))
+        seconds = self.gate.limits.seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return b"".join([chunk async for chunk in self._chunks(request)])
+        except TimeoutError:
+            raise RequestError("body", f"{self.count} bytes in {seconds:g} seconds", "all of it by then", TIMED_OUT) from None
+        except ClientDisconnect:
+            raise RequestError("body", "the end of the connection", "all of it", BAD_REQUEST) from None
+
+    async def _chunks(self, request: Request) -> AsyncIterator[bytes]:
+        async for chunk in request.stream():
+            self._check(self.count + len(chunk))
+            self.gate.hold(len(chunk))
+            self.count += len(chunk)
+            yield chunk
+
+    def _check(self, count: int) -> None:
+        if count > self.gate.limits.body_bytes:
+            raise RequestError("body", f"more than {self.gate.limits.body_bytes} bytes", "no more than that", TOO_LARGE)
+
+
+def _announced(request: Request) -> int:
+    """The length of the body as its header says; 0 if it does not."""
+    text = request.headers.get("content-length", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0

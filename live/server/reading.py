@@ -1,0 +1,222 @@
+"""Reads the bodies of requests: JSON whose field names count whatever their case, as Go reads it.
+
+The names are those of ``k8s.io/kube-scheduler/extender/v1``: ``Pod``, ``Nodes``, ``NodeNames`` and so on.
+Upstream: staging/src/k8s.io/kube-scheduler/extender/v1/types.go (up to 1.16: pkg/scheduler/api/v1/types.go).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+import attrs
+
+from ...api.objects import Pod
+from ...api.reading.decode import decode_kind
+from ...api.reading.fields import shown
+from ...exceptions import KubeclassicError, ManifestError
+
+BAD_REQUEST, UNPROCESSABLE = 400, 422
+
+
+class RequestError(KubeclassicError):
+    """A request that cannot be answered: its HTTP *status*, *where* it is wrong, what it *got* there and what it *wanted*."""
+
+    def __init__(self, where: str, got: str, wanted: str, status: int = BAD_REQUEST) -> None:
+        super().__init__(f"{where}: got {got}, wanted {wanted}")
+        self.where, self.got, self.wanted, self.status = where, got, wanted, status
+
+    def record(self) -> dict[str, str]:
+        """As plain data."""
+        return {"error": str(self), "where": self.where, "got": self.got, "wanted": self.wanted}
+
+
+@attrs.frozen
+class NodesAsked:
+    """The nodes that a request is about: by name, or as objects in JSON form with their names."""
+
+    names: Sequence[str]
+    manifests: Sequence[Mapping[str, Any]] | None = None
+
+
+@attrs.frozen
+class ExtenderArgs:
+    """A call of filter or prioritize."""
+
+    pod: Pod
+    nodes: NodesAsked
+
+
+@attrs.frozen
+class PreemptionArgs:
+    """A call of preemption: node -> the UIDs of the pods that are to leave it; a pod without one is known by ``namespace/name``."""
+
+    pod: Pod
+    victims: Mapping[str, Sequence[str]]
+    form: str
+    """The field that has them."""
+
+
+@attrs.frozen
+class BindingArgs:
+    """A call of bind."""
+
+    name: str
+    namespace: str
+    uid: str
+    node: str
+
+    @property
+    def key(self) -> str:
+        """The pod's ``namespace/name``."""
+        return f"{self.namespace}/{self.name}"
+
+
+# --- calls ----------------------------------------------------------------------------------------------------------
+
+
+def extender_args(body: bytes) -> ExtenderArgs:
+    """The call of filter or prioritize in *body*. This and the others raise :class:`RequestError`."""
+    fields = _fields(read_json(body), ("Pod", "Nodes", "NodeNames"), "body")
+    nodes, names = fields.get("Nodes"), fields.get("NodeNames")
+    if (nodes is None) == (names is None):
+        raise RequestError("body", "neither Nodes nor NodeNames" if nodes is None else "Nodes and NodeNames", "one of them")
+    return ExtenderArgs(_pod(fields), _names(names) if nodes is None else _manifests(nodes))
+
+
+def preemption_args(body: bytes) -> PreemptionArgs:
+    """The call of preemption in *body*; of both forms of victims the one that is not empty counts."""
+    forms = ("NodeNameToVictims", "NodeNameToMetaVictims")
+    fields = _fields(read_json(body), ("Pod", *forms), "body")
+    if all(fields.get(form) is None for form in forms):
+        raise RequestError("body", f"neither {' nor '.join(forms)}", "one of them")
+    form = next((form for form in forms if fields.get(form)), forms[0])
+    nodes = _object(fields.get(form) or {}, form)
+    read = _full_victims if form == forms[0] else _meta_victims
+    victims = {name: list(read(given, f"{form}[{shown(name)}]")) for name, given in nodes.items()}
+    return PreemptionArgs(_pod(fields), victims, form)
+
+
+def binding_args(body: bytes) -> BindingArgs:
+    """The call of bind in *body*."""
+    names = ("PodName", "PodNamespace", "PodUID", "Node")
+    fields = _fields(read_json(body), names, "body")
+    name, namespace, uid, node = (_text(fields.get(name) or "", name) for name in names)
+    for value, field in ((name, "PodName"), (node, "Node")):
+        if not value:
+            raise RequestError(field, "nothing", "a name")
+    return BindingArgs(name, namespace or "default", uid, node)
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+def read_json(body: bytes) -> Any:
+    """The JSON value in *body*."""
+    if not body.strip():
+        raise RequestError("body", "nothing", "a JSON object")
+    try:
+        return json.loads(body, parse_constant=_no_number)
+    except RecursionError:
+        raise RequestError("body", "JSON that is nested too deeply", "the JSON of an extender's call") from None
+    except json.JSONDecodeError as error:
+        place = f"body, line {error.lineno}, column {error.colno}"
+        raise RequestError(place, f"no JSON ({error.msg})", "a JSON object") from None
+    except ValueError as error:
+        raise RequestError("body", f"no JSON ({error})", "a JSON object in UTF-8") from None
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON")
+
+
+def _fields(value: Any, names: Sequence[str], where: str) -> dict[str, Any]:
+    """The fields of an object by their names in *names*, whatever their case is there; others are passed over, the last one counts."""
+    known = {name.lower(): name for name in names}
+    found = ((known.get(key.lower()), item) for key, item in _object(value, where).items())
+    return {name: item for name, item in found if name is not None}
+
+
+def _object(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise RequestError(where, shown(value), "an object")
+    return value
+
+
+def _list(value: Any, where: str) -> Sequence[Any]:
+    if not isinstance(value, list):
+        raise RequestError(where, shown(value), "a list")
+    return value
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise RequestError(where, shown(value), "a string")
+    return value
+
+
+def _pod(fields: Mapping[str, Any]) -> Pod:
+    manifest = fields.get("Pod")
+    if not isinstance(manifest, Mapping):
+        raise RequestError("Pod", "nothing" if manifest is None else shown(manifest), "a Pod")
+    found = read_object("Pod", manifest, "Pod")
+    assert isinstance(found, Pod)
+    return found
+
+
+def read_object(kind: str, manifest: Mapping[str, Any], where: str) -> Any:
+    """The object of *kind* in *manifest*, which needs a name."""
+    try:
+        found = decode_kind(kind, manifest, where, strict=False)
+    except ManifestError as error:
+        raise _as_refusal(str(error), where) from None
+    if found is None or not found.metadata.name:
+        raise RequestError(f"{where}.metadata.name", "nothing", f"the name of a {kind}")
+    return found
+
+
+def _as_refusal(text: str, where: str) -> RequestError:
+    """The text ``Pod: spec.containers: got 3, wanted a list`` in its parts."""
+    place, got, rest = text.removeprefix(f"{where}: ").partition(": got ")
+    got, _, wanted = rest.rpartition(", wanted ")
+    return RequestError(f"{where}.{place}", got, wanted)
+
+
+def _names(value: Any) -> NodesAsked:
+    names = _list(value, "NodeNames")
+    if not set(map(type, names)) <= {str}:
+        i = next(i for i, name in enumerate(names) if type(name) is not str)
+        raise RequestError(f"NodeNames[{i}]", shown(names[i]), "the name of a node")
+    return NodesAsked(names)
+
+
+def _manifests(value: Any) -> NodesAsked:
+    items = _fields(value, ("items",), "Nodes").get("items")
+    manifests = [_object(item, f"Nodes.items[{i}]") for i, item in enumerate(_list([] if items is None else items, "Nodes.items"))]
+    return NodesAsked([_name_in(manifest, f"Nodes.items[{i}]") for i, manifest in enumerate(manifests)], manifests)
+
+
+def _name_in(manifest: Mapping[str, Any], where: str) -> str:
+    metadata = manifest.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    if not isinstance(name, str) or not name:
+        raise RequestError(f"{where}.metadata.name", "nothing" if name is None else shown(name), "the name of a node")
+    return name
+
+
+def _full_victims(value: Any, where: str) -> Iterator[str]:
+    for i, pod in enumerate(_pods_of(value, where)):
+        found = read_object("Pod", _object(pod, f"{where}.Pods[{i}]"), f"{where}.Pods[{i}]")
+        yield found.uid
+
+
+def _meta_victims(value: Any, where: str) -> Iterator[str]:
+    for i, pod in enumerate(_pods_of(value, where)):
+        uid = _text(_fields(pod, ("UID",), f"{where}.Pods[{i}]").get("UID"), f"{where}.Pods[{i}].UID")
+        yield uid
+
+
+def _pods_of(value: Any, where: str) -> Sequence[Any]:
+    pods = _fields({} if value is None else value, ("Pods",), where).get("Pods")
+    return _list([] if pods is None else pods, f"{where}.Pods")

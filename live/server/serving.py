@@ -1,0 +1,201 @@
+"""Serves an application on a socket: uvicorn, with a limit for slow headers, TLS, and a quiet end on a signal."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import os
+import signal
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ...exceptions import KubeclassicError
+
+HEADER_SECONDS = 10.0
+"""How long the headers of a request may take to arrive at most, and a new connection to send any."""
+IDLE_SECONDS = 120
+"""After how long a connection without requests is closed: later than Go's clients close it, which is after 90 seconds."""
+GRACE_SECONDS = 30
+"""How long requests that run may take once the server is told to end."""
+BACKLOG = 512
+
+
+class ServeError(KubeclassicError):
+    """The server cannot listen as it is asked to."""
+
+
+@attrs.frozen(kw_only=True)
+class Listening:
+    """Where to listen, and how callers are known."""
+
+    address: str = "127.0.0.1"
+    port: int = 0
+    certificate: Path | None = None
+    key: Path | None = None
+    client_ca: Path | None = None
+    has_token: bool = False
+    insecure: bool = False
+    seconds: float = HEADER_SECONDS
+    """For the headers of a request."""
+
+    def check(self) -> None:
+        """Refuse what does not go together, and an address for everybody without any protection. Raises :class:`ServeError`."""
+        if (self.certificate is None) != (self.key is None):
+            raise ServeError("--tls-cert-file and --tls-private-key-file: got one, wanted both or none")
+        if self.client_ca is not None and self.certificate is None:
+            raise ServeError("--client-ca-file: got it without --tls-cert-file, wanted both")
+        if not (self.insecure or self.has_token or self.certificate or is_loopback(self.address)):
+            wanted = "--tls-cert-file, --token-file, or --insecure if everybody may ask"
+            raise ServeError(f"--bind-address: got {self.address}, which others can reach, wanted {wanted}")
+
+    def socket(self) -> socket.socket:
+        """A socket that is bound there. Raises :class:`ServeError`."""
+        family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
+        made = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            if os.name == "posix":
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind((self.address, self.port))
+        except (OSError, OverflowError) as error:
+            made.close()
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ServeError(f"{self.address}:{self.port}: cannot listen there: {reason.lower()}") from None
+        return made
+
+    def tls(self) -> dict[str, Any]:
+        """The options for uvicorn. Raises :class:`ServeError` for files that are no certificate and its key."""
+        if self.certificate is None:
+            return {}
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            context.load_cert_chain(self.certificate, self.key)
+        except (OSError, ValueError) as error:
+            raise ServeError(f"{self.certificate}, {self.key}: got no certificate with its key ({_reason(error)})") from None
+        try:
+            if self.client_ca is not None:
+                context.load_verify_locations(self.client_ca)
+        except (OSError, ValueError) as error:
+            raise ServeError(f"{self.client_ca}: got no certificates ({_reason(error)}), wanted those that sign clients'") from None
+        found: dict[str, Any] = {"ssl_certfile": str(self.certificate), "ssl_keyfile": str(self.key)}
+        if self.client_ca is not None:
+            found |= {"ssl_ca_certs": str(self.client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED}
+        return found
+
+    def url(self, port: int) -> str:
+        """The URL of the server, on *port*."""
+        host = f"[{self.address}]" if ":" in self.address else self.address
+        return f"{'http' if self.certificate is None else 'https'}://{host}:{port}"
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only programs of this machine can reach *address*."""
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
+
+
+# --- uvicorn --------------------------------------------------------------------------------------------------------
+
+
+class PatientProtocol(H11Protocol):
+    """HTTP/1.1 that ends a connection on which the headers of a request take too long."""
+
+    header_seconds = HEADER_SECONDS
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        """A connection was made: its first request has to come soon."""
+        super().connection_made(transport)
+        self._expect_headers()
+
+    def data_received(self, data: bytes) -> None:
+        """A part of a request arrived."""
+        super().data_received(data)
+        self._expect_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection has ended."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _expect_headers(self) -> None:
+        """Let the time run while headers have to come; it does not begin again with each byte of them."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(self.header_seconds, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        if not self.transport.is_closing():
+            self.transport.abort()
+
+
+class QuietServer(uvicorn.Server):
+    """A server that says when it is ready, and ends well on SIGTERM and Ctrl-C: it finishes what runs."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.on_ready = on_ready
+        self.was_interrupted = False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self.on_ready()
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """A signal asks for the end; a second one does not wait for what runs."""
+        self.was_interrupted |= sig == signal.SIGINT
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A context in which signals end the server, and nothing else."""
+        try:
+            before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        except ValueError:  # signals are for the main thread
+            yield
+            return
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def make_server(app: ASGIApp, listening: Listening, on_ready: Callable[[str], None]) -> tuple[QuietServer, socket.socket]:
+    """A server for *app* and its socket; *on_ready* is told the URL. Raises :class:`ServeError`."""
+    listening.check()
+    tls = listening.tls()
+    logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
+    found = listening.socket()
+    url = listening.url(found.getsockname()[1])
+    protocol = type("Protocol", (PatientProtocol,), {"header_seconds": min(HEADER_SECONDS, listening.seconds)})
+    config = uvicorn.Config(
+        app, http=protocol, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False, server_header=False,
+        timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=GRACE_SECONDS, backlog=BACKLOG, **tls,
+    )  # fmt: skip
+    return QuietServer(config, lambda: on_ready(url)), found

@@ -1,0 +1,290 @@
+"""The paths of the extender server: refusals, limits, the token, and what it says about itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from kubeclassic.live.server.limits import Limits
+from tests.support.serverbuild import JSON, Caller, Json, as_node, as_pod, cluster, node_json, pod_json, three_nodes
+
+ASK: Json = {"Pod": pod_json("x", cpu="2"), "NodeNames": ["a"]}
+VERBS = ["/filter", "/prioritize", "/preemption", "/bind"]
+
+
+@pytest.fixture
+def caller() -> Caller:
+    """A caller of a server with three nodes."""
+    return Caller.of(three_nodes())
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("body", "status", "where", "got", "wanted"),
+        [
+            (b"", 400, "body", "nothing", "a JSON object"),
+            (b"{", 400, "body, line 1, column 2", "no JSON (Expecting property name enclosed in double quotes)", "a JSON object"),
+            (b"[" * 100_000, 400, "body", "JSON that is nested too deeply", "the JSON of an extender's call"),
+            (b"\xff\xfe\xfa", 400, "body", None, "a JSON object in UTF-8"),
+            (b'{"Pod": NaN}', 400, "body", "no JSON (NaN is no JSON)", "a JSON object in UTF-8"),
+            (b"1" * 5000, 400, "body", None, "a JSON object in UTF-8"),
+            (b"[]", 400, "body", "an empty list", "an object"),
+            (b"{}", 400, "body", "neither Nodes nor NodeNames", "one of them"),
+        ],
+    )  # fmt: skip
+    def test_bodies_that_are_none(self, caller: Caller, body: bytes, status: int, where: str, got: str | None, wanted: str) -> None:
+        """What is no JSON object is refused, and the answer says where, what was got and what was wanted."""
+        found = caller.post("/filter", body)
+        record = found.json()
+        assert (found.status_code, record["where"], record["wanted"]) == (status, where, wanted)
+        assert got is None or record["got"] == got
+        assert record["error"] == f"{where}: got {record['got']}, wanted {wanted}"
+
+    @pytest.mark.parametrize(
+        ("change", "where"),
+        [
+            ({"Pod": None}, "Pod"), ({"Pod": 3}, "Pod"), ({"Pod": {"metadata": {}}}, "Pod.metadata.name"),
+            ({"Pod": {"metadata": {"name": 3}}}, "Pod.metadata.name"),
+            ({"Pod": {"metadata": {"name": "x"}, "spec": {"containers": 3}}}, "Pod.spec.containers"),
+            ({"NodeNames": "a"}, "NodeNames"), ({"NodeNames": ["a", None]}, "NodeNames[1]"),
+            ({"Nodes": {"items": [node_json("a")]}}, "body"), ({"NodeNames": None, "Nodes": []}, "Nodes"),
+            ({"NodeNames": None, "Nodes": {"items": [3]}}, "Nodes.items[0]"),
+            ({"NodeNames": None, "Nodes": {"items": [{"metadata": {"name": ""}}]}}, "Nodes.items[0].metadata.name"),
+            ({"NodeNames": None, "Nodes": {"items": [{**node_json("a"), "spec": 3}]}}, "Nodes.items[0].spec"),
+        ],
+    )  # fmt: skip
+    def test_wrong_shapes(self, caller: Caller, change: Json, where: str) -> None:
+        """A field of the wrong form is named."""
+        found = caller.post("/filter", {**ASK, **change})
+        assert (found.status_code, found.json()["where"]) == (400, where)
+
+    def test_a_priority_class_that_is_not_there(self) -> None:
+        """A pod that an API server would not admit is refused where the server fills in defaults."""
+        served = three_nodes()
+        served.defaults = True
+        found = Caller.of(served).post("/filter", {**ASK, "Pod": pod_json("x", priorityClassName="gone")})
+        assert found.status_code == 422
+        assert "no PriorityClass with name gone was found" in found.json()["got"]
+
+    def test_an_unknown_node(self, caller: Caller) -> None:
+        """A name that the cluster does not have is refused, with its place."""
+        found = caller.post("/filter", {**ASK, "NodeNames": ["a", "z"]})
+        assert found.status_code == 422
+        assert found.json()["error"] == 'NodeNames[1]: got "z", which the cluster does not have, wanted one of its 3 nodes'
+
+    @pytest.mark.parametrize("victims", [{"Pods": 3}, {"Pods": [3]}, {"Pods": [{}]}, 3])
+    def test_victims_of_wrong_form(self, caller: Caller, victims: Any) -> None:
+        """Victims have to be pods with UIDs."""
+        found = caller.post("/preemption", {"Pod": pod_json("x"), "NodeNameToMetaVictims": {"b": victims}})
+        assert found.status_code == 400
+        assert found.json()["where"].startswith('NodeNameToMetaVictims["b"]')
+
+    @pytest.mark.parametrize(
+        ("method", "path", "status"), [("GET", "/", 404), ("GET", "/filter", 405), ("POST", "/explain", 405), ("POST", "/x", 404)]
+    )
+    def test_other_paths_and_methods(self, caller: Caller, method: str, path: str, status: int) -> None:
+        """What is not there is told in JSON as well."""
+        found = caller.call(method, path)
+        assert (found.status_code, set(found.json())) == (status, {"error"})
+
+    def test_a_defect_is_no_traceback(self, caller: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """Where the server itself is at fault it answers 500, says one line, and goes on."""
+
+        def fail(*_: object) -> None:
+            raise ZeroDivisionError("oh")
+
+        with monkeypatch.context() as patched:
+            patched.setattr("kubeclassic.live.server.extender.filter_nodes", fail)
+            found = caller.post("/filter", ASK)
+        assert (found.status_code, "Traceback" in found.text) == (500, False)
+        assert capsys.readouterr().err == "kubeclassic: a defect, at /filter: ZeroDivisionError: oh\n"
+        assert caller.post("/filter", ASK).status_code == 200
+
+
+class TestLimits:
+    def test_a_large_body(self) -> None:
+        """A body of more than the allowed size is refused, whether its header says so or not."""
+        caller = Caller.of(three_nodes(), limits=Limits(body_bytes=1000))
+        found = caller.post("/filter", b" " * 1001)
+        assert (found.status_code, found.headers["connection"]) == (413, "close")
+        assert found.json()["error"] == "body: got more than 1000 bytes, wanted no more than that"
+
+        async def parts() -> AsyncIterator[bytes]:
+            for _ in range(4):
+                yield b" " * 400
+
+        assert caller.call("POST", "/filter", content=parts(), headers=JSON).status_code == 413
+        assert caller.post("/filter", ASK).status_code == 200
+
+    def test_a_slow_body(self) -> None:
+        """A body that does not arrive in time is refused."""
+        caller = Caller.of(three_nodes(), limits=Limits(seconds=0.05))
+
+        async def drops() -> AsyncIterator[bytes]:
+            while True:
+                yield b" "
+                await asyncio.sleep(0.01)
+
+        found = caller.call("POST", "/filter", content=drops(), headers=JSON)
+        assert found.status_code == 408
+        assert found.json()["where"] == "body"
+
+    def test_many_requests_at_a_time(self) -> None:
+        """Beyond the allowed number requests are refused at once, and the others are answered."""
+        caller, gate = Caller.of(three_nodes(), limits=Limits(requests=2)), threading.Event()
+        caller.app.worker.submit(gate.wait, 10)
+
+        async def many() -> list[int]:
+            transport = httpx.ASGITransport(app=caller.app)  # type: ignore[arg-type]  # httpx has types of its own
+            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                calls = [asyncio.create_task(client.post("/filter", json=ASK)) for _ in range(5)]
+                await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+                gate.set()
+                return [answer.status_code for answer in await asyncio.gather(*calls)]
+
+        assert sorted(asyncio.run(many())) == [200, 200, 429, 429, 429]
+
+    def test_an_answer_that_takes_too_long(self) -> None:
+        """Who waits too long for an answer is told so; what did not begin does not run."""
+        caller, gate = Caller.of(three_nodes(), limits=Limits(seconds=0.05)), threading.Event()
+        caller.app.worker.submit(gate.wait, 10)
+        found = caller.post("/filter", ASK)
+        gate.set()
+        assert (found.status_code, found.headers["retry-after"]) == (429, "1")
+
+    def test_many_large_bodies_at_a_time(self) -> None:
+        """Bodies together may take four times the size of one."""
+        caller, gate = Caller.of(three_nodes(), limits=Limits(body_bytes=2000)), threading.Event()
+        caller.app.worker.submit(gate.wait, 10)
+        body = json.dumps(ASK).encode().ljust(1900)
+
+        async def many() -> list[int]:
+            transport = httpx.ASGITransport(app=caller.app)  # type: ignore[arg-type]  # httpx has types of its own
+            async with httpx.AsyncClient(transport=transport, base_url="http://test", headers=JSON) as client:
+                calls = [asyncio.create_task(client.post("/filter", content=body)) for _ in range(6)]
+                await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+                gate.set()
+                return [answer.status_code for answer in await asyncio.gather(*calls)]
+
+        assert sorted(asyncio.run(many())) == [200, 200, 200, 200, 429, 429]
+        assert caller.post("/filter", body).status_code == 200
+
+
+class TestToken:
+    @pytest.mark.parametrize(
+        ("header", "status"),
+        [(None, 401), ("Bearer secre", 401), ("Bearer secret2", 401), ("Basic secret", 401), ("secret", 401), ("bearer secret", 200)],
+    )
+    @pytest.mark.parametrize("path", ["/metrics", "/configz"])
+    def test_who_may_ask(self, path: str, header: str | None, status: int) -> None:
+        """With a token only who shows it gets answers."""
+        caller = Caller.of(three_nodes(), limits=Limits(token=b"secret"))
+        found = caller.get(path, headers={} if header is None else {"authorization": header})
+        assert found.status_code == status
+        assert found.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
+
+    def test_probes_need_none(self) -> None:
+        """A kubelet's probes have no token."""
+        caller = Caller.of(three_nodes(), limits=Limits(token=b"secret"))
+        assert [caller.get(path).status_code for path in ("/healthz", "/livez", "/readyz")] == [200] * 3
+
+    def test_before_the_body(self) -> None:
+        """Without the token a body is not read."""
+        caller = Caller.of(three_nodes(), limits=Limits(token=b"secret"))
+        assert [caller.post(verb, b"{").status_code for verb in VERBS] == [401] * 4
+
+
+class TestItself:
+    def test_probes(self, caller: Caller) -> None:
+        """A running server is alive and ready."""
+        assert [caller.get(path).text for path in ("/healthz", "/livez", "/readyz")] == ["ok"] * 3
+
+    def test_not_ready(self) -> None:
+        """Until the cluster is complete the server is alive, not ready, and decides nothing."""
+        caller = Caller.of(three_nodes(), is_ready=lambda: False)
+        assert [caller.get(path).status_code for path in ("/livez", "/readyz")] == [200, 503]
+        assert [caller.post(verb, ASK).status_code for verb in VERBS] == [503] * 4
+
+    def test_metrics(self, caller: Caller) -> None:
+        """Requests are counted by path and status, in Prometheus' format."""
+        caller.post("/filter", ASK)
+        caller.post("/filter", b"{")
+        caller.get("/made-up")
+        text = caller.get("/metrics").text
+        for line in ('requests_total{code="200",path="/filter"} 1.0', 'requests_total{code="400",path="/filter"} 1.0'):
+            assert f"kubeclassic_extender_{line}" in text
+        assert 'path="other"' in text
+        assert "made-up" not in text
+        assert "kubeclassic_extender_nodes 3.0" in text
+
+    def test_configz(self, caller: Caller) -> None:
+        """The configuration tells the release, the rules, the limits and the cluster."""
+        found = caller.get("/configz").json()
+        assert found["limits"] == {"bodyBytes": 104857600, "seconds": 30.0, "requests": 64}
+        assert found["cluster"] == {"nodes": 3, "pods": 3, "waiting": 1}
+
+
+class TestExplain:
+    @pytest.mark.parametrize("release", ["1.16", "1.27"])
+    def test_as_json(self, release: str) -> None:
+        """The explanation is the one of `kubeclassic explain -o json`."""
+        found = Caller.of(three_nodes(release=release)).get("/explain?pod=default/w").json()
+        assert (found["pod"], found["host"]) == ("default/w", "a")
+        assert found["nodes"][1]["shortages"][0]["missing"] == 1000
+
+    @pytest.mark.parametrize("release", ["1.16", "1.27"])
+    def test_as_a_page(self, release: str) -> None:
+        """The page needs no other file and no script, and has every node."""
+        found = Caller.of(three_nodes(release=release)).get("/explain?pod=w", headers={"accept": "text/html,application/json;q=0.9"})
+        assert found.headers["content-type"] == "text/html; charset=utf-8"
+        assert "<title>default/w: a</title>" in found.text
+        assert not re.search(r"<script|https?://|\bsrc=|\bhref=", found.text)
+        assert all(f"<td>{name}</td>" in found.text for name in "abc")
+        assert "Insufficient cpu" in found.text
+
+    def test_names_are_escaped(self) -> None:
+        """A name from the cluster is never markup."""
+        served = cluster(as_node(node_json("<b>n</b>")), as_pod(pod_json("<i>p</i>")))
+        found = Caller.of(served).get("/explain", params={"pod": "default/<i>p</i>", "format": "html"})
+        assert found.status_code == 200
+        assert "<b>" not in found.text
+        assert "<i>" not in found.text
+
+    @pytest.mark.parametrize(
+        ("query", "accept", "kind"),
+        [
+            ("", "*/*", "json"),
+            ("", "text/html", "html"),
+            ("&format=json", "text/html", "json"),
+            ("&format=html", "application/json", "html"),
+        ],
+    )
+    def test_which_form(self, caller: Caller, query: str, accept: str, kind: str) -> None:
+        """The query decides before the Accept header; without both it is JSON."""
+        found = caller.get(f"/explain?pod=w{query}", headers={"accept": accept})
+        assert kind in found.headers["content-type"]
+
+    @pytest.mark.parametrize(
+        ("query", "status", "where"),
+        [
+            ("", 400, "query pod"),
+            ("?pod=gone", 404, "query pod"),
+            ("?pod=default/low", 404, "query pod"),
+            ("?pod=w&format=xml", 400, "query format"),
+        ],
+    )
+    def test_what_cannot_be_explained(self, caller: Caller, query: str, status: int, where: str) -> None:
+        """A pod that is not there or has a node, and an unknown form, are refused."""
+        found = caller.get(f"/explain{query}")
+        assert (found.status_code, found.json()["where"]) == (status, where)
+
+    def test_the_cluster_stays(self, caller: Caller) -> None:
+        """An explanation moves nothing: the next one is the same."""
+        assert caller.get("/explain?pod=w").json() == caller.get("/explain?pod=w").json()

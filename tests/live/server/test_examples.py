@@ -1,0 +1,52 @@
+"""The examples of `kubeclassic serve`, in README and in its help, do what they say."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import click
+import httpx
+import pytest
+
+from kubeclassic.cli import cli
+from tests.conftest import ROOT
+from tests.live.server.test_serving import serving_program
+
+PORT = "8888"
+
+
+def lines_of(text: str) -> list[str]:
+    """The examples in *text*: those that begin with `kubeclassic serve` or `curl`."""
+    return [line.strip() for line in text.splitlines() if re.match(r" *(kubeclassic serve examples|curl )", line)]
+
+
+def asked(url: str, line: str) -> httpx.Response:
+    """What the server at *url* answers to a `curl` line."""
+    words = shlex.split(line)[1:]
+    address = words[-1]
+    assert address.startswith(f"http://127.0.0.1:{PORT}/")
+    address = address.replace(f"http://127.0.0.1:{PORT}", url)
+    if words[0] != "--json":
+        assert len(words) == 1
+        return httpx.get(address)
+    assert len(words) == 3
+    return httpx.post(address, content=words[1], headers={"content-type": "application/json"})
+
+
+@pytest.mark.parametrize("place", ["README", "help"])
+def test_the_examples_run(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server starts as it stands there, on another port, and each call is answered."""
+    monkeypatch.chdir(ROOT)
+    command = cli.commands["serve"]
+    assert isinstance(command, click.Command)
+    text = (ROOT / "README.md").read_text(encoding="utf-8") if place == "README" else command.help or ""
+    serve, *calls = lines_of(text)
+    assert len(calls) == 2
+    program, name, *arguments = shlex.split(serve)
+    assert (program, name, arguments[-2:]) == ("kubeclassic", "serve", ["--port", PORT])
+    with serving_program(*arguments[:-2]) as server:
+        answers = [asked(server.url, call) for call in calls]
+        assert [answer.status_code for answer in answers] == [200, 200]
+        assert "gpu-b1" in answers[0].text
+        assert "shop/orders-1" in answers[1].text

@@ -1,0 +1,165 @@
+"""A server whose cluster follows an API server: what it decides there, and bindings that it writes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import httpx
+import pytest
+
+from kubeclassic.core.engine import Engine
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.server.app import ExtenderApp
+from kubeclassic.live.server.extender import ExtenderService
+from kubeclassic.live.server.following import Following
+from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.simulation.engines import engine_for
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport, refused
+from tests.support.serverbuild import Json, node_json, pod_json
+
+EVERYTHING = [{"operator": "Exists"}]
+"""A new node has a taint until it is ready."""
+SERVERS = [(NEW_SERVER, "1.27"), (NEW_SERVER, "1.16"), (NEW_SERVER, "1.12"), (OLD_SERVER, "1.15"), (OLD_SERVER, "1.16")]
+
+
+@attrs.define
+class There:
+    """A server, the API server that it follows, and what it said."""
+
+    transport: StoreTransport
+    app: ExtenderApp
+    client: httpx.AsyncClient
+    said: list[str]
+
+    async def send(self, method: str, path: str, body: Json | None = None) -> Any:
+        """What the API server answers to its user."""
+        answer = await self.transport.send(Request(method, path, "", json.dumps(body or {}).encode(), {"content-type": "application/json"}))
+        assert 200 <= answer.status < 300, answer.body
+        return json.loads(answer.body)
+
+    async def create(self, *manifests: Json) -> None:
+        """Create nodes and pods."""
+        for manifest in manifests:
+            path = "/api/v1/namespaces/default/pods" if "containers" in manifest["spec"] else "/api/v1/nodes"
+            kind = "Pod" if path.endswith("pods") else "Node"
+            await self.send("POST", path, {"apiVersion": "v1", "kind": kind, **manifest})
+
+    async def ask(self, verb: str, body: Json) -> Any:
+        """What the server answers."""
+        found = await self.client.post(f"/{verb}", json=body)
+        assert found.status_code == 200, found.text
+        return found.json()
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Wait until something is so in the server."""
+        async with asyncio.timeout(20):
+            while not is_so():
+                await asyncio.sleep(0.005)
+
+    def engine(self) -> Engine:
+        """The server's engine."""
+        return self.app.service.cluster.engine
+
+
+@asynccontextmanager
+async def following(flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT) -> AsyncIterator[There]:
+    """A server of *release* beside an API server of version *flavour*."""
+    transport, cluster, said = StoreTransport(Store(flavour), faults, records=True), ServedCluster(lambda: engine_for(release, {})), []
+    app = ExtenderApp(service=ExtenderService(cluster))
+    followed = Following(
+        transport=transport, release=cluster.engine.algorithm.release, cluster=cluster, worker=app.worker, say=said.append,
+    )  # fmt: skip
+    app.write_binding, app.is_ready = followed.write_binding, lambda: followed.is_complete
+    task = asyncio.create_task(followed.run())
+    asgi = httpx.ASGITransport(app=app)  # type: ignore[arg-type]  # httpx has types of its own
+    async with httpx.AsyncClient(transport=asgi, base_url="http://test") as client:
+        try:
+            yield There(transport, app, client, said)
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+            app.worker.close()
+
+
+@pytest.mark.parametrize(("flavour", "release"), SERVERS, ids=lambda value: getattr(value, "version", value))
+def test_it_follows(flavour: Flavour, release: str) -> None:
+    """Nodes and pods that come, change and go count, also where the API server is of another time than the release."""
+
+    async def work() -> None:
+        async with following(flavour, release) as there:
+            await there.until(there.app.is_ready)
+            await there.create(node_json("a"), node_json("b"), pod_json("p", cpu="3", on="a"))
+            await there.until(lambda: there.engine().cache.node_count == 2 and len(there.app.service.cluster.pods) == 1)
+            ask = {"Pod": pod_json("x", cpu="2", tolerations=EVERYTHING), "NodeNames": ["a", "b"]}
+            assert (await there.ask("filter", ask))["NodeNames"] == ["b"]
+            await there.send("DELETE", "/api/v1/namespaces/default/pods/p", {"gracePeriodSeconds": 0})
+            await there.until(lambda: not there.app.service.cluster.pods)
+            assert (await there.ask("filter", ask))["NodeNames"] == ["a", "b"]
+            assert there.said == [] or all("has none" in line for line in there.said)
+
+    asyncio.run(work())
+
+
+def test_bindings_are_written() -> None:
+    """A bind call becomes a binding at the API server, and counts at once; a second one is the API server's refusal."""
+
+    async def work() -> None:
+        async with following(NEW_SERVER, "1.16") as there:
+            await there.create(node_json("a"), {**pod_json("p", cpu="3"), "metadata": {"name": "p", "namespace": "default"}})
+            await there.until(lambda: there.app.is_ready() and len(there.app.service.cluster.pods) == 1)
+            uid = there.app.service.cluster.pods[0].uid
+            wanted = {"PodName": "p", "PodNamespace": "default", "PodUID": uid, "Node": "a"}
+            ask = {"Pod": pod_json("x", cpu="2", tolerations=EVERYTHING), "NodeNames": ["a"]}
+            assert (await there.ask("filter", ask))["NodeNames"] == ["a"]
+            assert await there.ask("bind", wanted) == {"Error": ""}
+            assert (await there.send("GET", "/api/v1/namespaces/default/pods/p"))["spec"]["nodeName"] == "a"
+            assert (await there.ask("filter", ask))["NodeNames"] == []
+            again = (await there.ask("bind", wanted))["Error"]
+            assert again == 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "a"'
+
+    asyncio.run(work())
+
+
+def test_before_it_is_complete() -> None:
+    """While a kind cannot be listed the server answers 503, says why once, and goes on trying."""
+
+    def faults(request: Request) -> Any:
+        return refused(500, "InternalError") if request.path == "/api/v1/nodes" else NO_FAULT
+
+    async def work() -> None:
+        async with following(NEW_SERVER, "1.16", faults) as there:
+            await there.until(lambda: bool(there.said))
+            found = await there.client.post("/filter", json={"Pod": pod_json("x"), "NodeNames": []})
+            assert found.status_code == 503
+            assert (await there.client.get("/readyz")).status_code == 503
+            there.transport.faults = lambda request: NO_FAULT
+            await there.until(there.app.is_ready)
+            assert (await there.client.get("/readyz")).text == "ok"
+            assert len(there.said) == len(set(there.said))
+
+    asyncio.run(work())
+
+
+def test_as_a_program(tmp_path: Path) -> None:
+    """`kubeclassic serve --kubeconfig` says that it listens once it knows the cluster."""
+    from tests.live.server.test_serving import serving_program
+    from tests.support.served import kubeconfig, serving_store
+
+    store = Store(NEW_SERVER)
+    send = StoreTransport(store).send
+    body = json.dumps({"apiVersion": "v1", "kind": "Node", **node_json("a")}).encode()
+    asyncio.run(send(Request("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"})))
+    with serving_store(store) as address:
+        path = kubeconfig(tmp_path, {"server": address})
+        with serving_program("--kubeconfig", str(path), "--context", "there", "--release", "1.14") as server:
+            answer = httpx.post(f"{server.url}/filter", json={"Pod": pod_json("x", tolerations=EVERYTHING), "NodeNames": ["a"]})
+            assert answer.json()["NodeNames"] == ["a"]
+            assert server.stop()[0] == 0

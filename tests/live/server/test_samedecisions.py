@@ -1,0 +1,64 @@
+"""The extender's answers are those of the engine asked directly, pod after pod of the conformance cases."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import attrs
+import pytest
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.exceptions import PolicyError
+from kubeclassic.live.server.extender import ExtenderService
+from kubeclassic.live.server.judging import looking
+from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.simulation.conform import Family, find_families, needs, read_cases, read_items
+from tests.conftest import ROOT
+from tests.support.serverbuild import Json, mismatches, node_names, of_case
+
+FAMILIES = [family for family in find_families([Path(ROOT / "tests/conformance")]) if family.name != "queue"]
+CASES, PODS = 1, 12
+"""Of each family."""
+
+
+def asked_pods(case: Json) -> dict[str, Json]:
+    """Key -> the JSON of each pod that waits in a case."""
+    return {f"{pod['metadata'].get('namespace') or 'default'}/{pod['metadata']['name']}": pod for pod in case.get("pending", ())}
+
+
+def nominated(served: ServedCluster, pod: Pod) -> str:
+    """The node that *pod* waits for, of which its status tells."""
+    nominations = served.engine.nominations
+    return next((name for name in nominations if pod.key in [other.key for other in nominations.on(name)]), "")
+
+
+def compared(case: Json) -> tuple[int, list[str]]:
+    """How many pods of a case were compared, and where the answers differ."""
+    served = of_case(case)
+    service, run, names, forms = ExtenderService(served), served.run, node_names(case), asked_pods(case)
+    pods = [item for _, item in read_items(case) if isinstance(item, Pod)]
+    for key, name in (case.get("nominated") or {}).items():
+        run.nominate(next(pod for pod in pods if pod.key == key), name)
+    found: list[str] = []
+    for pod in pods[:PODS]:
+        current = attrs.evolve(pod, status=attrs.evolve(pod.status, nominated_node_name=nominated(served, pod)))
+        with looking(served.engine, current):
+            decision = served.engine.schedule(current)
+        status = {**forms[pod.key].get("status", {}), "nominatedNodeName": current.status.nominated_node_name}
+        found += [f"{pod.key}: {line}" for line in mismatches(service, {**forms[pod.key], "status": status}, names, decision)]
+        run.cycle(pod)
+    return len(pods[:PODS]), found
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.release}-{family.name}")
+def test_filter_prioritize_and_preemption(family: Family) -> None:
+    """Fits, reasons, scores, victims and errors are the engine's, and asking changes no later decision."""
+    usable = (case for case in read_cases(family.cases) if "script" not in case and "events" not in needs(case, None))
+    for case in islice(usable, CASES):
+        try:
+            count, found = compared(case)
+        except PolicyError:
+            continue  # the case is about a Policy that is refused
+        assert count
+        assert found == []

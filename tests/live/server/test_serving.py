@@ -1,0 +1,253 @@
+"""`kubeclassic serve` as a program: over real sockets, with slow and large requests, TLS, signals and bad options."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import attrs
+import httpx
+import pytest
+import trustme
+
+from kubeclassic.cli import run
+from tests.conftest import ROOT
+from tests.support.program import command
+from tests.support.serverbuild import node_json, pod_json
+
+READY = "listening on "
+ASK = {"Pod": pod_json("x", cpu="2"), "NodeNames": ["a"]}
+
+
+@attrs.frozen
+class Running:
+    """A server that runs as a program."""
+
+    process: subprocess.Popen[str]
+    url: str
+
+    @property
+    def port(self) -> int:
+        """Its port."""
+        return int(self.url.rpartition(":")[2])
+
+    def connect(self) -> socket.socket:
+        """A connection to it."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def stops_listening(self) -> bool:
+        """Whether it takes no new connections within some seconds."""
+        for _ in range(500):
+            try:
+                self.connect().close()
+            except OSError:
+                return True
+            time.sleep(0.01)
+        return False
+
+    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """Send a signal; the exit status, and what is left of standard error."""
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=60)
+        return self.process.returncode, said
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[Running]:
+    """A server of a cluster with the node a, and the pod w that waits."""
+    items = [{**node_json("a"), "kind": "Node"}, {**pod_json("w"), "kind": "Pod"}]
+    (folder / "cluster.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
+    with serving_program(str(folder / "cluster.json"), *options) as server:
+        yield server
+
+
+@contextmanager
+def serving_program(*arguments: str) -> Iterator[Running]:
+    """A server with these *arguments*, on a free port."""
+    words = command("serve", *arguments, "--port", "0")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            said = []
+            while not (said and said[-1].startswith(READY)):
+                said.append(process.stderr.readline())
+                assert said[-1], said
+            yield Running(process, said[-1].removeprefix(READY).strip())
+        finally:
+            process.kill()
+
+
+def read_all(connection: socket.socket) -> bytes:
+    """Everything until the other side ends the connection."""
+    found = b""
+    while part := connection.recv(1 << 16):
+        found += part
+    return found
+
+
+def sent_until_cut_off(connection: socket.socket, part: bytes, most: int) -> int:
+    """How often *part* was sent, *most* at most, until the other side ended the connection."""
+    for count in range(most):
+        try:
+            connection.sendall(part)
+        except OSError:
+            return count
+    return most
+
+
+class TestAsAProgram:
+    def test_an_answer_and_the_end(self, tmp_path: Path) -> None:
+        """It says where it listens, answers, and ends with status 0 on SIGTERM, without another word."""
+        with serving(tmp_path) as server:
+            assert server.url.startswith("http://127.0.0.1:")
+            with httpx.Client(base_url=server.url) as client:
+                assert client.post("/filter", json=ASK).json()["NodeNames"] == ["a"]
+                assert client.get("/explain?pod=w").json()["host"] == "a"
+            assert server.stop() == (0, "")
+
+    def test_interrupted(self, tmp_path: Path) -> None:
+        """Ctrl-C ends it with status 130."""
+        with serving(tmp_path) as server:
+            assert server.stop(signal.SIGINT)[0] == 130
+
+    def test_what_runs_is_finished(self, tmp_path: Path) -> None:
+        """A request whose body is on its way when SIGTERM comes is answered."""
+        body = json.dumps(ASK).encode()
+        with serving(tmp_path) as server, server.connect() as connection:
+            head = f"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            connection.sendall(head.encode() + body[:10])
+            with httpx.Client(base_url=server.url) as client:
+                while "requests_in_flight 1.0" not in client.get("/metrics").text:
+                    time.sleep(0.01)
+            server.process.send_signal(signal.SIGTERM)
+            assert server.stops_listening()
+            connection.sendall(body[10:])
+            assert b'"NodeNames":["a"]' in read_all(connection)
+            assert server.process.wait(timeout=60) == 0
+
+    def test_a_huge_body_is_cut_off(self, tmp_path: Path) -> None:
+        """A body of a gigabyte, streamed, is refused after its first megabyte, and the connection ends; others are answered."""
+        part = b"10000\r\n" + b" " * 65536 + b"\r\n"
+        with serving(tmp_path, "--max-body-mb", "1") as server, server.connect() as connection:
+            connection.sendall(b"POST /filter HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            assert sent_until_cut_off(connection, part, 1 << 14) < 1 << 10
+            assert httpx.post(f"{server.url}/filter", json=ASK).status_code == 200
+
+    def test_the_refusal_of_a_huge_body_can_be_read(self, tmp_path: Path) -> None:
+        """Who announces too large a body reads 413, before sending any of it."""
+        with serving(tmp_path, "--max-body-mb", "1") as server, server.connect() as connection:
+            connection.sendall(b"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 1073741824\r\n\r\n")
+            found = read_all(connection)
+            assert found.startswith(b"HTTP/1.1 413 ")
+            assert b"got more than 1048576 bytes" in found
+
+    def test_slow_headers_and_bodies_are_cut_off(self, tmp_path: Path) -> None:
+        """Who sends headers or a body drop by drop is cut off; others are answered all the time."""
+        with (
+            serving(tmp_path, "--timeout", "1") as server,
+            server.connect() as slow,
+            server.connect() as slower,
+            server.connect() as silent,
+        ):
+            slow.sendall(b"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+            slower.sendall(b"POST /filter HT")
+            assert httpx.post(f"{server.url}/filter", json=ASK).status_code == 200
+            assert read_all(slow).startswith(b"HTTP/1.1 408 ")
+            assert read_all(slower) == b""
+            assert read_all(silent) == b""
+
+    def test_no_http(self, tmp_path: Path) -> None:
+        """What is no HTTP is refused, and nothing is said about it."""
+        with serving(tmp_path) as server:
+            with server.connect() as connection:
+                connection.sendall(b"\x16\x03\x01 hello\r\n\r\n")
+                assert read_all(connection).startswith(b"HTTP/1.1 400 ")
+            assert server.stop() == (0, "")
+
+    def test_tls_client_certificates_and_token(self, tmp_path: Path) -> None:
+        """With TLS, a client CA and a token only who has both a certificate and the token gets an answer."""
+        ca = trustme.CA()
+        ca.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
+        ca.issue_cert("client").private_key_and_cert_chain_pem.write_to_path(tmp_path / "client.pem")
+        ca.cert_pem.write_to_path(tmp_path / "ca.pem")
+        (tmp_path / "token").write_text("secret\n")
+        files = [
+            "--tls-cert-file",
+            "server.pem",
+            "--tls-private-key-file",
+            "server.pem",
+            "--client-ca-file",
+            "ca.pem",
+            "--token-file",
+            "token",
+        ]
+        options = [str(tmp_path / word) if not word.startswith("--") else word for word in files]
+        context = ssl.create_default_context(cafile=str(tmp_path / "ca.pem"))
+        known = ssl.create_default_context(cafile=str(tmp_path / "ca.pem"))
+        known.load_cert_chain(tmp_path / "client.pem")
+        with serving(tmp_path, *options) as server:
+            assert server.url.startswith("https://")
+            with httpx.Client(base_url=server.url, verify=context) as client, pytest.raises(httpx.TransportError):
+                client.get("/healthz")
+            with httpx.Client(base_url=server.url, verify=known) as client:
+                assert client.post("/filter", json=ASK).status_code == 401
+                assert client.post("/filter", json=ASK, headers={"authorization": "Bearer secret"}).status_code == 200
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ([], "got neither PATHS nor --kubeconfig, wanted one of them"),
+            (["examples/cluster", "--kubeconfig", "x"], "--kubeconfig: got it with examples/cluster, wanted one of them"),
+            (["examples/cluster", "--context", "x"], "--context: got it without --kubeconfig, wanted both"),
+            (
+                ["examples/cluster", "--bind-address", "0.0.0.0"],
+                "--bind-address: got 0.0.0.0, which others can reach, wanted --tls-cert-file, --token-file, or --insecure if everybody",
+            ),
+            (["examples/cluster", "--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file: got one, wanted both or none"),
+            (["examples/cluster", "--client-ca-file", "x"], "--client-ca-file: got it without --tls-cert-file, wanted both"),
+            (["examples/cluster", "--token-file", "/dev/null"], "/dev/null: got nothing, wanted a token"),
+            (["examples/cluster", "--token-file", "gone"], "gone: no such file or directory"),
+            (
+                ["examples/cluster", "--tls-cert-file", "setup.cfg", "--tls-private-key-file", "setup.cfg"],
+                "setup.cfg, setup.cfg: got no certificate with its key ([SSL] PEM lib (_ssl.c:",
+            ),
+        ],
+    )  # fmt: skip
+    def test_what_does_not_go(
+        self, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Options that do not go together end it with status 2 and one line."""
+        monkeypatch.chdir(ROOT)
+        assert run(["serve", *options]) == 2
+        line = capsys.readouterr().err
+        assert line.startswith(f"kubeclassic: {said}")
+        assert line.count("\n") == 1
+
+    def test_a_port_in_use(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """A port that another program has is told of."""
+        monkeypatch.chdir(ROOT)
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            assert run(["serve", "examples/cluster", "--port", str(port)]) == 2
+        assert capsys.readouterr().err == f"kubeclassic: 127.0.0.1:{port}: cannot listen there: address already in use\n"
+
+    def test_a_library_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """Without the extra's libraries one line says what to install."""
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setitem(sys.modules, "uvicorn", None)
+        for name in [
+            name for name in sys.modules if name.startswith(("kubeclassic.live.server.serving", "kubeclassic.cli.running.serving"))
+        ]:
+            monkeypatch.delitem(sys.modules, name)
+        assert run(["serve", "examples/cluster"]) == 2
+        assert capsys.readouterr().err == "kubeclassic: serve needs uvicorn: pip install 'kubeclassic[serve]'\n"

@@ -1,0 +1,261 @@
+"""The verbs of the extender server: what it answers to a scheduler."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.live.server.answers import to_json
+from tests.support.build import obj
+from tests.support.serverbuild import Caller, Json, as_node, as_pod, cluster, node_json, pod_json, three_nodes
+
+RELEASES = ["1.12", "1.16", "1.27"]
+ALL = ["a", "b", "c"]
+each_release = pytest.mark.parametrize("release", RELEASES)
+
+
+@pytest.fixture
+def caller() -> Caller:
+    """A caller of a server with three nodes: a is empty, b has room for 1 core, c is full."""
+    return Caller.of(three_nodes())
+
+
+class TestFilter:
+    @each_release
+    def test_by_name(self, release: str) -> None:
+        """The names of the nodes that fit come back, and why the others do not; every field of Go's type is there."""
+        found = Caller.of(three_nodes(release=release)).asked("/filter", {"Pod": pod_json("x", cpu="2"), "Nodes": None, "NodeNames": ALL})
+        failed = {"b": "Insufficient cpu", "c": "Insufficient cpu"}
+        assert found == {"Nodes": None, "NodeNames": ["a"], "FailedNodes": failed, "FailedAndUnresolvableNodes": {}, "Error": ""}
+
+    @each_release
+    def test_where_no_removal_helps(self, release: str) -> None:
+        """A node that the pod does not select is in both maps: old schedulers read the first alone."""
+        pod = pod_json("x", cpu="2", nodeSelector={"disk": "ssd"})
+        found = Caller.of(three_nodes(release=release)).asked("/filter", {"Pod": pod, "NodeNames": ["a"]})
+        assert found["FailedNodes"] == found["FailedAndUnresolvableNodes"]
+        assert list(found["FailedNodes"]) == ["a"]
+
+    def test_given_nodes_come_back_as_they_were(self, caller: Caller) -> None:
+        """In the form of objects the nodes that fit come back with all that they had."""
+        nodes = [{**node_json(name), "extra": {"kept": name}} for name in ALL]
+        found = caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "Nodes": {"metadata": {}, "items": nodes}, "NodeNames": None})
+        assert found["Nodes"] == {"metadata": {}, "items": [nodes[0]]}
+        assert found["NodeNames"] is None
+
+    def test_given_nodes_count_as_they_are(self, caller: Caller) -> None:
+        """A given node's labels, taints and room count instead of the server's own, for this question alone."""
+        pod = pod_json("x", cpu="2", nodeSelector={"disk": "ssd"})
+        nodes = [node_json("a", labels={"disk": "ssd"}), node_json("b", cpu="9", labels={"disk": "ssd"}), node_json("c")]
+        found = caller.asked("/filter", {"Pod": pod, "Nodes": {"items": nodes}})
+        assert [node["metadata"]["name"] for node in found["Nodes"]["items"]] == ["a", "b"]
+        assert caller.asked("/filter", {"Pod": pod, "NodeNames": ALL})["NodeNames"] == []
+        assert caller.asked("/filter", {"Pod": pod, "Nodes": {"items": [node_json("a")]}})["Nodes"]["items"] == []
+
+    def test_a_given_node_that_the_cluster_lacks(self, caller: Caller) -> None:
+        """A node that only the request has is empty, and unknown again afterwards."""
+        found = caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "Nodes": {"items": [node_json("new")]}})
+        assert [node["metadata"]["name"] for node in found["Nodes"]["items"]] == ["new"]
+        assert caller.post("/filter", {"Pod": pod_json("x"), "NodeNames": ["new"]}).status_code == 422
+
+    def test_given_nodes_follow_the_cluster(self, caller: Caller) -> None:
+        """Pods that come and nodes that change meanwhile count for later questions with given nodes."""
+        served, nodes = caller.app.service.cluster, {"items": [node_json("a", labels={"x": "y"}), node_json("b")]}
+        ask: Json = {"Pod": pod_json("x", cpu="2"), "Nodes": nodes}
+        assert len(caller.asked("/filter", ask)["Nodes"]["items"]) == 1
+        served.put(as_pod(pod_json("more", cpu="3", on="a")))
+        served.delete(as_pod(pod_json("low", on="b")))
+        found = caller.asked("/filter", ask)
+        assert [node["metadata"]["name"] for node in found["Nodes"]["items"]] == ["b"]
+
+    @pytest.mark.parametrize("change", [str.lower, str.upper, lambda key: key[:1].lower() + key[1:]])
+    def test_field_names_in_any_case(self, caller: Caller, change: Any) -> None:
+        """Go passes over the case of field names, and so does the server."""
+        body = {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL}
+        assert caller.asked("/filter", {change(key): value for key, value in body.items()}) == caller.asked("/filter", body)
+
+    def test_the_pod_is_not_added(self, caller: Caller) -> None:
+        """The pod of a request takes no room, however often it is asked about."""
+        body = {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]}
+        assert [caller.asked("/filter", body)["NodeNames"] for _ in range(3)] == [["a"]] * 3
+
+    def test_the_order_and_duplicates_stay(self, caller: Caller) -> None:
+        """Nodes come back in the order of the request, each as often as it was there."""
+        found = caller.asked("/filter", {"Pod": pod_json("x", cpu="1"), "NodeNames": ["b", "a", "b"]})
+        assert found["NodeNames"] == ["b", "a", "b"]
+
+    @pytest.mark.parametrize("nodes", [{"NodeNames": []}, {"Nodes": {"items": []}}, {"Nodes": {"items": None}}, {"Nodes": {}}])
+    def test_no_nodes(self, caller: Caller, nodes: Json) -> None:
+        """No nodes in, no nodes out."""
+        found = caller.asked("/filter", {"Pod": pod_json("x"), **nodes})
+        assert (found["NodeNames"] or (found["Nodes"] or {}).get("items") or []) == []
+
+    def test_a_cycle_that_ends_in_an_error(self, caller: Caller) -> None:
+        """An error of the whole cycle is the answer's Error, as a scheduler shows it."""
+        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
+        found = caller.asked("/filter", {"Pod": pod_json("x", volumes=volumes), "NodeNames": ALL})
+        assert found["Error"] == 'persistentvolumeclaim "gone" not found'
+        assert found["NodeNames"] == []
+
+    def test_a_profile_that_is_not_there(self) -> None:
+        """A pod of a schedulerName without profile is an error, in upstream's words."""
+        pod = pod_json("x", schedulerName="other")
+        found = Caller.of(three_nodes(release="1.27")).asked("/filter", {"Pod": pod, "NodeNames": ALL})
+        assert found["Error"] == 'profile not found for scheduler name "other"'
+
+    def test_a_nominated_pod_counts(self) -> None:
+        """A waiting pod of higher priority takes the room on the node that it is nominated to."""
+        nominee = {**pod_json("n", cpu="3", priority=9), "status": {"nominatedNodeName": "a"}}
+        caller = Caller.of(cluster(as_node(node_json("a")), as_pod(nominee)))
+        assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2", priority=0), "NodeNames": ["a"]})["NodeNames"] == []
+        assert caller.asked("/filter", {"Pod": nominee, "NodeNames": ["a"]})["NodeNames"] == ["a"]
+        assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2", priority=0), "NodeNames": ["a"]})["NodeNames"] == []
+
+    def test_many_kinds_of_pods_do_not_pile_up(self) -> None:
+        """After so many kinds of pods the engine is made again, and answers as before."""
+        served = three_nodes()
+        served.most_templates = 5
+        caller, engines = Caller.of(served), set()
+        for number in range(20):
+            pod = {**pod_json("x", cpu="2"), "metadata": {"name": "x", "labels": {"number": str(number)}}}
+            assert caller.asked("/filter", {"Pod": pod, "NodeNames": ALL})["NodeNames"] == ["a"]
+            engines.add(id(served.run))
+        assert len(engines) > 1
+
+
+class TestPrioritize:
+    @each_release
+    def test_the_best_has_ten(self, release: str) -> None:
+        """The emptiest node gets 10, the fullest 0, in the order of the request."""
+        found = Caller.of(three_nodes(release=release)).asked("/prioritize", {"Pod": pod_json("x", cpu="1"), "NodeNames": ["c", "a", "b"]})
+        assert [entry["Host"] for entry in found] == ["c", "a", "b"]
+        scores = {entry["Host"]: entry["Score"] for entry in found}
+        assert scores["a"] == 10
+        assert scores["c"] == 0
+        assert 0 <= scores["b"] < 10
+
+    def test_equal_nodes_have_ten(self) -> None:
+        """Where all nodes are as good each has 10."""
+        caller = Caller.of(cluster(*(as_node(node_json(name)) for name in ALL)))
+        assert caller.asked("/prioritize", {"Pod": pod_json("x"), "NodeNames": ALL}) == [{"Host": name, "Score": 10} for name in ALL]
+
+    def test_given_nodes(self, caller: Caller) -> None:
+        """Given nodes are scored as they are given."""
+        nodes = [node_json("a"), node_json("b", cpu="64")]
+        found = caller.asked("/prioritize", {"Pod": pod_json("x"), "Nodes": {"items": nodes}})
+        assert {entry["Host"]: entry["Score"] for entry in found} != {"a": 10, "b": 0}
+
+    def test_a_pod_that_cannot_be_scored(self, caller: Caller) -> None:
+        """The answer has no field for an error, so it is a refusal."""
+        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
+        found = caller.post("/prioritize", {"Pod": pod_json("x", volumes=volumes), "NodeNames": ALL})
+        assert found.status_code == 422
+        assert 'persistentvolumeclaim "gone" not found' in found.json()["got"]
+
+
+class TestPreemption:
+    @staticmethod
+    def ask(caller: Caller, priority: int, victims: Json, form: str = "NodeNameToMetaVictims") -> Json:
+        """The answer for a pod of 2 cores: node -> UIDs."""
+        found = caller.asked("/preemption", {"Pod": pod_json("x", cpu="2", priority=priority), form: victims})
+        return {name: [pod["UID"] for pod in victims["Pods"]] for name, victims in found["NodeNameToMetaVictims"].items()}
+
+    @each_release
+    def test_who_has_to_leave(self, release: str) -> None:
+        """Nodes where it helps come back with their victims; a pod of equal or higher priority stays."""
+        caller, nobody = Caller.of(three_nodes(release=release)), {"b": {"Pods": []}, "c": {"Pods": []}}
+        assert self.ask(caller, 9, nobody) == {"b": ["uid-low"], "c": ["uid-middle"]}
+        assert self.ask(caller, 3, nobody) == {"b": ["uid-low"]}
+        assert self.ask(caller, 1, nobody) == {}
+
+    @each_release
+    def test_given_victims_stay_victims(self, release: str) -> None:
+        """Who the scheduler wants gone leaves, though the server's own rules would let it stay."""
+        served = three_nodes(release=release)
+        served.put(as_pod(pod_json("tiny", cpu="100m", on="b", priority=0)))
+        caller = Caller.of(served)
+        assert self.ask(caller, 9, {"b": {"Pods": []}}) == {"b": ["uid-low"]}
+        assert self.ask(caller, 9, {"b": {"Pods": [{"UID": "uid-tiny"}]}}) == {"b": ["uid-low", "uid-tiny"]}
+
+    def test_victims_as_objects(self, caller: Caller) -> None:
+        """A scheduler without nodeCacheCapable sends whole pods; UIDs come back."""
+        victims = {"b": {"Pods": [pod_json("low", cpu="3", on="b", priority=1)], "NumPDBViolations": 0}}
+        assert self.ask(caller, 9, victims, "NodeNameToVictims") == {"b": ["uid-low"]}
+
+    def test_a_victim_that_has_gone(self, caller: Caller) -> None:
+        """A victim that the server does not have stays in the answer: the scheduler may know more."""
+        assert self.ask(caller, 9, {"b": {"Pods": [{"UID": "gone"}]}}) == {"b": ["uid-low", "gone"]}
+
+    @each_release
+    def test_budgets(self, release: str) -> None:
+        """Victims that a budget protects are counted."""
+        served = three_nodes(release=release)
+        served.put(
+            as_pod({**pod_json("low", cpu="3", on="b", priority=1), "metadata": {"name": "low", "uid": "u", "labels": {"app": "l"}}})
+        )
+        budget = {"kind": "PodDisruptionBudget", "metadata": {"name": "p", "namespace": "default"}}
+        served.put(obj({**budget, "spec": {"selector": {"matchLabels": {"app": "l"}}}, "status": {"disruptionsAllowed": 0}}))
+        body = {"Pod": pod_json("x", cpu="2", priority=9), "NodeNameToMetaVictims": {"b": {"Pods": []}, "c": {}}}
+        found = Caller.of(served).asked("/preemption", body)["NodeNameToMetaVictims"]
+        assert {name: victims["NumPDBViolations"] for name, victims in found.items()} == {"b": 1, "c": 0}
+
+    def test_a_pod_that_never_preempts(self) -> None:
+        """Nobody leaves for a pod with preemptionPolicy Never."""
+        pod = pod_json("x", cpu="2", priority=9, preemptionPolicy="Never")
+        caller = Caller.of(three_nodes(release="1.27"))
+        assert caller.asked("/preemption", {"Pod": pod, "NodeNameToMetaVictims": {"b": {}}}) == {"NodeNameToMetaVictims": {}}
+
+
+class TestBind:
+    def test_a_pod_of_the_cluster(self, caller: Caller) -> None:
+        """A waiting pod gets its node, and takes room there."""
+        body = {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}
+        assert caller.asked("/bind", body) == {"Error": ""}
+        assert caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"] == []
+
+    def test_a_pod_of_an_earlier_question(self, caller: Caller) -> None:
+        """A pod that the server knows from a filter call can be bound."""
+        caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})
+        assert caller.asked("/bind", {"PodName": "x", "PodNamespace": "default", "PodUID": "uid-x", "Node": "a"}) == {"Error": ""}
+        assert caller.asked("/filter", {"Pod": pod_json("y", cpu="2"), "NodeNames": ["a"]})["NodeNames"] == []
+
+    def test_twice(self, caller: Caller) -> None:
+        """A pod that has a node is not bound again: the answer's Error says so."""
+        body = {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}
+        caller.asked("/bind", body)
+        assert caller.asked("/bind", {**body, "Node": "b"}) == {"Error": "pod default/w is already assigned to node a"}
+
+    @pytest.mark.parametrize(
+        ("change", "status", "where"),
+        [
+            ({"Node": "z"}, 422, "Node"), ({"Node": ""}, 400, "Node"), ({"PodName": "z"}, 422, "PodName"),
+            ({"PodName": None}, 400, "PodName"),
+            ({"PodUID": "other"}, 409, "PodUID"), ({"Node": 3}, 400, "Node"),
+        ],
+    )  # fmt: skip
+    def test_what_is_not_there(self, caller: Caller, change: Json, status: int, where: str) -> None:
+        """An unknown pod or node, another UID and a wrong type are refused."""
+        found = caller.post("/bind", {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a", **change})
+        assert (found.status_code, found.json()["where"]) == (status, where)
+
+    def test_other_types_of_content(self, caller: Caller) -> None:
+        """A page in a browser, which may send plain text without asking, binds nothing."""
+        body = to_json({"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"})
+        assert caller.call("POST", "/bind", content=body, headers={"content-type": "text/plain"}).status_code == 415
+
+    @pytest.mark.parametrize("error", [None, "pods w is forbidden"])
+    def test_at_an_api_server(self, error: str | None) -> None:
+        """With an API server the binding is written there first, and counts only if that went well."""
+        written: list[str] = []
+
+        async def write(wanted: Any) -> str | None:
+            written.append(f"{wanted.key} {wanted.uid} {wanted.node}")
+            return error
+
+        caller = Caller.of(three_nodes(), write_binding=write)
+        body = {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}
+        assert caller.asked("/bind", body) == {"Error": error or ""}
+        assert written == ["default/w uid-w a"]
+        found = caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"]
+        assert found == ([] if error is None else ["a"])

@@ -1,0 +1,173 @@
+"""Extender servers for tests, in process: from few words to an application, and calls of it without sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+import httpx
+
+from kubeclassic.api.objects import KubeObject
+from kubeclassic.core.decision.decision import Decision
+from kubeclassic.live.server.app import ExtenderApp
+from kubeclassic.live.server.extender import ExtenderService
+from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.simulation.conform import build
+from kubeclassic.simulation.engines import engine_for
+from tests.support.build import obj
+
+Json = dict[str, Any]
+JSON = {"content-type": "application/json"}
+
+
+def node_json(name: str, *, cpu: str = "4", labels: Json | None = None, **spec: Any) -> Json:
+    """The JSON of a node, as a scheduler sends it: without kind."""
+    allocatable = {"cpu": cpu, "memory": "8Gi", "pods": "20"}
+    return {
+        "metadata": {"name": name, "labels": labels or {}},
+        "spec": spec,
+        "status": {"allocatable": allocatable, "capacity": allocatable},
+    }
+
+
+def pod_json(name: str, *, cpu: str = "1", on: str = "", priority: int | None = None, **spec: Any) -> Json:
+    """The JSON of a pod, as a scheduler sends it: without kind. Its UID is ``uid-NAME``."""
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]
+    made: Json = {
+        "containers": containers,
+        **({"nodeName": on} if on else {}),
+        **({} if priority is None else {"priority": priority}),
+        **spec,
+    }
+    return {"metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"}, "spec": made}
+
+
+def as_node(manifest: Mapping[str, Any]) -> KubeObject:
+    """The node of such JSON."""
+    found: KubeObject = obj({**manifest, "kind": "Node"})
+    return found
+
+
+def as_pod(manifest: Mapping[str, Any]) -> KubeObject:
+    """The pod of such JSON."""
+    found: KubeObject = obj({**manifest, "kind": "Pod"})
+    return found
+
+
+def cluster(*objects: KubeObject, release: str = "1.16", config: Json | None = None) -> ServedCluster:
+    """A served cluster of *objects*."""
+    made = ServedCluster(lambda: engine_for(release, config or {}), defaults=False)
+    for item in objects:
+        made.put(item)
+    return made
+
+
+def three_nodes(**options: Any) -> ServedCluster:
+    """Nodes a, b and c of 4 cores; a pod of 3 cores and priority 1 on b, and one of 4 cores and priority 5 on c; w waits for 2 cores."""
+    nodes = [as_node(node_json(name)) for name in "abc"]
+    pods = [as_pod(pod_json("low", cpu="3", on="b", priority=1)), as_pod(pod_json("middle", cpu="4", on="c", priority=5))]
+    return cluster(*nodes, *pods, as_pod(pod_json("w", cpu="2", priority=0)), **options)
+
+
+def of_case(case: Json) -> ServedCluster:
+    """The cluster of a conformance case, as its engine has it."""
+    return ServedCluster(lambda: build(case, {}), defaults=False)
+
+
+@attrs.define(eq=False)
+class Caller:
+    """Calls an application in process."""
+
+    app: ExtenderApp
+
+    @classmethod
+    def of(cls, served: ServedCluster, **options: Any) -> Caller:
+        """A caller of a new application for a cluster."""
+        return cls(ExtenderApp(service=ExtenderService(served), **options))
+
+    def call(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """The answer to one request; *options* are httpx's."""
+        return asyncio.run(self._call(method, path, **options))
+
+    async def _call(self, method: str, path: str, **options: Any) -> httpx.Response:
+        transport = httpx.ASGITransport(app=self.app)  # type: ignore[arg-type]  # httpx has types of its own
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.request(method, path, **options)
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        """The answer to a GET."""
+        return self.call("GET", path, **options)
+
+    def post(self, path: str, body: Any = None, **options: Any) -> httpx.Response:
+        """The answer to a POST of *body*, bytes or JSON."""
+        if isinstance(body, bytes):
+            return self.call("POST", path, content=body, headers=JSON, **options)
+        return self.call("POST", path, json=body, **options)
+
+    def asked(self, path: str, body: Json) -> Any:
+        """The JSON of the answer to a call that has to succeed."""
+        found = self.post(path, body)
+        assert found.status_code == 200, found.text
+        return found.json()
+
+
+# --- what the engine says itself ------------------------------------------------------------------------------------
+
+
+def as_body(value: Json) -> bytes:
+    """JSON in bytes."""
+    return json.dumps(value).encode()
+
+
+def mismatches(service: ExtenderService, pod: Json, names: Sequence[str], decision: Decision) -> list[str]:
+    """Where the service's answers about *pod* are not those of the engine, which decided so; empty if they agree."""
+    found: list[str] = []
+    verdict = json.loads(service.filter(as_body({"Pod": pod, "NodeNames": list(names)})))
+    details = decision.details
+    if details is None or (details.search is None and not decision.is_fit_error):
+        return [] if verdict["Error"] == decision.error else [f"error: {verdict['Error']!r}, {decision.error!r}"]
+    for name in dict.fromkeys(details.feasible):
+        if name not in verdict["NodeNames"]:
+            found.append(f"{name}: fits, but not for the service: {verdict['FailedNodes'].get(name)}")
+    for name, reasons in details.failed.items():
+        if verdict["FailedNodes"].get(name) != ", ".join(reasons):
+            found.append(f"{name}: {verdict['FailedNodes'].get(name)!r}, {', '.join(reasons)!r}")
+    if details.totals is not None:
+        found += _score_mismatches(service, pod, decision)
+    plan = decision.preemption
+    if plan is not None and plan.candidates:
+        found += _victim_mismatches(service, pod, decision)
+    return found
+
+
+def _score_mismatches(service: ExtenderService, pod: Json, decision: Decision) -> Iterable[str]:
+    scores = json.loads(service.prioritize(as_body({"Pod": pod, "NodeNames": decision.feasible})))
+    totals = decision.scores
+    low, high = min(totals.values()), max(totals.values())
+    for entry in scores:
+        total = totals[entry["Host"]]
+        wanted = 10 if low == high else (total - low) * 10 // (high - low)
+        if entry["Score"] != wanted:
+            yield f"{entry['Host']}: score {entry['Score']}, wanted {wanted}"
+
+
+def _victim_mismatches(service: ExtenderService, pod: Json, decision: Decision) -> Iterable[str]:
+    assert decision.preemption is not None
+    own = {
+        name: {"Pods": [{"UID": victim.uid} for victim in victims.pods], "NumPDBViolations": victims.violations}
+        for name, victims in decision.preemption.candidates.items()
+    }
+    nobody: Json = {name: {"Pods": []} for name in own}
+    for given in (own, nobody):
+        body = as_body({"Pod": pod, "NodeNameToMetaVictims": given})
+        answer = json.loads(service.preempt(body))["NodeNameToMetaVictims"]
+        if answer != own:
+            yield f"victims: {answer}, wanted {own}, given {'all' if given is own else 'none'}"
+
+
+def node_names(case: Json) -> list[str]:
+    """The names of the nodes of a conformance case."""
+    return list(dict.fromkeys(item["metadata"]["name"] for item in case.get("objects", ()) if item.get("kind") == "Node"))
