@@ -200,5 +200,6 @@ class _Builder:
 
     def _cacheable(self, algorithm: Algorithm, points: Mapping[str, tuple[str, ...]]) -> Algorithm:
         pre_scores = set(points["preScore"])
-        weighed = tuple((as_cacheable(self.made[rule.name], rule.name in pre_scores), weight) for rule, weight in algorithm.priorities)
+        rules = [(self.made[rule.name], rule.name in pre_scores, weight) for rule, weight in algorithm.priorities]
+        weighed = tuple((as_cacheable(plugin, has, MAX_NODE_SCORE), weight) for plugin, has, weight in rules)
         return attrs.evolve(algorithm, priorities=weighed)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import attrs
+import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Predicate, Priority, RuleError
+from ..core.rule import Predicate, Priority, Reduction, RuleError
 from .extensionpoints import Filter, Score
 
 
@@ -54,9 +57,27 @@ def as_priority(plugin: Score, pre_scores: bool) -> Priority:
     )  # fmt: skip
 
 
-def as_cacheable(plugin: Any, pre_scores: bool) -> Priority:
-    """The plugin's Score in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them."""
+def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
+    """The plugin's Score in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
+
+    A final score below 0 or above *max_score* is an error, so that the cycle is run, which says what upstream says. A :class:`Reduction`
+    keeps within these bounds by itself.
+    """
     rule = as_priority(plugin, pre_scores)
-    if not hasattr(plugin, "kept_score") or not (pre_scores or plugin.without_pre_score is None):
-        return rule
-    return attrs.evolve(rule, score=plugin.kept_score, reduce=plugin.kept_normalize, whole_list=False)
+    if hasattr(plugin, "kept_score") and (pre_scores or plugin.without_pre_score is None):
+        rule = attrs.evolve(rule, score=plugin.kept_score, reduce=plugin.kept_normalize, whole_list=False)
+    if rule.reduce is None:
+        return attrs.evolve(rule, score=_within(rule.score, max_score))
+    return rule if isinstance(rule.reduce, Reduction) else attrs.evolve(rule, reduce=_within(rule.reduce, max_score))
+
+
+def _within(method: Callable[..., Scores], max_score: int) -> Callable[..., Scores]:
+    @wraps(method)
+    def bounded(*arguments: Any) -> Scores:
+        scores = method(*arguments)
+        # Seen as unsigned, numbers below 0 are above every bound.
+        if len(scores) and int(scores.view(np.uint64).max()) > max_score:
+            raise RuleError("a score is out of range")
+        return scores
+
+    return bounded

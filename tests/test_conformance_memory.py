@@ -8,7 +8,9 @@ from kubeclassic.simulation.conform import Manner, check_family, find_families
 from tests.conftest import ROOT
 
 KEPT = ROOT / "tests" / "conformance"
-FAMILIES = ("longrun", "churn", "wide", "events", "mixed", "percentage", "roundrobin", "preemption", "interpodaffinity", "selectorspread")
+FAMILIES = (
+    "longrun", "churn", "wide", "events", "mixed", "percentage", "roundrobin", "preemption", "interpodaffinity", "selectorspread", "found",
+)  # fmt: skip
 MANNERS = {
     "no memory": Manner(engine={"memory_bytes": 0}),
     "1 MiB": Manner(engine={"memory_bytes": 1 << 20}),
