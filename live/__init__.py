@@ -6,7 +6,9 @@ The map:
 * :mod:`.extenders`: HTTP extenders as a client calls them, recorded and replayed
 * :mod:`.client`: kubeconfig, and requests to an API server
 * :mod:`.informers`: list and watch, and the objects that result
-* :mod:`.scheduler`: the live scheduler: cycles, bindings, conditions, events, leader election, metrics
+* :mod:`.leases`, :mod:`.eventlog`, :mod:`.measures`, :mod:`.settings`: leader locks, events, metrics and flags, as each release has them
+* :mod:`.scheduler`: the live scheduler: cycles, bindings, conditions, preemption; and a shadow, which writes nothing
+* :mod:`.snapshot`, :mod:`.snapshotredaction`: a live cluster as a file, and with other names
 * :mod:`.settings`: what it is started with: flags and configuration of each release, and in what the releases differ there
 * :mod:`.leases`, :mod:`.eventlog`, :mod:`.measures`: the parts of leader election, events and metrics
 * :mod:`.server`: a scheduler that others ask over HTTP: the extender server
