@@ -75,7 +75,8 @@ class ClassicFlow:
         answers, order = AnswerCache(table, engine.memory_bytes // 2), RoundOrder(engine.cache, table)
         quick = QuickPath(
             algorithm=algorithm, scoreboards=Scoreboards(answers, engine.memory_bytes // 2), order=order, ties=engine.ties,
-            nominations=engine.nominations, asks_extenders=engine.asks_extenders, is_cacheable=_is_cacheable(algorithm),
+            nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
+            is_cacheable=_is_cacheable(algorithm),
         )  # fmt: skip
         return cls(
             engine=engine,

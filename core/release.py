@@ -189,7 +189,7 @@ class QueueCells:
     """Each failed attempt writes its time into the condition PodScheduled, as lastProbeTime."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class LiveCells:
     """What a release writes to the API server as it schedules."""
 
@@ -201,7 +201,7 @@ class LiveCells:
     """The error for a claim whose selected node was changed; takes ``claim``, ``got`` and ``node``."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class ClientCells:
     """How a release's clients ask an API server, list and watch. Recordings of 1.15.5 and 1.28.7 hold these."""
 

@@ -115,7 +115,7 @@ class FrameworkFlow:
         quick_paths = {
             name: QuickPath(
                 algorithm=profile.cacheable or profile.algorithm, scoreboards=Scoreboards(answers[name], share // 2), order=order,
-                ties=engine.ties, nominations=engine.nominations, asks_extenders=engine.asks_extenders,
+                ties=engine.ties, nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
                 is_cacheable=profile.cacheable is not None, ask_plugins=PluginCheck(profile),
             )
             for name, profile in profiles.items()

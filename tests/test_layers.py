@@ -79,7 +79,7 @@ A part within a folder that has a line of its own is not part of that folder's l
 FLOORS = 10
 TABLES = ("algorithmprovider/releases.py", "framework/releases.py", "live/settings/releases.py", "cli/choices.py")
 """Where the releases are: of predicates and priorities, of the framework, around a live scheduler, and the defaults for the help."""
-ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli")
+ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli", "cli/running")
 """Folders with one file a rule or a command, which may hold as many as there are."""
 
 MINORS = (*range(12, 17), 27)

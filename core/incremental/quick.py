@@ -53,8 +53,8 @@ class QuickPath:
     order: Order
     ties: TieBreaker
     nominations: Nominations
-    asks_extenders: Callable[[Pod], bool]
-    """Whether any extender is asked about a pod."""
+    asks_extenders: Callable[[Pod], bool] | None
+    """Whether any extender is asked about a pod; None: there are none."""
     is_cacheable: bool
     """Each rule says all that its answers depend on."""
     ask_plugins: Callable[[Any], Detour | None] = no_plugins
@@ -86,7 +86,7 @@ class QuickPath:
             return Detour.RULES
         if self.nominations.by_node:
             return Detour.NOMINATIONS
-        if self.asks_extenders(cycle.pod):
+        if self.asks_extenders is not None and self.asks_extenders(cycle.pod):
             return Detour.EXTENDERS
         return Detour.VOLUMES if cycle.pod.spec.volumes else self.ask_plugins(cycle)
 

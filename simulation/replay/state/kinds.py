@@ -69,6 +69,7 @@ FUNCTIONS: Mapping[str, Any] = {
 }
 """Functions by name. Those of the release are among the parts of the engine that have a name (:mod:`.namedparts`)."""
 METHODS = frozenset({
+    "core.engine.Engine.asks_extenders",
     "core.incremental.quick.QuickPath.row",
     "core.queue.priority.PriorityQueue._ends_before",
     "framework.flow.FrameworkFlow._latest_cycle",

@@ -12,6 +12,7 @@ import pytest
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.decision.extender import FilterReply, PodsOn
 from kubeclassic.core.decision.plan import Victims
 from kubeclassic.core.run import Run
 from kubeclassic.live.server.extender import ExtenderService
@@ -41,18 +42,18 @@ class Asking:
         """Always."""
         return True
 
-    def filter(self, pod: Pod, nodes: Sequence[Node]) -> tuple[list[str], dict[str, str]]:
+    def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
         """The nodes that remain, and why others do not."""
         found = json.loads(self.service.filter(self._body(pod, NodeNames=[node.name for node in nodes])))
         assert not found["Error"]
-        return found["NodeNames"], found["FailedNodes"]
+        return FilterReply(found["NodeNames"], failed=found["FailedNodes"])
 
     def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
         """The scores, with weight 3."""
         found = json.loads(self.service.prioritize(self._body(pod, NodeNames=[node.name for node in nodes])))
         return {entry["Host"]: 3 * entry["Score"] for entry in found}
 
-    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims]) -> dict[str, Victims]:
+    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn) -> dict[str, Victims]:
         """The candidates with their victims."""
         asked = {name: {"Pods": [{"UID": victim.uid} for victim in victims.pods]} for name, victims in candidates.items()}
         found = json.loads(self.service.preempt(self._body(pod, NodeNameToMetaVictims=asked)))["NodeNameToMetaVictims"]
