@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..core.engine import Engine
+from ..core.guard import Guard
 from .plugin import Plugin
 from .registry import DEFAULT_REGISTRY
 from .waitingpods import WaitingPod
@@ -35,7 +36,12 @@ def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
 def plugin_states(engine: Engine) -> States:
     """The attributes of users' plugins, by the plugin's name in :func:`named_parts`. Upstream's plugins have no state that counts."""
     own = ((name, plugin) for name, plugin in _plugins(engine) if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin))
-    return {name: {key: value for key, value in vars(plugin).items() if key not in GIVEN} for name, plugin in own}
+    return {name: {key: value for key, value in vars(plugin).items() if not _is_given(key, value)} for name, plugin in own}
+
+
+def _is_given(name: str, value: Any) -> bool:
+    """Whether an attribute is there from the start: an argument, or a guard around a method."""
+    return name in GIVEN or isinstance(value, Guard)
 
 
 def restore_plugins(engine: Engine, states: States) -> None:

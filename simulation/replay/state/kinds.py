@@ -79,8 +79,9 @@ METHODS = frozenset({
     *(f"simulation.replay.cluster.nodefailures.NodeFailures.{name}" for name in ("_evict_if_deleted", "_evict_if_failed")),
     *(
         f"simulation.replay.cluster.pods.PodLifecycles.{name}"
-        for name in ("_bind", "_bind_when_ready", "_finish", "_gone", "_run", "_time_is_up")
+        for name in ("_bind", "_bind_when_ready", "_finish", "_gone", "_run", "_scheduled", "_time_is_up", "_unbind")
     ),
+    *(f"simulation.replay.cluster.permitwaits.PermitWaits.{name}" for name in ("_conclude", "_ended", "_time_out")),
     "simulation.replay.cluster.volumecontroller.VolumeController._provision",
     "simulation.replay.recording.Recording._add_event",
     "simulation.replay.recording.Recording._add_row",
