@@ -16,6 +16,9 @@ from ..core.pods.template import Template
 from ..core.rule import Predicate, Priority, Reduction, RuleError
 from .extensionpoints import Filter, Score
 
+OURS = f"{__package__}.plugins."
+"""Where upstream's plugins are."""
+
 
 def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
     """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too."""
@@ -60,15 +63,18 @@ def as_priority(plugin: Score, pre_scores: bool) -> Priority:
 def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
     """The plugin's Score in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
 
-    A final score below 0 or above *max_score* is an error, so that the cycle is run, which says what upstream says. A :class:`Reduction`
-    keeps within these bounds by itself.
+    A user's plugin whose final score is below 0 or above *max_score* is an error, so that the cycle is run, which says what upstream says.
     """
     rule = as_priority(plugin, pre_scores)
     if hasattr(plugin, "kept_score") and (pre_scores or plugin.without_pre_score is None):
         rule = attrs.evolve(rule, score=plugin.kept_score, reduce=plugin.kept_normalize, whole_list=False)
+    if type(plugin).__module__.startswith(OURS):
+        return rule
     if rule.reduce is None:
         return attrs.evolve(rule, score=_within(rule.score, max_score))
-    return rule if isinstance(rule.reduce, Reduction) else attrs.evolve(rule, reduce=_within(rule.reduce, max_score))
+    if isinstance(rule.reduce, Reduction):
+        return attrs.evolve(rule, reduce=attrs.evolve(rule.reduce, apply=_within(rule.reduce.apply, max_score)))
+    return attrs.evolve(rule, reduce=_within(rule.reduce, max_score))
 
 
 def _within(method: Callable[..., Scores], max_score: int) -> Callable[..., Scores]:

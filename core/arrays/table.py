@@ -15,7 +15,7 @@ import numpy as np
 from ...api.objects import Map, Node, Taint
 from ...api.objects.quantity import MAX_INT64, wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
-from ..pods.template import Entry, Port
+from ..pods.template import HUGE, Entry, Port
 from ..release import Requests
 from .census import Census
 from .changes import ChangeLog
@@ -77,6 +77,8 @@ class NodeTable:
     """The annotation ``scheduler.alpha.kubernetes.io/preferAvoidPods``."""
     attachable: Column[Map[int]] = attrs.field(factory=lambda: Column(Map()))
     """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable, absent where not given."""
+    has_huge: bool = False
+    """Some node had HUGE or more of something."""
     images: dict[str, dict[int, tuple[int, int]]] = attrs.field(factory=dict)
     """Image name -> row -> (size in bytes, nodes that had it when the row's node was last updated)."""
     ports: Postings = attrs.field(factory=Postings)
@@ -221,6 +223,7 @@ class NodeTable:
                 self.resource(name)
         for name, index in self.resources.items():
             self.allocatable[index, row] = quantities.get(name, 0)
+        self.has_huge |= any(not 0 <= amount < HUGE for amount in quantities.values())
         self.max_pods[row] = quantities.get(PODS, 0)
         self.attachable.set(row, Map((name, number) for name, number in quantities.items() if name.startswith(ATTACHABLE_PREFIX)))
 

@@ -32,6 +32,7 @@ class Detour(enum.Enum):
     NOMINATIONS = "pods are nominated to nodes"
     EXTENDERS = "extenders are asked"
     VOLUMES = "the pod has volumes"
+    AMOUNTS = "amounts are so large that a score can be out of range"
     PLUGINS = "a PreFilter or PreScore plugin has more to say"
     ORDER = "the pass does not visit each node once"
     ERROR = "a rule cannot answer"

@@ -117,12 +117,18 @@ def host_ports(pod: Pod) -> Iterator[Port]:
                 yield (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
 
 
+HUGE = 1 << 56
+"""An amount from which on a hundred times its value may not fit into 64 bits."""
+
+
 @attrs.define(eq=False, repr=False)
 class Templates:
     """Interns pods: pods that are equal in all that scheduling reads get one template. Each scheduler has its own, as releases differ."""
 
     release: Release
     gates: Any
+    has_huge: bool = False
+    """Some pod asked for :data:`HUGE` or more of something."""
     _known: dict[Hashable, Template] = attrs.field(factory=dict)
     _sizes: dict[Hashable, Hashable] = attrs.field(factory=dict)
 
@@ -158,6 +164,7 @@ class Templates:
         nonzero, footprint = release.incoming_nonzero(pod, gates), release.footprint_nonzero(pod, gates)
         requests = release.footprint(pod, gates)
         size = tuple(sorted(requests.items())), footprint["cpu"], footprint["memory"]
+        self.has_huge |= any(not 0 <= amount < HUGE for amount in (*requests.values(), *footprint.values(), *nonzero.values()))
         return Template(
             pod=pod,
             number=len(self._known),

@@ -27,6 +27,9 @@ class PluginCheck:
         """Why a cycle has to be run; None if PreFilter and PreScore neither reject the pod nor narrow the nodes."""
         if cycle.pod.status.nominated_node_name:
             return Detour.NOMINATIONS
+        if cycle.table.has_huge or cycle.templates.has_huge:
+            # The cycle checks the range of each score; here, without such amounts, upstream's plugins keep within it.
+            return Detour.AMOUNTS
         notes, slot = cycle.template.notes, self.slot
         return notes[slot] if slot in notes else notes.setdefault(slot, self._of_template(cycle.template, cycle))
 
