@@ -112,11 +112,12 @@ def _parser() -> argparse.ArgumentParser:
     faults.add_argument("--seed", type=int, nargs="+", default=[0])
     faults.add_argument("--verbose", action="store_true", help="print what the schedulers reported")
     faults.add_argument("--share", type=float, default=0.05, help="of all requests, those that fail")
-    faults.add_argument("--rate", type=float, default=50.0, help="new pods a virtual second")
+    faults.add_argument("--rate", type=float, default=20.0, help="new pods a virtual second")
     faults.add_argument("--fill", type=float, default=0.9, help="what all pods ask for, as a share of what all nodes have")
     faults.add_argument("--leaving", type=float, default=0.1, help="share of pods that are deleted again")
     faults.add_argument("--urgent", type=float, default=0.0, help="share of pods that may preempt others")
     faults.add_argument("--kills", type=int, default=3)
+    faults.add_argument("--restarts", type=int, default=2, help="of the API server")
     faults.add_argument("--replicas", type=int, default=1, help="schedulers at once; more than one elect a leader")
     return parser
 

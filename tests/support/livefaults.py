@@ -35,6 +35,10 @@ KINDS = {
     "timed out after": Fault(slow=30.0, is_lost=True),
 }
 """What may go wrong with a request that is no watch."""
+CUTS = 10
+"""So many times the share of other requests that fail is the share of watches that break."""
+MOST_EVENTS = 200
+"""A watch that breaks does so before it has had that many events."""
 NO_RELEASE = "1.15"
 """A leader of this release does not give its lease back, as none does that is killed."""
 
@@ -49,6 +53,8 @@ class Faults:
     is_over: bool = False
     counts: Counter[str] = attrs.field(factory=Counter, init=False)
     """How often each thing went wrong."""
+    unwanted: set[str] = attrs.field(factory=set, init=False)
+    """The paths that schedulers asked to delete: those of victims."""
     _random: random.Random = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -56,13 +62,19 @@ class Faults:
 
     def __call__(self, request: Request) -> Fault:
         """The fault of *request*."""
+        if request.method == "DELETE":
+            self.unwanted.add(request.path)
+        is_watch = "watch=true" in request.query
+        if not self.is_over and is_watch and self._random.random() < CUTS * self.share:
+            return self._cut()
         if self.is_over or self._random.random() >= self.share:
             return Fault(delay=self._random.uniform(0, self.latency)) if self.latency else NO_FAULT
-        if "watch=true" in request.query and self._random.random() < 0.8:
-            is_expired = self._random.random() < 0.3
-            self.counts["watch expired" if is_expired else "watch cut"] += 1
-            return Fault(cut_after=self._random.randrange(50), is_expired=is_expired)
         return self._fault(self._random.choice(sorted(KINDS)), request)
+
+    def _cut(self) -> Fault:
+        is_expired = self._random.random() < 0.3
+        self.counts["watch expired" if is_expired else "watch cut"] += 1
+        return Fault(cut_after=self._random.randrange(MOST_EVENTS), is_expired=is_expired)
 
     def _fault(self, kind: str, request: Request) -> Fault:
         name = f"{kind}, binding" if request.path.endswith("/binding") else kind

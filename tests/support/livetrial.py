@@ -9,7 +9,7 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import attrs
@@ -17,7 +17,7 @@ import attrs
 from tests.apiserver.answers import Object
 from tests.apiserver.cluster import User
 from tests.apiserver.controllers import Kubelets
-from tests.apiserver.watcher import Watcher, amounts, requests
+from tests.apiserver.watcher import Load, Watcher, amounts, requests
 from tests.live.scheduler.worlds import World, live
 from tests.support.livefaults import Faults, Process
 
@@ -39,7 +39,7 @@ class Plan:
     seed: int = 0
     share: float = 0.05
     """Of all requests, those that fail."""
-    rate: float = 50.0
+    rate: float = 20.0
     """New pods a second."""
     fill: float = 0.9
     """What all pods ask for, as a share of what all nodes have."""
@@ -48,6 +48,8 @@ class Plan:
     urgent: float = 0.0
     """The share of pods of high priority, which may preempt others."""
     kills: int = 3
+    restarts: int = 2
+    """Of the API server: all watches end, and what changed before is forgotten."""
     replicas: int = 1
     """Schedulers at once; more than one elect a leader."""
 
@@ -57,11 +59,11 @@ class Outcome:
     """What became of the pods: ``namespace/name`` each."""
 
     lost: list[str]
-    """Gone, though nobody deleted them."""
+    """Gone, though neither the user nor a preemption deleted them."""
     bound_twice: list[str]
     over_capacity: list[str]
     idle: list[str]
-    """Pods without a node though one has room for them."""
+    """Pods without a node though one has room for them, or would have without the pods that they may preempt."""
     waiting: int
     """Pods without a node."""
     bound: int
@@ -92,8 +94,6 @@ class Trial:
     made: set[str] = attrs.field(factory=set)
     dropped: set[str] = attrs.field(factory=set)
     """By the user."""
-    preempted: set[str] = attrs.field(factory=set)
-    """Deleted by a scheduler while they had a node."""
 
     def __attrs_post_init__(self) -> None:
         self.watcher, self.dice = Watcher(self.world.store.storage), random.Random(self.plan.seed)
@@ -109,6 +109,7 @@ class Trial:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._come_and_go())
             group.create_task(self._kill())
+            group.create_task(self._restart())
         self.faults.is_over = True
         await self._settle()
         for process in self.processes:
@@ -137,10 +138,20 @@ class Trial:
                 self.dropped.add(f"default/{leaver}")
                 self.world.drop_pod(leaver)
 
-    async def _kill(self) -> None:
+    async def _moments(self, count: int) -> AsyncIterator[None]:
+        """Wait for each of *count* moments while pods come."""
         length = self.plan.pods / self.plan.rate
-        for moment in sorted(self.dice.uniform(0, length) for _ in range(self.plan.kills)):
+        for moment in sorted(self.dice.uniform(0, length) for _ in range(count)):
             await asyncio.sleep(max(0.0, moment - asyncio.get_running_loop().time()))
+            yield
+
+    async def _restart(self) -> None:
+        async for _ in self._moments(self.plan.restarts):
+            self.world.store.storage.compact()
+            self.world.store.storage.restart()
+
+    async def _kill(self) -> None:
+        async for _ in self._moments(self.plan.kills):
             victim = next((process for process in self.processes if process.leads), self.processes[0])
             await victim.kill()
             await asyncio.sleep(self.dice.uniform(0, PAUSE_BEFORE_START))
@@ -162,16 +173,17 @@ class Trial:
         """The judgement."""
         there = {"/".join(key): pod for key, pod in self.world.store.storage.of("pods").items()}
         gone = self.made - set(there) - self.dropped
-        unbound = {name for name in gone if name in set(self.watcher.deleted)}
+        victims = {path.rpartition("/")[2] for path in self.faults.unwanted}
+        lost = sorted(name for name in gone if name.partition("/")[2] not in victims)
         waiting = self.watcher.waiting()
         return Outcome(
-            lost=sorted(unbound if self.plan.urgent else gone),
+            lost=lost,
             bound_twice=self.watcher.bound_twice,
             over_capacity=self.watcher.over_capacity,
             idle=[name for name in waiting if any(self._room_for(there[name]))],
             waiting=len(waiting),
             bound=self.watcher.bound,
-            preempted=len(gone - unbound),
+            preempted=len(gone) - len(lost),
             seconds=seconds,
             took=took,
             faults=self.faults.counts,
@@ -179,12 +191,22 @@ class Trial:
         )
 
     def _room_for(self, pod: Object) -> Iterator[bool]:
-        """For each node whether it has room for *pod*."""
+        """For each node whether it has room for *pod*, or would have without the pods that it may preempt."""
         wanted = requests(pod)
         for (_, name), node in self.world.store.storage.of("nodes").items():
-            room, load = amounts(node["status"]["allocatable"]), self.watcher.loads.get(name)
-            taken: Counter[str] = load.total if load is not None else Counter()
+            room, taken = amounts(node["status"]["allocatable"]), self._staying(name, pod)
             yield all(wanted[each] + taken[each] <= room[each] for each in wanted)
+
+    def _staying(self, node_name: str, pod: Object) -> Counter[str]:
+        """What those pods take on a node that *pod* may not preempt."""
+        load, priority = self.watcher.loads.get(node_name, Load()), _priority(pod)
+        if not priority:
+            return load.total
+        return sum((requests(each) for each in load.pods.values() if _priority(each) >= priority), Counter())
+
+
+def _priority(pod: Object) -> int:
+    return int(pod["spec"].get("priority") or 0)
 
 
 def tried(plan: Plan) -> Outcome:
