@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
@@ -90,6 +92,7 @@ class Process:
     name: str
     elects: bool = False
     scheduler_name: str = "default-scheduler"
+    config: Mapping[str, Any] = attrs.field(factory=dict)
     lives: int = 0
     elector: Elector | None = None
     _task: asyncio.Task[None] | None = None
@@ -126,7 +129,7 @@ class Process:
         transport = StoreTransport(self.world.store, self.world.faults)
         release = engine_for(self.world.release, {}).algorithm.release
         api = WireApi(Api(transport, retries_of(release.client)), release.version)
-        scheduler = LiveScheduler(self.world.state(api, scheduler_name=self.scheduler_name))
+        scheduler = LiveScheduler(self.world.state(api, self.config, scheduler_name=self.scheduler_name))
         informers = informers_of(release, transport, scheduler, self.world.reports.append)
         self.elector = self._elector(transport) if self.elects else None
         async with asyncio.TaskGroup() as group:

@@ -17,6 +17,7 @@ import attrs
 from tests.apiserver.answers import Object
 from tests.apiserver.cluster import User
 from tests.apiserver.controllers import Kubelets
+from tests.apiserver.storage import Storage
 from tests.apiserver.watcher import Load, Watcher, amounts, requests
 from tests.live.scheduler.worlds import World, live
 from tests.support.livefaults import Faults, Process
@@ -171,17 +172,16 @@ class Trial:
 
     def outcome(self, took: float, seconds: float) -> Outcome:
         """The judgement."""
-        there = {"/".join(key): pod for key, pod in self.world.store.storage.of("pods").items()}
-        gone = self.made - set(there) - self.dropped
+        storage = self.world.store.storage
+        gone = self.made - {"/".join(key) for key in storage.of("pods")} - self.dropped
         victims = {path.rpartition("/")[2] for path in self.faults.unwanted}
         lost = sorted(name for name in gone if name.partition("/")[2] not in victims)
-        waiting = self.watcher.waiting()
         return Outcome(
             lost=lost,
             bound_twice=self.watcher.bound_twice,
             over_capacity=self.watcher.over_capacity,
-            idle=[name for name in waiting if any(self._room_for(there[name]))],
-            waiting=len(waiting),
+            idle=with_room(storage, self.watcher),
+            waiting=len(self.watcher.waiting()),
             bound=self.watcher.bound,
             preempted=len(gone) - len(lost),
             seconds=seconds,
@@ -190,19 +190,28 @@ class Trial:
             reports=self.world.reports,
         )
 
-    def _room_for(self, pod: Object) -> Iterator[bool]:
-        """For each node whether it has room for *pod*, or would have without the pods that it may preempt."""
-        wanted = requests(pod)
-        for (_, name), node in self.world.store.storage.of("nodes").items():
-            room, taken = amounts(node["status"]["allocatable"]), self._staying(name, pod)
+
+def with_room(storage: Storage, watcher: Watcher) -> list[str]:
+    """The pods that wait though a node of their selector has room, or would have without the pods that they may preempt."""
+    pods = storage.of("pods")
+    waiting = {name: pods[namespace, short] for name in watcher.waiting() for namespace, short in [tuple(name.split("/"))]}
+    return [name for name, pod in waiting.items() if any(_rooms(pod, storage, watcher))]
+
+
+def _rooms(pod: Object, storage: Storage, watcher: Watcher) -> Iterator[bool]:
+    """For each node that *pod* selects whether it has room."""
+    wanted, selector = requests(pod), (pod["spec"].get("nodeSelector") or {}).items()
+    for (_, name), node in storage.of("nodes").items():
+        if selector <= node["metadata"]["labels"].items():
+            room, taken = amounts(node["status"]["allocatable"]), _staying(watcher.loads.get(name, Load()), _priority(pod))
             yield all(wanted[each] + taken[each] <= room[each] for each in wanted)
 
-    def _staying(self, node_name: str, pod: Object) -> Counter[str]:
-        """What those pods take on a node that *pod* may not preempt."""
-        load, priority = self.watcher.loads.get(node_name, Load()), _priority(pod)
-        if not priority:
-            return load.total
-        return sum((requests(each) for each in load.pods.values() if _priority(each) >= priority), Counter())
+
+def _staying(load: Load, priority: int) -> Counter[str]:
+    """What those pods of a node take that a pod of *priority* may not preempt."""
+    if not priority:
+        return load.total
+    return sum((requests(each) for each in load.pods.values() if _priority(each) >= priority), Counter())
 
 
 def _priority(pod: Object) -> int:
