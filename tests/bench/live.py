@@ -18,10 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import click
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
 import conftest  # noqa: E402, F401  # makes the helpers importable as tests.*
 
+from kubeclassic.live.scheduler.events import connect_events  # noqa: E402
+from kubeclassic.live.settings.releases import LIVE_RELEASES  # noqa: E402
+from tests.apiserver.transport import StoreTransport  # noqa: E402
 from tests.apiserver.watcher import Watcher  # noqa: E402
 from tests.apiserver.watches import Change  # noqa: E402
 from tests.live.scheduler.worlds import World  # noqa: E402
@@ -55,8 +59,10 @@ async def throughput(release: str, nodes: int, pods: int) -> dict[str, Any]:
     watcher = Watcher(world.store.storage)
     world.store.storage.observers.append(watch.observe)
     for number in range(nodes):
-        world.add_node(f"node-{number}", cpu="16", **{"zone": f"zone-{number % 3}"})
-    world.schedule()
+        world.add_node(f"node-{number}", cpu="16", zone=f"zone-{number % 3}")
+    events = await connect_events(StoreTransport(world.store), LIVE_RELEASES[release])
+    world.schedule().state.recorder = events.recorder("default-scheduler")
+    sending = asyncio.create_task(events.run())
     await asyncio.sleep(1.0)
     gc.collect()
     gc.freeze()
@@ -70,6 +76,7 @@ async def throughput(release: str, nodes: int, pods: int) -> dict[str, Any]:
     while len(watch.took) < pods and time.perf_counter() - begun < PATIENCE:
         await asyncio.sleep(0.005)
     seconds, used = time.perf_counter() - begun, time.process_time() - used
+    sending.cancel()
     await world.stop()
     bad = {"bound_twice": len(watcher.bound_twice), "over_capacity": len(watcher.over_capacity), "waiting": len(watcher.waiting())}
     waits = sorted(watch.took)
@@ -93,9 +100,9 @@ def _faults(asked: argparse.Namespace) -> bool:
         for seed in asked.seed:
             given = {field.name: getattr(asked, field.name) for field in attrs.fields(Plan) if field.name not in ("release", "seed")}
             outcome = tried(Plan(release=release, seed=seed, **given))
-            print(json.dumps({"release": release, "seed": seed, **shown(outcome)}), flush=True)
+            click.echo(json.dumps({"release": release, "seed": seed, **shown(outcome)}))
             if asked.verbose:
-                print(*outcome.reports, sep="\n", file=sys.stderr)
+                click.echo("\n".join(outcome.reports), err=True)
             is_clean &= outcome.is_clean
     return is_clean
 
@@ -128,7 +135,7 @@ def main() -> None:
     if asked.command == "faults":
         sys.exit(0 if _faults(asked) else 1)
     for release in asked.release:
-        print(json.dumps(asyncio.run(throughput(release, asked.nodes, asked.pods))), flush=True)
+        click.echo(json.dumps(asyncio.run(throughput(release, asked.nodes, asked.pods))))
 
 
 if __name__ == "__main__":

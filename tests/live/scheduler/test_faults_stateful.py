@@ -35,11 +35,8 @@ def config_of(release: str, name: str) -> dict[str, Any]:
     """The configuration of a scheduler of that name; older releases have the name in a flag."""
     if release != "1.27":
         return {}
-    return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "profiles": [{"schedulerName": name}],
-    }
+    profiles = [{"schedulerName": name}]
+    return {"profile": {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": profiles}}
 
 
 class Clusters(RuleBasedStateMachine):
@@ -161,13 +158,17 @@ class Clusters(RuleBasedStateMachine):
         try:
             if hasattr(self, "processes"):
                 self.heal()
-                for process in self.processes.values():
-                    self.loop.run_until_complete(process.kill())
-                self.kubelets.cancel()
-                self.loop.run_until_complete(asyncio.gather(self.kubelets, return_exceptions=True))
         finally:
+            self.loop.run_until_complete(self.end())
             self.loop.close()
+
+    async def end(self) -> None:
+        """End everything; a defect that had ended a scheduler is raised."""
+        if hasattr(self, "processes"):
+            self.kubelets.cancel()
+            for process in self.processes.values():
+                await process.kill()
 
 
 TestClusters: Any = Clusters.TestCase
-TestClusters.settings = examples(0.5, stateful_step_count=25, suppress_health_check=list(HealthCheck))
+TestClusters.settings = examples(0.6, stateful_step_count=25, suppress_health_check=list(HealthCheck))
