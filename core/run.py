@@ -33,8 +33,12 @@ class Run:
     """Key of a pod that waits on Permit -> its decision."""
     _ended: list[tuple[Decision, Failure | None]] = attrs.field(factory=list)
 
+    _may_hold: bool = attrs.field(init=False)
+    """Some profile has Permit plugins."""
+
     def __attrs_post_init__(self) -> None:
         self.feed = Feed(self.engine)
+        self._may_hold = any(profile.points.permit for profile in self.engine.flow.profiles.values())
 
     def __repr__(self) -> str:
         return f"<Run of {self.engine!r}>"
@@ -96,7 +100,8 @@ class Run:
             self._place(decision, decision.host)
         if decision.host is None:
             self._wait(decision, waiting, retry)
-        self._end_waits()
+        if self._held:
+            self._end_waits()
         return decision
 
     def follow(self, pod: Pod, led: Decision) -> Decision:
@@ -153,7 +158,7 @@ class Run:
         error = self.engine.assume(decision.pod, host)
         if error is not None:
             decision.host, decision.error = None, error
-        elif self.engine.flow.binding.waiting(decision.pod) is not None:
+        elif self._may_hold and self.engine.flow.binding.waiting(decision.pod) is not None:
             decision.is_waiting = True
             self._held[decision.pod.key] = decision
 

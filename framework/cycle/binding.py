@@ -136,7 +136,7 @@ class FrameworkBinding:
         """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on success."""
         bound, profile, cycle = pod.bound_to(host), self.profile_of(pod), self.latest_cycle(pod)
         refused = self._reserve(pod, bound, profile, cycle)
-        if refused is None and profile.waiting_pods.get(pod.uid) is not None:
+        if refused is None and profile.points.permit and profile.waiting_pods.get(pod.uid) is not None:
             self._cycles[pod.uid] = cycle
             return None
         refused = refused or self.steps.pre_bind(bound, host, profile, cycle, profile.points.pre_bind)
@@ -156,12 +156,12 @@ class FrameworkBinding:
             return error(str(failure))
         self.engine.nominations.remove(pod)
         refused = self.steps.reserve(bound, bound.spec.node_name, profile, cycle)
-        if refused is None:
+        if refused is None and cycle.pods_to_activate:
             self._activate(cycle)
         return refused
 
     def _activate(self, cycle: FrameworkCycle) -> None:
-        if cycle.pods_to_activate and self.queue is not None:
+        if self.queue is not None:
             self.queue.activate(cycle.pods_to_activate.values())
             cycle.pods_to_activate.clear()
 
@@ -202,7 +202,7 @@ class FrameworkBinding:
 
     def _bind(self, bound: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         refused = self.steps.bind(bound, host, profile, cycle)
-        if refused is None:
+        if refused is None and cycle.pods_to_activate:
             self._activate(cycle)
         return refused
 

@@ -86,12 +86,14 @@ class World:
 
     # --- schedulers -------------------------------------------------------------------------------------------------
 
-    def state(self, api: ClusterApi, config: Mapping[str, Any] | None = None, release: str = "") -> LiveState:
+    def state(
+        self, api: ClusterApi, config: Mapping[str, Any] | None = None, release: str = "", scheduler_name: str = "default-scheduler"
+    ) -> LiveState:
         """The state of a scheduler."""
         loop = asyncio.get_running_loop()
         engine = engine_for(release or self.release, config or {})
         times = Times(loop.time, lambda: EPOCH + loop.time())
-        return LiveState(engine, api, self.events, times, report=self.reports.append)
+        return LiveState(engine, api, self.events, times, scheduler_name, report=self.reports.append)
 
     def schedule(self, *, dry: bool = False) -> LiveScheduler:
         """Start a scheduler."""

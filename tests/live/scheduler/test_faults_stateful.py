@@ -1,0 +1,174 @@
+"""Clusters that change while requests fail and schedulers are killed: no pod is bound twice, none is on a full node, and none is lost.
+
+Two schedulers of different names share the server. Each has pods and nodes of its own: two schedulers that place pods on the same nodes
+do not know of each other's decisions in time, so nobody could promise that both keep within what a node has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import hypothesis.strategies as st
+from hypothesis import HealthCheck
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from kubeclassic.live.client.transport import Request
+from tests.apiserver.cluster import User
+from tests.apiserver.controllers import Kubelets
+from tests.apiserver.transport import NO_FAULT, Fault
+from tests.apiserver.watcher import Watcher
+from tests.live.scheduler.worlds import World
+from tests.support.examples import examples
+from tests.support.livefaults import KINDS, Process
+from tests.support.livetrial import with_room
+from tests.support.virtualtime import VirtualLoop
+
+NAMES = ("default-scheduler", "other-scheduler")
+OWNERS = st.sampled_from(NAMES)
+SIZES = st.sampled_from(["300m", "500m", "1"])
+PATIENCE = 900.0
+"""Seconds without faults after which every pod that fits somewhere has a node."""
+
+
+def config_of(release: str, name: str) -> dict[str, Any]:
+    """The configuration of a scheduler of that name; older releases have the name in a flag."""
+    if release != "1.27":
+        return {}
+    profiles = [{"schedulerName": name}]
+    return {"profile": {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": profiles}}
+
+
+class Clusters(RuleBasedStateMachine):
+    """A server with two schedulers, on virtual time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = VirtualLoop()
+        self.pending: list[Fault] = []
+        self.bad_binding: Fault | None = None
+        self.count = 0
+        self.made: set[str] = set()
+        self.unwanted: set[str] = set()
+        """Deleted by the user, or as victims."""
+
+    @initialize(release=st.sampled_from(["1.12", "1.15", "1.16", "1.27"]))
+    def begin(self, release: str) -> None:
+        """Everything starts, with a node for each scheduler."""
+
+        async def start() -> None:
+            self.world = World(release, self.fault)
+            self.watcher = Watcher(self.world.store.storage)
+            self.kubelets = asyncio.create_task(Kubelets(User(self.world.store)).run())
+            self.processes = {name: Process(self.world, name, config=config_of(release, name), scheduler_name=name) for name in NAMES}
+            for process in self.processes.values():
+                process.start()
+
+        self.loop.run_until_complete(start())
+        for owner in NAMES:
+            self.add_node(owner)
+
+    def fault(self, request: Request) -> Fault:
+        """What goes wrong with a request: bindings first have a fault of their own."""
+        if request.method == "DELETE":
+            self.unwanted.add(request.path.rpartition("/")[2])
+        if request.path.endswith("/binding") and self.bad_binding is not None:
+            found, self.bad_binding = self.bad_binding, None
+            return found
+        return self.pending.pop() if self.pending else NO_FAULT
+
+    # --- users ------------------------------------------------------------------------------------------------------
+
+    @rule(owner=OWNERS)
+    def add_node(self, owner: str) -> None:
+        """A node comes, for the pods of one scheduler."""
+        self.count += 1
+        self.world.add_node(f"node-{self.count}", cpu="2", pods="5", owner=owner)
+
+    @rule(owner=OWNERS, sizes=st.lists(SIZES, min_size=1, max_size=5), urgent=st.booleans())
+    def add_pods(self, owner: str, sizes: list[str], urgent: bool) -> None:
+        """Pods come; urgent ones may preempt others."""
+        more = {"priorityClassName": "system-node-critical"} if urgent else {}
+        for size in sizes:
+            self.count += 1
+            self.made.add(f"pod-{self.count}")
+            self.world.add_pod(f"pod-{self.count}", cpu=size, schedulerName=owner, nodeSelector={"owner": owner}, **more)
+
+    @rule(chosen=st.integers(0, 1000))
+    def drop_pod(self, chosen: int) -> None:
+        """A pod goes."""
+        names = sorted(self.world.hosts)
+        if names:
+            self.unwanted.add(names[chosen % len(names)])
+            self.world.drop_pod(names[chosen % len(names)])
+
+    # --- what goes wrong --------------------------------------------------------------------------------------------
+
+    @rule(kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=8))
+    def fail_requests(self, kinds: list[str]) -> None:
+        """The next requests fail."""
+        self.pending += [KINDS[kind] for kind in kinds]
+
+    @rule(kind=st.sampled_from(sorted(KINDS)))
+    def fail_binding(self, kind: str) -> None:
+        """The next binding fails, or only its answer is lost."""
+        self.bad_binding = KINDS[kind]
+
+    @rule(forgets=st.booleans())
+    def cut_watches(self, forgets: bool) -> None:
+        """All watches end; a server that *forgets* answers the next ones with 410."""
+        if forgets:
+            self.world.store.storage.compact()
+        self.world.store.storage.restart()
+
+    @rule(owner=OWNERS, down=st.sampled_from([0.0, 0.5, 40.0]))
+    def kill(self, owner: str, down: float) -> None:
+        """A scheduler is killed, and starts again after a while."""
+        self.loop.run_until_complete(self.processes[owner].kill())
+        self.wait(down)
+        self.loop.run_until_complete(self.started(owner))
+
+    async def started(self, owner: str) -> None:
+        """Start a scheduler; it needs a loop that runs."""
+        self.processes[owner].start()
+
+    @rule(seconds=st.sampled_from([0.0, 0.001, 1.0, 1.4, 10.0, 45.0]))
+    def wait(self, seconds: float) -> None:
+        """Time passes."""
+        self.loop.run_until_complete(asyncio.sleep(seconds))
+
+    # --- what must be -----------------------------------------------------------------------------------------------
+
+    @invariant()
+    def nothing_is_broken(self) -> None:
+        """No pod has been bound twice, and no node has more than it can hold."""
+        if hasattr(self, "watcher"):
+            assert self.watcher.faults == []
+
+    def heal(self) -> None:
+        """Without faults every pod that fits gets a node."""
+        self.pending, self.bad_binding = [], None
+        self.wait(PATIENCE)
+        assert with_room(self.world.store.storage, self.watcher) == []
+        assert self.made - set(self.world.hosts) - self.unwanted == set()
+        assert self.watcher.faults == []
+
+    def teardown(self) -> None:
+        """The end: faults stop, all is judged, and everything ends."""
+        try:
+            if hasattr(self, "processes"):
+                self.heal()
+        finally:
+            self.loop.run_until_complete(self.end())
+            self.loop.close()
+
+    async def end(self) -> None:
+        """End everything; a defect that had ended a scheduler is raised."""
+        if hasattr(self, "processes"):
+            self.kubelets.cancel()
+            for process in self.processes.values():
+                await process.kill()
+
+
+TestClusters: Any = Clusters.TestCase
+TestClusters.settings = examples(0.6, stateful_step_count=25, suppress_health_check=list(HealthCheck))

@@ -1,0 +1,147 @@
+"""What goes wrong between a live scheduler and its API server, by chance but repeatable; and schedulers that are killed and start again."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.live.client.api import Api
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.informers.informers import informers_of, retries_of
+from kubeclassic.live.leases.locks import make_lock
+from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
+from kubeclassic.live.scheduler.scheduler import LiveScheduler
+from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.settings.releases import LIVE_RELEASES
+from kubeclassic.simulation.engines import engine_for
+from tests.apiserver.answers import Answer
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.live.scheduler.worlds import World
+
+KINDS = {
+    "409": refused(409, "Conflict"),
+    "429": Fault(answer=Answer(429, "too many requests", {"retry-after": "1"})),
+    "500": refused(500, "InternalError"),
+    "503": refused(503, "ServiceUnavailable"),
+    "dropped": Fault(is_dropped=True),
+    "lost answer": Fault(is_lost=True),
+    "slow before": Fault(delay=1.5),
+    "slow after": Fault(slow=1.5),
+    "timed out before": Fault(delay=30.0, is_dropped=True),
+    "timed out after": Fault(slow=30.0, is_lost=True),
+}
+"""What may go wrong with a request that is no watch."""
+CUTS = 10
+"""So many times the share of other requests that fail is the share of watches that break."""
+MOST_EVENTS = 200
+"""A watch that breaks does so before it has had that many events."""
+NO_RELEASE = "1.15"
+"""A leader of this release does not give its lease back, as none does that is killed."""
+
+
+@attrs.define
+class Faults:
+    """Decides which requests fail: a *share* of all, until :attr:`is_over`. Others take up to *latency* seconds."""
+
+    seed: int
+    share: float
+    latency: float = 0.0
+    is_over: bool = False
+    counts: Counter[str] = attrs.field(factory=Counter, init=False)
+    """How often each thing went wrong."""
+    unwanted: set[str] = attrs.field(factory=set, init=False)
+    """The paths that schedulers asked to delete: those of victims."""
+    _random: random.Random = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._random = random.Random(self.seed)
+
+    def __call__(self, request: Request) -> Fault:
+        """The fault of *request*."""
+        if request.method == "DELETE":
+            self.unwanted.add(request.path)
+        is_watch = "watch=true" in request.query
+        if not self.is_over and is_watch and self._random.random() < CUTS * self.share:
+            return self._cut()
+        if self.is_over or self._random.random() >= self.share:
+            return Fault(delay=self._random.uniform(0, self.latency)) if self.latency else NO_FAULT
+        return self._fault(self._random.choice(sorted(KINDS)), request)
+
+    def _cut(self) -> Fault:
+        is_expired = self._random.random() < 0.3
+        self.counts["watch expired" if is_expired else "watch cut"] += 1
+        return Fault(cut_after=self._random.randrange(MOST_EVENTS), is_expired=is_expired)
+
+    def _fault(self, kind: str, request: Request) -> Fault:
+        name = f"{kind}, binding" if request.path.endswith("/binding") else kind
+        self.counts[name] += 1
+        return KINDS[kind]
+
+
+@attrs.define(eq=False)
+class Process:
+    """A scheduler that can be killed at any moment; with *elects* it is one replica of several, of which one leads."""
+
+    world: World
+    name: str
+    elects: bool = False
+    scheduler_name: str = "default-scheduler"
+    config: Mapping[str, Any] = attrs.field(factory=dict)
+    lives: int = 0
+    elector: Elector | None = None
+    _task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Start it."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def kill(self) -> None:
+        """End it at once, as by kill -9. A defect that had ended it before is raised."""
+        assert self._task is not None
+        if self.elector is not None:
+            self.elector.cells = LIVE_RELEASES[NO_RELEASE].leader
+        self._task.cancel()
+        (ended,) = await asyncio.gather(self._task, return_exceptions=True)
+        if isinstance(ended, BaseException) and not isinstance(ended, asyncio.CancelledError):
+            raise ended
+
+    @property
+    def leads(self) -> bool:
+        """Whether it schedules."""
+        return self.elector is None or self.elector.leads
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._live()
+            except* LeaderLostError:
+                self.world.reports.append(f"{self.name}: lost its lease")
+
+    async def _live(self) -> None:
+        """One life. It is over when the lease is lost."""
+        self.lives += 1
+        transport = StoreTransport(self.world.store, self.world.faults)
+        release = engine_for(self.world.release, {}).algorithm.release
+        api = WireApi(Api(transport, retries_of(release.client)), release.version)
+        scheduler = LiveScheduler(self.world.state(api, self.config, scheduler_name=self.scheduler_name))
+        informers = informers_of(release, transport, scheduler, self.world.reports.append)
+        self.elector = self._elector(transport) if self.elects else None
+        async with asyncio.TaskGroup() as group:
+            group.create_task(informers.run())
+            await informers.synced()
+            await (scheduler.run() if self.elector is None else self.elector.lead(scheduler.run))
+            raise KubeclassicError(f"{self.name}: the scheduler ended")
+
+    def _elector(self, transport: StoreTransport) -> Elector:
+        cells, identity = LIVE_RELEASES[self.world.release].leader, f"{self.name}-{self.lives}"
+        timeout = cells.request_timeout(LeaseTimes().renew)
+        place = ("kube-system", "kube-scheduler")
+        lock = make_lock(cells.default_lock, transport, *place, identity=identity, version=self.world.release, timeout=timeout)
+        wall = asyncio.get_running_loop().time
+        return Elector(lock, cells, LeaseTimes(), identity, wall=wall, dice=random.Random(identity))
