@@ -7,6 +7,7 @@ The map:
 * :mod:`.client`: kubeconfig, and requests to an API server
 * :mod:`.informers`: list and watch, and the objects that result
 * :mod:`.scheduler`: the live scheduler: cycles, bindings, conditions, events, leader election, metrics
+* :mod:`.process`: all of it together, from the start to the end of a process
 * :mod:`.settings`: what it is started with: flags and configuration of each release, and in what the releases differ there
 * :mod:`.leases`, :mod:`.eventlog`, :mod:`.measures`: the parts of leader election, events and metrics
 * :mod:`.server`: a scheduler that others ask over HTTP: the extender server
