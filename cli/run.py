@@ -3,38 +3,81 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .commands import command
+from ..live.settings.flagtable import BOOL, FLAGS, Flag
+from .commands import SECTIONS, command
 from .options import scheduler_options
 from .paramtypes import FILE
 
 if TYPE_CHECKING:
     from .setup import Setup
 
+F = TypeVar("F", bound=Callable[..., Any])
+ELECTION = "Leader election options"
+SHARED = frozenset(
+    {
+        *("config", "kubeconfig", "scheduler-name", "feature-gates", "algorithm-provider", "policy-config-file"),
+        *("policy-configmap", "policy-configmap-namespace", "hard-pod-affinity-symmetric-weight"),
+    }
+)
+"""Flags of kube-scheduler that are options of other commands too."""
+METAVARS = {"text": "TEXT", "bool": "BOOL", "whole": "N", "number": "N", "duration": "DURATION"}
+SECTIONS.update({f"--{name}": ELECTION for name in FLAGS if name.startswith(("leader-elect", "lock-object"))})
+
+
+def _plain(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """The value of ``-v=4``, as Go's flags are written."""
+    return None if value is None else value.removeprefix("=")
+
+
+def _option(flag: Flag) -> Callable[[F], F]:
+    """*flag* as an option that keeps the text that was typed; hidden if it has no effect."""
+    short = ("-v",) if flag.name == "v" else ()
+    switch: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if flag.kind == BOOL else {}
+    return click.option(
+        f"--{flag.name}", *short, f"flag_{flag.name}".replace("-", "_"), metavar=METAVARS[flag.kind], help=flag.help or flag.word,
+        hidden=bool(flag.word), callback=_plain, **switch,
+    )  # fmt: skip
+
+
+def _flags(function: F) -> F:
+    """Give *function* kube-scheduler's flags that it has not as other options."""
+    for flag in reversed([flag for name, flag in FLAGS.items() if name not in SHARED]):
+        function = _option(flag)(function)
+    return function
+
 
 @command(short_help="Schedule the pods of a live cluster.", outputs=("--explain",))
 @click.option("--kubeconfig", type=FILE, help="How to reach the API server.  [default: as a pod of the cluster]")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
 @scheduler_options
-@click.option("--dry-run", is_flag=True, help="Decide and tell, but write nothing to the cluster.")
+@_flags
+@click.option("--dry-run", is_flag=True, help="Decide and tell, but write nothing to the cluster, and elect no leader.")
 @click.option("--explain", is_flag=True, help="Tell with each decision which nodes fit, how they score, and why the others do not.")
 @click.option("-o", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How decisions are told: lines.")
-def run(kubeconfig: Path | None, context: str | None, setup: Setup, dry_run: bool, explain: bool, form: str) -> None:
+def run(
+    kubeconfig: Path | None, context: str | None, setup: Setup, dry_run: bool, explain: bool, form: str, **flags: str | None
+) -> None:  # fmt: skip
     """Watch an API server, and schedule its pods as the release does: bind them, or say why they wait.
 
-    Pods that ask for another schedulerName are left alone. Beside the cluster's own scheduler give it a name of its own, or --dry-run.
-    With --dry-run decisions go to standard output; otherwise only what fails is told, on standard error.
+    It takes the flags and the configuration of kube-scheduler of the release. As there, a leader is elected first, by the lock
+    kube-system/kube-scheduler: beside the cluster's own scheduler give it another lock (--lock-object-name) or --leader-elect=false, and
+    a name of its own (--scheduler-name); pods that ask for another schedulerName are left alone. /healthz, /livez, /readyz, /metrics and
+    /configz answer on the loopback at the release's port. With --dry-run decisions go to standard output; otherwise only what happens
+    to the process and what fails is told, on standard error. SIGTERM ends it when the pods that have a node are bound.
 
-    Exit status 0: ended by SIGTERM, 2: bad input, 130: interrupted.
+    Exit status 0: ended by SIGTERM, 1: the lease was lost, 2: bad input, 130: interrupted.
 
     \b
-    kubeclassic run --kubeconfig ~/.kube/config --scheduler-name classic --release 1.14
+    kubeclassic run --kubeconfig ~/.kube/config --scheduler-name classic --lock-object-name classic --release 1.14
     kubeclassic run --kubeconfig ~/.kube/config --dry-run --explain -o json
     """
-    from .running.run import run_scheduler
+    from .running.live.run import run_scheduler
 
-    sys.exit(run_scheduler(kubeconfig, context, setup, dry_run=dry_run, explain=explain, form=form))
+    given = {name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None}
+    sys.exit(run_scheduler(kubeconfig, context, setup, given, dry_run=dry_run, explain=explain, form=form))

@@ -60,8 +60,8 @@ def serve(
     curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
     curl 'http://127.0.0.1:8888/explain?pod=shop/orders-1'
     """
-    from .running.serve import run
-    from .running.serveoptions import Asked
+    from .running.live.serve import run
+    from .running.live.serveoptions import Asked
 
     asked = Asked(
         paths=paths, kubeconfig=kubeconfig, context=context, defaults=not no_defaults, address=address, port=port,

@@ -37,6 +37,6 @@ def shadow(
     kubeclassic shadow --kubeconfig ~/.kube/config --release 1.15
     kubeclassic shadow --kubeconfig ~/.kube/config --profile profile.yaml --for 600 -o json
     """
-    from .running.shadow import run_shadow
+    from .running.live.shadow import run_shadow
 
     sys.exit(run_shadow(kubeconfig, context, setup, seconds=seconds, shows_all=shows_all, form=form))

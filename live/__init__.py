@@ -9,6 +9,7 @@ The map:
 * :mod:`.leases`, :mod:`.eventlog`, :mod:`.measures`, :mod:`.settings`: leader locks, events, metrics and flags, as each release has them
 * :mod:`.scheduler`: the live scheduler: cycles, bindings, conditions, preemption; and a shadow, which writes nothing
 * :mod:`.snapshot`, :mod:`.snapshotredaction`: a live cluster as a file, and with other names
+* :mod:`.process`: all of it together, from the start to the end of a process
 * :mod:`.settings`: what it is started with: flags and configuration of each release, and in what the releases differ there
 * :mod:`.leases`, :mod:`.eventlog`, :mod:`.measures`: the parts of leader election, events and metrics
 * :mod:`.server`: a scheduler that others ask over HTTP: the extender server

@@ -72,6 +72,11 @@ class Cache:
     """The assumed pods, in the order of assumption."""
     _image_nodes: dict[str, tuple[int, set[str]]] = attrs.field(factory=dict)
 
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many nodes there are, how many pods on nodes, and how many of these are assumed."""
+        return self.node_count, len(self._states), len(self._assumed)
+
     # --- pods -------------------------------------------------------------------------------------------------------
 
     def state(self, pod: Pod) -> PodState | None:

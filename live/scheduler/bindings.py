@@ -36,6 +36,21 @@ class PodBinder(Protocol):
         ...
 
 
+@attrs.frozen
+class Attempt:
+    """A pod on its way from a reserved place to its binding. Times are seconds of the scheduler."""
+
+    item: QueuedPod
+    host: str
+    began: float
+    reserved: float
+    needs_volumes: bool
+
+    @property
+    def pod(self) -> Pod:
+        return self.item.pod
+
+
 @attrs.define(eq=False)
 class Bindings:
     """Binds pods; what follows a failure is the business of *consequences*."""
@@ -44,38 +59,76 @@ class Bindings:
     consequences: Consequences
     binders: Sequence[PodBinder] = ()
     volumes: VolumeWork = attrs.field(init=False)
+    under_way: int = attrs.field(init=False, default=0)
+    """How many pods are between a reserved place and their binding."""
 
     def __attrs_post_init__(self) -> None:
         self.volumes = VolumeWork(self.state)
 
-    def start(self, item: QueuedPod, host: str) -> None:
-        """Bind the pod of *item*, which was just assumed on *host*."""
-        self.state.spawn(self._bind(item, host, self.volumes.is_needed(item.pod)))
+    def start(self, item: QueuedPod, host: str, began: float = 0.0) -> None:
+        """Bind the pod of *item*, which was just reserved on *host*; its attempt *began* at that time."""
+        attempt = Attempt(item, host, began, self.state.times.now(), self.volumes.is_needed(item.pod))
+        self.under_way += 1
+        self.state.spawn(self._counted(attempt))
 
-    async def _bind(self, item: QueuedPod, host: str, needs_volumes: bool) -> None:
-        pod, binding = item.pod, self.state.binding
-        failure = binding.begin(pod, host)
+    async def _counted(self, attempt: Attempt) -> None:
+        try:
+            await self._bind(attempt)
+        finally:
+            self.under_way -= 1
+
+    async def _bind(self, attempt: Attempt) -> None:
+        pod, host, binding = attempt.pod, attempt.host, self.state.binding
+        waited = await self._end_of_wait(attempt)
+        await self.state.free()
+        failure = binding.permitted(pod, host)
+        if waited is not None:
+            self.state.onlooker.permitted("Success" if failure is None else "Unschedulable", waited)
+        failure = failure or binding.begin(pod, host)
         if failure is not None:
-            await self._undone(item, host, failure)
+            await self._undone(attempt, failure)
             return
-        if needs_volumes and (failure := await self._bind_volumes(pod.bound_to(host))) is not None:
-            await self._undo(item, host, failure)
+        if attempt.needs_volumes and (failure := await self._bind_volumes(pod.bound_to(host))) is not None:
+            await self._undo(attempt, failure)
             return
         failure = binding.bind(pod, host)
         if failure is not None:
-            await self._undone(item, host, failure)
+            await self._undone(attempt, failure)
             return
-        await self._write(item, host)
+        await self._write(attempt)
+
+    async def _end_of_wait(self, attempt: Attempt) -> float | None:
+        """Wait until Permit plugins allow or reject the pod, or their time is over; answers the seconds, None if it need not wait."""
+        waiting, state = self.state.binding.waiting(attempt.pod), self.state
+        if waiting is None:
+            return None
+        ended, loop = asyncio.Event(), asyncio.get_running_loop()
+
+        def on_end() -> None:
+            loop.call_soon_threadsafe(ended.set)
+
+        waiting.on_end = on_end
+        while not waiting.is_over:
+            waited = state.times.now() - attempt.reserved
+            with suppress(TimeoutError):
+                async with asyncio.timeout(waiting.timeout - waited):
+                    await ended.wait()
+            await state.free()
+            waiting.pass_time(state.times.now() - attempt.reserved)
+        return state.times.now() - attempt.reserved
 
     async def _bind_volumes(self, pod: Pod) -> Failure | None:
         plugin = 'running PreBind plugin "VolumeBinding": ' if self._has_plugins else ""
+        began, text = self.state.times.now(), ""
         try:
             await self.volumes.bind(pod)
         except NotWritten as error:
             text = f"{plugin}{error}"
         except NotBound as error:
             text = f"{plugin}binding volumes: {error}" if plugin else str(error)
-        else:
+        await self.state.free()
+        self.state.onlooker.volumes(self.state.times.now() - began, is_failed=bool(text))
+        if not text:
             return None
         return self.state.binding.failure(text) if plugin else Failure(text, "VolumeBindingFailed")
 
@@ -85,16 +138,21 @@ class Bindings:
 
     # --- the request ------------------------------------------------------------------------------------------------
 
-    async def _write(self, item: QueuedPod, host: str) -> None:
-        pod, state = item.pod, self.state
+    async def _write(self, attempt: Attempt) -> None:
+        pod, host, state = attempt.pod, attempt.host, self.state
+        await state.leading()
+        asked = state.times.now()
         error = await self._request(pod, host)
+        await state.free()
         state.touch()
         state.engine.cache.finish_binding(pod.bound_to(host), state.clock.now)
         if error is None:
+            now = state.times.now()
+            state.onlooker.bound(attempt.item, now - attempt.began, now - asked)
             state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")
             return
         said = "" if self._has_plugins else "Binding rejected: "
-        await self._undo(item, host, state.binding.failure(error), said)
+        await self._undo(attempt, state.binding.failure(error), said)
 
     async def _request(self, pod: Pod, host: str) -> str | None:
         """Ask an extender or the API server to bind; answers the error."""
@@ -128,21 +186,24 @@ class Bindings:
 
     # --- failures ---------------------------------------------------------------------------------------------------
 
-    async def _undo(self, item: QueuedPod, host: str, failure: Failure, said: str = "") -> None:
+    async def _undo(self, attempt: Attempt, failure: Failure, said: str = "") -> None:
         """Give back what the pod had reserved."""
         is_given_back = False
         with suppress(CacheError):  # Upstream: only logged; the pod was confirmed, or went, before.
-            self.state.binding.give_back(item.pod, host)
+            self.state.binding.give_back(attempt.pod, attempt.host)
             is_given_back = True
-        await self._undone(item, host, failure, said, moves=is_given_back)
+        await self._undone(attempt, failure, said, moves=is_given_back)
 
-    async def _undone(self, item: QueuedPod, host: str, failure: Failure, said: str = "", *, moves: bool = True) -> None:
+    async def _undone(self, attempt: Attempt, failure: Failure, said: str = "", *, moves: bool = True) -> None:
         """The steps are undone; other pods may fit now."""
         state = self.state
         state.touch()
         state.awake.set()
+        state.onlooker.not_bound(attempt.pod, state.times.now() - attempt.began, is_rejected=failure.is_rejection)
         if moves and not failure.is_rejection:
-            state.router.pod_given_up(item.pod, but_itself=False)
-        await self.consequences.not_bound(item, host, failure, said)
+            state.router.pod_given_up(attempt.pod, but_itself=False)
+        await self.consequences.not_bound(attempt.item, attempt.host, failure, said)
+        await state.free()
         if moves and failure.is_rejection:
-            state.router.pod_given_up(item.pod, but_itself=True)
+            state.router.pod_given_up(attempt.pod, but_itself=True)
+            state.awake.set()

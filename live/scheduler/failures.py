@@ -97,11 +97,13 @@ class ClassicConsequences:
                 current = await self.state.api.read_pod(item.pod)
             except ApiError as error:
                 if is_not_found(error):
+                    await self.state.free()
                     self.state.engine.binder.forget(item.pod)
                     return
                 pause = min(2 * pause, LONGEST_READ_PAUSE)
                 await asyncio.sleep(pause)
                 continue
+            await self.state.free()
             self._queue_again(item, current, cycle)
             return
 

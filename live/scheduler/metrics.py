@@ -7,7 +7,7 @@ Upstream: pkg/scheduler/metrics.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
 import attrs
@@ -33,6 +33,8 @@ class SchedulerMetrics:
     def __init__(self, release: LiveRelease, *, with_process: bool = True) -> None:
         """The metrics of *release*, all 0; *with_process*: those of this process too, where the system tells them."""
         self._release, self._with_process = release, with_process
+        self.on_read: Callable[[], None] = lambda: None
+        """Called before the metrics are written, to set what is only known then."""
         self.reset()
 
     def reset(self) -> None:
@@ -49,6 +51,7 @@ class SchedulerMetrics:
 
     def text(self) -> str:
         """What ``/metrics`` answers."""
+        self.on_read()
         found = {instrument.metric.name: "\n".join(instrument.lines(self._release.stability)) for instrument in self._instruments}
         found.update(self._process_lines())
         return "".join(f"{found[name]}\n" for name in sorted(found) if found[name])

@@ -1,5 +1,7 @@
 """How room is made for a pod: its nomination, the victims that are deleted, and the nominations that end.
 
+With profiles a victim that waits for Permit plugins is not deleted: it is rejected, and has to look for another node.
+
 Upstream: preempt in pkg/scheduler/scheduler.go; prepareCandidate in pkg/scheduler/framework/preemption/preemption.go.
 """
 
@@ -59,6 +61,7 @@ class ClassicPreemption:
 
     async def _delete(self, victims: list[Pod], preemptor: Pod, node_name: str) -> bool:
         for victim in victims:
+            await self.state.leading()
             try:
                 await self.state.api.delete_pod(victim)
             except ApiError as error:
@@ -94,6 +97,10 @@ class FrameworkPreemption:
         return error
 
     async def _evict(self, victim: Pod, preemptor: Pod, node_name: str) -> str | None:
+        if self.state.binding.preempt(victim, preemptor):
+            _say(self.state, victim, preemptor, node_name)
+            return None
+        await self.state.leading()
         try:
             if self.state.engine.algorithm.enabled("PodDisruptionConditions"):
                 await self._mark(victim, preemptor)

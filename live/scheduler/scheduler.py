@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 
 import attrs
 
@@ -43,6 +45,10 @@ class LiveScheduler:
     consequences: Consequences = attrs.field(init=False)
     bindings: Bindings = attrs.field(init=False)
     cycles: int = 0
+    is_running: bool = attrs.field(default=False, init=False)
+    is_stopping: bool = attrs.field(default=False, init=False)
+    _worker: Executor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(1, "decisions"))
+    """Where decisions are made for which extenders are called."""
 
     def __attrs_post_init__(self) -> None:
         self.consequences = consequences_of(self.state)
@@ -59,15 +65,32 @@ class LiveScheduler:
     # --- the loop ---------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Schedule until cancelled; tasks that are under way are cancelled too. Raises the first defect of a task."""
+        """Schedule until cancelled, or until :meth:`stop`; then bindings may end, and whatever else is under way is cancelled.
+
+        Raises the first defect of a task.
+        """
+        self.is_running = True
         self.state.spawn(self._expire())
         try:
-            while True:
+            while not self.is_stopping:
                 if not await self.step():
                     await self._wait()
+            await self._bindings_end()
         finally:
+            self.is_running = False
+            self._worker.shutdown(wait=False)
             for task in tuple(self.state.tasks):
                 task.cancel()
+
+    def stop(self) -> None:
+        """Take no more pods out of the queue; :meth:`run` ends when the pods that have a node are bound."""
+        self.is_stopping = True
+        self.state.awake.set()
+
+    async def _bindings_end(self) -> None:
+        while self.bindings.under_way:
+            self.state.awake.clear()
+            await self.state.awake.wait()
 
     async def step(self) -> bool:
         """One cycle and what follows from it; False if no pod is active."""
@@ -86,6 +109,8 @@ class LiveScheduler:
         """Wait until something happens, or a flush of the queue is due."""
         state = self.state
         state.awake.clear()
+        if self.is_stopping or state.broken:
+            return
         due, handle = state.queue.next_due(), None
         if due is not None:
             loop, left = asyncio.get_running_loop(), max(SHORTEST_WAIT, due - state.times.now())
@@ -99,6 +124,7 @@ class LiveScheduler:
     async def _expire(self) -> None:
         while True:
             await asyncio.sleep(EXPIRY_PERIOD)
+            await self.state.free()
             self.state.touch()
             for pod in self.state.engine.cache.expire(self.state.clock.now):
                 self.state.report(f"pod {pod.key}: its binding to {pod.spec.node_name} was not confirmed in time")
@@ -112,22 +138,31 @@ class LiveScheduler:
             return
         if state.engine.flow.profiles and state.engine.cache.is_assumed(pod):
             return
-        decision = self._decide(item)
+        began = state.times.now()
+        decision = await self._decide(item)
         self.cycles += 1
+        state.onlooker.decided(item, decision, state.times.now() - began)
         self.on_decision(decision)
         if decision.host is None:
             await self.consequences.not_placed(item, decision)
             return
         failure = state.binding.reserve(pod, decision.host)
         if failure is not None:
+            state.onlooker.not_bound(pod, state.times.now() - began, is_rejected=failure.is_rejection)
             await self.consequences.not_assumed(item, decision.host, failure)
             return
-        self.bindings.start(item, decision.host)
+        self.bindings.start(item, decision.host, began)
 
-    def _decide(self, item: QueuedPod) -> Decision:
-        """The decision; an error of a rule or plugin fails the attempt, not the scheduler."""
+    async def _decide(self, item: QueuedPod) -> Decision:
+        """The decision; an error of a rule or plugin fails the attempt, not the scheduler. Calls to extenders do not hold others up."""
+        state, decide = self.state, partial(self.state.engine.schedule, item.pod, details=self.details)
         try:
-            return self.state.engine.schedule(item.pod, details=self.details)
+            if not state.engine.asks_extenders(item.pod):
+                return decide()
+            try:
+                return await state.apart(self._worker, decide)
+            finally:
+                state.touch()
         except KubeclassicError as error:
-            self.state.report(f"pod {item.pod.key}: {error}")
+            state.report(f"pod {item.pod.key}: {error}")
             return Decision(item.pod, error=str(error), nominated="")

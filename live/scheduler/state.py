@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -18,7 +19,17 @@ from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
 from ..eventlog.recorder import Recorder
+from .onlooker import Onlooker
 from .writes.api import ClusterApi
+
+T = TypeVar("T")
+LEASE_LOOK = 0.1
+"""Seconds between two looks whether this replica leads."""
+
+
+def _always() -> bool:
+    """The default: there is no other replica."""
+    return True
 
 
 @attrs.frozen
@@ -31,7 +42,11 @@ class Times:
 
 @attrs.define(eq=False)
 class LiveState:
-    """The state of one live scheduler. Everything happens on the thread of the event loop, so between two awaits nothing changes."""
+    """The state of one live scheduler. All that changes it happens on the thread of the event loop, so between two awaits nothing changes.
+
+    Only a decision for which extenders are called is made on another thread (:meth:`apart`). While it is made events wait, and
+    tasks that use the engine wait at :meth:`free`.
+    """
 
     engine: Engine
     api: ClusterApi
@@ -40,6 +55,9 @@ class LiveState:
     scheduler_name: str = "default-scheduler"
     report: Callable[[str], None] = lambda text: None
     """Called with what went wrong and does not end the scheduler."""
+    onlooker: Onlooker = attrs.field(factory=Onlooker)
+    leads: Callable[[], bool] = _always
+    """Whether this replica leads for certain."""
     clock: Clock = attrs.field(init=False)
     queue: SchedulingQueue = attrs.field(init=False)
     router: EventRouter = attrs.field(init=False)
@@ -70,18 +88,52 @@ class LiveState:
         """The time as the API writes it: whole seconds."""
         return datetime.fromtimestamp(self.times.wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
+    async def leading(self) -> None:
+        """Wait until this replica leads for certain: before a pod is bound or deleted. It ends if it never leads again."""
+        while not self.leads():
+            await asyncio.sleep(LEASE_LOOK)
+
+    # --- decisions on another thread --------------------------------------------------------------------------------
+
+    async def apart(self, worker: Executor, work: Callable[[], T]) -> T:
+        """The result of *work*, which uses the engine, on a thread of *worker*."""
+        self._is_busy = True
+        self._freed.clear()
+        task = asyncio.get_running_loop().run_in_executor(worker, work)
+        try:
+            return await task
+        finally:
+            if not task.cancelled():  # else the scheduler is ending, and the thread is still at work
+                self._end_busy()
+
+    def _end_busy(self) -> None:
+        self._is_busy = False
+        backlog, self._backlog = self._backlog, []
+        for tell, item in backlog:
+            self._tell(tell, item)
+        self._freed.set()
+
+    async def free(self) -> None:
+        """Wait until no other thread uses the engine. Until the next await it stays so."""
+        while self._is_busy:
+            await self._freed.wait()
+
     # --- events -----------------------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
         """An informer saw that an object was added or updated."""
-        self.touch()
-        self.router.put(item)
-        self.awake.set()
+        self._tell(self.router.put, item)
 
     def delete(self, item: KubeObject) -> None:
         """An informer saw that an object was deleted."""
+        self._tell(self.router.delete, item)
+
+    def _tell(self, tell: Callable[[KubeObject], None], item: KubeObject) -> None:
+        if self._is_busy:
+            self._backlog.append((tell, item))
+            return
         self.touch()
-        self.router.delete(item)
+        tell(item)
         self.awake.set()
 
     def pod(self, key: str) -> Pod | None:
@@ -104,3 +156,7 @@ class LiveState:
 
     broken: list[BaseException] = attrs.field(init=False, factory=list)
     """Defects in tasks; the scheduler ends with the first one."""
+    _is_busy: bool = attrs.field(init=False, default=False)
+    _freed: asyncio.Event = attrs.field(init=False, factory=asyncio.Event)
+    _backlog: list[tuple[Callable[[KubeObject], None], KubeObject]] = attrs.field(init=False, factory=list)
+    """Events that wait for the end of a decision on another thread."""

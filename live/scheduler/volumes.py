@@ -60,6 +60,7 @@ class VolumeWork:
         end = self.state.times.now() + self.timeout
         while True:
             await asyncio.sleep(POLL)
+            await self.state.free()
             if self._are_bound(pod, written):
                 return
             if self.state.times.now() >= end:
@@ -72,6 +73,7 @@ class VolumeWork:
                 written.append(await self.state.api.put_volume(left[0], self._claim_of(left[0])))
                 del left[0]
         except ApiError as error:
+            await self.state.free()
             self.state.engine.binder.restore(left)
             raise NotWritten(str(error)) from error
         return written

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import yaml
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.providers import resolve
 from kubeclassic.algorithmprovider.releases import find_release
+from kubeclassic.cli import BAD_INPUT, run
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.live.scheduler.flags import read_settings, split_flags
 from tests.conftest import ROOT
@@ -158,6 +160,23 @@ class TestDeployments:
         assert found("Deployment", "kubeclassic-scheduler")["spec"]["replicas"] == 2
         (listener,) = settings.listeners
         assert (listener.address, listener.port) == ("0.0.0.0", container("scheduler")["ports"][0]["containerPort"])
+
+    def test_run_takes_the_arguments(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
+        monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+        assert run(container("scheduler")["args"]) == BAD_INPUT
+        assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in capsys.readouterr().err
+
+    def test_run_means_what_the_arguments_say(self, tmp_path: Path) -> None:
+        """The configuration that it would write has the lock, the name, the address and the Policy of the arguments."""
+        file = tmp_path / "config.yaml"
+        assert run([*container("scheduler")["args"], f"--write-config-to={file}"]) == 0
+        written = yaml.safe_load(file.read_text(encoding="utf-8"))
+        assert written["schedulerName"] == "kubeclassic"
+        assert written["healthzBindAddress"] == "0.0.0.0:10251"
+        election = written["leaderElection"]
+        assert (election["resourceLock"], election["lockObjectNamespace"], election["lockObjectName"]) == ("leases", *["kubeclassic"] * 2)
+        assert written["algorithmSource"]["policy"]["configMap"] == {"namespace": "kubeclassic", "name": "scheduler-policy"}
 
     def test_the_policy_is_accepted(self) -> None:
         """The Policy in the ConfigMap is one that the release runs."""

@@ -77,7 +77,7 @@ class Steered(LiveScheduler):
 
     hosts: dict[str, list[str]] = attrs.field(factory=dict)
 
-    def _decide(self, item: QueuedPod) -> Decision:
+    async def _decide(self, item: QueuedPod) -> Decision:
         decision = self.state.engine.schedule(item.pod)
         wanted = self.hosts.get(item.pod.name, [])
         if decision.host is not None and wanted:

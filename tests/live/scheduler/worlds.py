@@ -101,17 +101,18 @@ class World:
         release = engine_for(self.release, {}).algorithm.release
         api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(release.client)), release.version)
         scheduler = LiveScheduler(self.state(api))
-        self._follow(transport, DryRun.of(scheduler, api), scheduler.run)
+        self.follow(transport, DryRun.of(scheduler, api), scheduler.run)
         return scheduler
 
     def shadow(self, release: str, config: Mapping[str, Any] | None = None) -> tuple[Shadow, list[Judgement]]:
         """Start a shadow."""
         told: list[Judgement] = []
         shadow = Shadow(self.state(DryApi(), config, release), told.append)
-        self._follow(StoreTransport(self.store), shadow, shadow.run)
+        self.follow(StoreTransport(self.store), shadow, shadow.run)
         return shadow, told
 
-    def _follow(self, transport: StoreTransport, handler: Any, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def follow(self, transport: StoreTransport, handler: Any, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Let informers tell *handler*, and *run* once all lists are there."""
         release = engine_for(self.release, {}).algorithm.release
         informers = informers_of(release, transport, handler, self.reports.append)
 

@@ -246,7 +246,7 @@ class TestOptions:
         monkeypatch.chdir(ROOT)
         monkeypatch.setitem(sys.modules, "uvicorn", None)
         for name in [
-            name for name in sys.modules if name.startswith(("kubeclassic.live.server.serving", "kubeclassic.cli.running.serving"))
+            name for name in sys.modules if name.startswith(("kubeclassic.live.server.serving", "kubeclassic.cli.running.live.serving"))
         ]:
             monkeypatch.delitem(sys.modules, name)
         assert run(["serve", "examples/cluster"]) == 2

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
-from ...live.client.transport import Transport
-from ...live.scheduler.dryrun import DryApi, NoEvents
-from ...live.scheduler.shadow.judging import Judgement, Tally
-from ...live.scheduler.shadow.shadow import Shadow
-from ..output import note
-from ..setup import Setup
-from .live import Cluster, cluster_of, connection, follow
+from ....live.client.transport import Transport
+from ....live.scheduler.dryrun import DryApi, NoEvents
+from ....live.scheduler.shadow.judging import Judgement, Tally
+from ....live.scheduler.shadow.shadow import Shadow
+from ...output import note
+from ...setup import Setup
+from .following import Cluster, cluster_of, connection, follow
 
 
 def run_shadow(

@@ -9,24 +9,24 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import Node, Pod
-from ...exceptions import KubeclassicError
-from ...framework.releases import is_auto
-from ...live.client.access import Access
-from ...live.client.http import HttpTransport
-from ...live.client.kubeconfig import read_kubeconfig
-from ...live.server.app import ExtenderApp
-from ...live.server.extender import ExtenderService
-from ...live.server.following import Following
-from ...live.server.limits import MEBIBYTE, Limits
-from ...live.server.served import ServedCluster
-from ...live.server.serving import Listening, make_server
-from ..options import ClusterChoice
-from ..output import note, warn
-from ..report.words import count_of
-from ..setup import Setup
-from .cluster import opened
-from .notices import tell_notices
+from ....api.objects import Node, Pod
+from ....exceptions import KubeclassicError
+from ....framework.releases import is_auto
+from ....live.client.access import Access
+from ....live.client.http import HttpTransport
+from ....live.client.kubeconfig import read_kubeconfig
+from ....live.server.app import ExtenderApp
+from ....live.server.extender import ExtenderService
+from ....live.server.following import Following
+from ....live.server.limits import MEBIBYTE, Limits
+from ....live.server.served import ServedCluster
+from ....live.server.serving import Listening, make_server
+from ...options import ClusterChoice
+from ...output import note, warn
+from ...report.words import count_of
+from ...setup import Setup
+from ..cluster import opened
+from ..notices import tell_notices
 from .serveoptions import Asked, ServeOptionError
 
 

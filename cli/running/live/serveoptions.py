@@ -6,7 +6,7 @@ from pathlib import Path
 
 import attrs
 
-from ...exceptions import KubeclassicError
+from ....exceptions import KubeclassicError
 
 
 class ServeOptionError(KubeclassicError):

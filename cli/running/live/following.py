@@ -12,18 +12,18 @@ from typing import Any, Protocol
 
 import attrs
 
-from ...core.engine import Engine
-from ...live.client.access import Access
-from ...live.client.http import HttpTransport
-from ...live.client.kubeconfig import in_cluster, read_kubeconfig
-from ...live.client.transport import Transport
-from ...live.eventlog.recorder import Recorder
-from ...live.informers.informers import informers_of
-from ...live.informers.store import Handler
-from ...live.scheduler.state import LiveState, Times
-from ...live.scheduler.writes.api import ClusterApi
-from ..output import note, warn
-from ..setup import Setup
+from ....core.engine import Engine
+from ....live.client.access import Access
+from ....live.client.http import HttpTransport
+from ....live.client.kubeconfig import in_cluster, read_kubeconfig
+from ....live.client.transport import Transport
+from ....live.eventlog.recorder import Recorder
+from ....live.informers.informers import informers_of
+from ....live.informers.store import Handler
+from ....live.scheduler.state import LiveState, Times
+from ....live.scheduler.writes.api import ClusterApi
+from ...output import note, warn
+from ...setup import Setup
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STATUS: Mapping[int | None, int] = {None: 0, signal.SIGTERM: 0, signal.SIGINT: 130}
@@ -63,10 +63,9 @@ def cluster_of(kubeconfig: Path | None, context: str | None, setup: Setup) -> Cl
 async def follow(cluster: Cluster, transport: Transport, handler: Handler, runner: Runner, seconds: float | None = None) -> int | None:
     """Let informers tell *handler*, and *runner* run, until a signal or for some seconds. Answers the signal."""
     informers = informers_of(cluster.engine.algorithm.release, transport, handler, warn)
-    ended_by: list[int] = []
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(informers.run())]
-        end = _end_at_signals(ended_by)
+        end, ended_by = end_at_signals()
         started = group.create_task(_started(informers.synced(), runner.run))
         tasks.append(started)
         with suppress(TimeoutError):
@@ -83,9 +82,9 @@ async def _started(ready: Coroutine[Any, Any, None], run: Callable[[], Coroutine
     await run()
 
 
-def _end_at_signals(ended_by: list[int]) -> asyncio.Event:
-    """An event that is set by the first signal; the second one interrupts."""
-    end, loop = asyncio.Event(), asyncio.get_running_loop()
+def end_at_signals() -> tuple[asyncio.Event, list[int]]:
+    """An event that is set by the first signal, and which one that was; the second one interrupts."""
+    end, loop, ended_by = asyncio.Event(), asyncio.get_running_loop(), list[int]()
 
     def stop(number: int) -> None:
         ended_by.append(number)
@@ -95,7 +94,7 @@ def _end_at_signals(ended_by: list[int]) -> asyncio.Event:
     for number in SIGNALS:
         with suppress(NotImplementedError, RuntimeError, ValueError):  # not on the main thread, or not on this platform
             loop.add_signal_handler(number, stop, number)
-    return end
+    return end, ended_by
 
 
 def connection(cluster: Cluster) -> HttpTransport:

@@ -1,0 +1,205 @@
+"""One scheduler from its start to its end: lists, the election, scheduling while it leads, and an orderly end.
+
+Upstream: Run in cmd/kube-scheduler/app/server.go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, suppress
+
+import attrs
+
+from ...core.decision.decision import Decision
+from ...core.engine import Engine
+from ..client.api import Api
+from ..client.measured import Counted, Throttled
+from ..client.transport import Transport
+from ..eventlog.recorder import Recorder
+from ..informers.informers import Informers, informers_of, retries_of
+from ..leases.locks import make_lock
+from ..scheduler.dryrun import DryApi, DryRun, NoEvents
+from ..scheduler.election import Elector, LeaderLostError, new_identity
+from ..scheduler.endpoints import Endpoints
+from ..scheduler.events import Events, connect_events
+from ..scheduler.flags import RunSettings
+from ..scheduler.metrics import SchedulerMetrics
+from ..scheduler.scheduler import LiveScheduler
+from ..scheduler.serving import serve_endpoints
+from ..scheduler.state import LiveState, Times
+from ..scheduler.writes.api import ClusterApi
+from ..scheduler.writes.wireapi import WireApi
+from ..settings.configz import componentconfig
+from .binders import ExtenderBinder
+from .metering import Gauges, Metering
+
+__all__ = ["LeaderLostError", "Process"]
+
+LAST_BINDINGS = 10.0
+"""Seconds at the end for pods that have a node and are not bound yet."""
+LAST_EVENTS = 2.0
+"""Seconds at the end for events that are not sent yet."""
+SYNCED = "all lists are there"
+
+
+def _ignore(decision: Decision) -> None:
+    """The default: nobody is told of decisions."""
+
+
+def _quiet(text: str) -> None:
+    """The default: nothing is said."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class Process:
+    """A scheduler of *engine* with *settings*, over *link*. :meth:`run` is its whole life, on one event loop."""
+
+    settings: RunSettings
+    engine: Engine
+    link: Transport
+    host: str = ""
+    """The API server's, for the metrics."""
+    scheduler_name: str = "default-scheduler"
+    on_decision: Callable[[Decision], None] = _ignore
+    details: bool = False
+    """Decisions keep their details."""
+    is_dry: bool = False
+    """Nothing is written, and so no leader is elected."""
+    say: Callable[[str], None] = _quiet
+    """Gets what happens, a line each."""
+    warn: Callable[[str], None] = _quiet
+    """Gets what goes wrong, a line each."""
+    wall: Callable[[], float] = time.time
+    identity: str = attrs.field(factory=new_identity)
+    metrics: SchedulerMetrics = attrs.field(init=False)
+    scheduler: LiveScheduler = attrs.field(init=False)
+    informers: Informers = attrs.field(init=False)
+    elector: Elector | None = attrs.field(init=False, default=None)
+    ports: list[int] = attrs.field(init=False, factory=list)
+    """Where it listens, once it does."""
+    _told: str = attrs.field(init=False, default="")
+
+    def __attrs_post_init__(self) -> None:
+        self.metrics = SchedulerMetrics(self.settings.release)
+        if self.settings.longest_parked is not None:
+            release = self.engine.algorithm.release
+            release = attrs.evolve(release, queue=attrs.evolve(release.queue, parked_at_most=self.settings.longest_parked))
+            self.engine.algorithm = attrs.evolve(self.engine.algorithm, release=release)
+
+    # --- life -------------------------------------------------------------------------------------------------------
+
+    async def run(self, end: asyncio.Event) -> None:
+        """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServingError if it cannot listen."""
+        counted = Counted(self.link, lambda method, code: self.metrics.request(method, code, self.host))
+        link = self._throttled(counted)
+        async with AsyncExitStack() as stack:
+            events = None if self.is_dry else await self._events(counted)
+            self._assemble(link, counted, events)
+            servers = await serve_endpoints(self._endpoints(), self.settings.listeners)
+            for server in servers:
+                self.ports.append(server.sockets[0].getsockname()[1])
+                stack.callback(server.close)
+            beside = [self.informers.run()] + ([] if events is None else [events.run()])
+            tasks = [asyncio.create_task(work) for work in beside]
+            stack.push_async_callback(_cancelled, *tasks)
+            await self._until(end, tasks)
+            if events is not None:
+                await events.drain(LAST_EVENTS)
+
+    async def _until(self, end: asyncio.Event, beside: Sequence[asyncio.Task[None]]) -> None:
+        """Take part in the election and schedule until *end*, or until something fails, which is raised."""
+        main, ended = asyncio.create_task(self._led()), asyncio.create_task(_set(end))
+        try:
+            await asyncio.wait((main, ended, *beside), return_when=asyncio.FIRST_COMPLETED)
+            if ended.done() and self.scheduler.is_running:
+                self.scheduler.stop()
+                await asyncio.wait((main,), timeout=LAST_BINDINGS)
+        finally:
+            await _cancelled(main, ended)
+        for task in (main, *beside):
+            if task.done() and not task.cancelled():
+                task.result()
+
+    async def _led(self) -> None:
+        await self.informers.synced()
+        self.say(SYNCED)
+        if self.elector is None:
+            await self._schedule()
+        else:
+            await self.elector.lead(self._schedule)
+
+    async def _schedule(self) -> None:
+        self.say("scheduling begins")
+        await self.scheduler.run()
+
+    # --- parts ------------------------------------------------------------------------------------------------------
+
+    def _throttled(self, link: Transport) -> Transport:
+        return Throttled(link, self.settings.client.qps, self.settings.client.burst)
+
+    async def _events(self, link: Transport) -> Events:
+        return await connect_events(
+            self._throttled(link), self.settings.release, say=self.warn, wall=lambda: round(self.wall() * 1e9)
+        )  # fmt: skip
+
+    def _assemble(self, link: Transport, counted: Transport, events: Events | None) -> None:
+        release = self.engine.algorithm.release
+        api: ClusterApi = DryApi() if self.is_dry else WireApi(Api(link, retries_of(release.client)), release.version)
+        recorder: Recorder = NoEvents() if events is None else events.recorder(self.scheduler_name)
+        times = Times(asyncio.get_running_loop().time, self.wall)
+        state = LiveState(
+            self.engine, api, recorder, times, self.scheduler_name, report=self.warn, onlooker=Metering(self.metrics), leads=self._leads
+        )  # fmt: skip
+        binder = ExtenderBinder.of(self.engine.extenders)
+        self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
+        self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
+        self.informers = informers_of(release, link, DryRun.of(self.scheduler, api), self.warn)
+        if events is not None:
+            self.elector = self._elector(counted, events)
+
+    def _leads(self) -> bool:
+        return self.elector is None or self.elector.holds_lease
+
+    def _elector(self, link: Transport, events: Events) -> Elector | None:
+        wanted, release = self.settings.election, self.settings.release
+        if wanted is None:
+            return None
+        timeout = release.leader.request_timeout(wanted.times.renew)
+        lock = make_lock(
+            wanted.kind, link, wanted.namespace, wanted.name, identity=self.identity, version=release.version, timeout=timeout
+        )  # fmt: skip
+        return Elector(
+            lock, release.leader, wanted.times, self.identity, (events.leader_recorder(self.scheduler_name),), self._say_once,
+            lambda leads: self.metrics.leader(wanted.name, leads), self.wall,
+        )  # fmt: skip
+
+    def _say_once(self, text: str) -> None:
+        """Say what was not just said: a replica that waits tries every few seconds."""
+        if text != self._told:
+            self._told = text
+            self.say(text)
+
+    def _endpoints(self) -> Endpoints:
+        elector = self.elector
+        return Endpoints(
+            self.settings.release,
+            self.metrics,
+            componentconfig(self.settings, self.engine.algorithm.release.default_percentage),
+            checks={} if elector is None else {"leaderElection": elector.fault},
+            ready={"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"},
+            profiling=self.settings.profiling,
+        )
+
+
+async def _set(end: asyncio.Event) -> None:
+    await end.wait()
+
+
+async def _cancelled(*tasks: asyncio.Task[None]) -> None:
+    """Cancel *tasks* and wait for them."""
+    for task in tasks:
+        task.cancel()
+    with suppress(asyncio.CancelledError):
+        await asyncio.gather(*tasks, return_exceptions=True)

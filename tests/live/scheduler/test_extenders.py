@@ -1,0 +1,163 @@
+"""Extenders of the live scheduler: they are asked in cycles while the rest goes on, and one with a bind verb binds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Coroutine
+
+import attrs
+import pytest
+
+from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource
+from kubeclassic.framework.releases import find_any_release
+from kubeclassic.live.client.api import Api
+from kubeclassic.live.extenders.choice import make_extenders
+from kubeclassic.live.extenders.post import Answer, PostError
+from kubeclassic.live.informers.informers import retries_of
+from kubeclassic.live.process.binders import ExtenderBinder
+from kubeclassic.live.scheduler.scheduler import LiveScheduler
+from kubeclassic.live.scheduler.state import LiveState, Times
+from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.simulation.engines import engine_for
+from tests.apiserver.transport import StoreTransport
+from tests.live.scheduler.recorded import EPOCH
+from tests.live.scheduler.worlds import World
+
+each_release = pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+FILTER = ExtenderConfig(url_prefix="http://e", filter_verb="filter", node_cache_capable=True)
+
+
+@attrs.define(eq=False)
+class Extender:
+    """Leaves the last node alone, and binds through the API server; it waits while :attr:`going` is clear."""
+
+    world: World | None = None
+    going: threading.Event = attrs.field(factory=threading.Event)
+    asked: threading.Event = attrs.field(factory=threading.Event)
+    threads: set[str] = attrs.field(factory=set)
+    bound: list[str] = attrs.field(factory=list)
+    fails: bool = False
+
+    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+        self.asked.set()
+        self.threads.add(threading.current_thread().name)
+        if not self.going.wait(20):
+            raise PostError("not let go")
+        if self.fails:
+            raise PostError("gone")
+        found = json.loads(body)
+        if url.endswith("bind"):
+            self.bound.append(f"{found['PodName']} {found['Node']}")
+            self._bind(found["PodName"], found["Node"])
+            return Answer(200, b"{}")
+        return Answer(200, json.dumps({"NodeNames": found["NodeNames"][-1:]}).encode())
+
+    def _bind(self, name: str, node: str) -> None:
+        assert self.world is not None
+        body = {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}}
+        assert self.world.send("POST", f"/api/v1/namespaces/default/pods/{name}/binding", body).status == 201
+
+
+def scheduler_of(world: World, extender: Extender, config: ExtenderConfig) -> LiveScheduler:
+    """Start a scheduler with an extender."""
+    extender.world = world
+    made = make_extenders([config], find_any_release(world.release), lambda config: extender)
+    engine = engine_for(world.release, {}, extenders=made)
+    transport, release, loop = StoreTransport(world.store), engine.algorithm.release, asyncio.get_running_loop()
+    api = WireApi(Api(transport, retries_of(release.client)), release.version)
+    state = LiveState(engine, api, world.events, Times(loop.time, lambda: EPOCH + loop.time()), report=world.reports.append)
+    binder = ExtenderBinder.of(made)
+    scheduler = LiveScheduler(state, [] if binder is None else [binder])
+    world.follow(transport, scheduler, scheduler.run)
+    return scheduler
+
+
+def played(release: str, play: Callable[[World], Coroutine[None, None, None]]) -> None:
+    """*play* in a world with the clock on the wall: an extender waits on a thread of its own."""
+
+    async def work() -> None:
+        world = World(release)
+        await play(world)
+        await world.stop()
+
+    asyncio.run(asyncio.wait_for(work(), 60))
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait until it is so."""
+    while not is_so():
+        await asyncio.sleep(0.005)
+
+
+@each_release
+def test_the_rest_goes_on_while_an_extender_thinks(release: str) -> None:
+    """During the call informers see what happens; it counts after the decision, which is made on the state before."""
+
+    async def play(world: World) -> None:
+        world.add_node("node-0")
+        world.add_node("node-1")
+        extender = Extender()
+        scheduler = scheduler_of(world, extender, FILTER)
+        world.add_pod("first")
+        await until(extender.asked.is_set)
+        world.add_node("node-2")
+        world.add_pod("second")
+        world.drop_pod("second")
+        world.add_pod("third")
+        await asyncio.sleep(0.1)
+        assert scheduler.state.pod("default/third") is None
+        assert "node-2" not in scheduler.state.engine.table.row_of
+        extender.going.set()
+        await until(lambda: all(world.hosts.values()))
+        assert world.hosts["first"] in ("node-0", "node-1")
+        assert set(world.hosts) == {"first", "third"}
+        assert "node-2" in scheduler.state.engine.table.row_of
+        assert all(name != threading.main_thread().name for name in extender.threads)
+        assert world.reports == []
+
+    played(release, play)
+
+
+@each_release
+def test_an_extender_that_fails(release: str) -> None:
+    """An error of an extender fails the attempt; the pod is told, and a later attempt succeeds."""
+
+    async def play(world: World) -> None:
+        world.add_node("node-0")
+        world.add_node("node-1")
+        extender = Extender(fails=True)
+        extender.going.set()
+        scheduler_of(world, extender, FILTER)
+        world.add_pod("first")
+        await until(lambda: bool(world.events.told))
+        assert (world.events.told[0].reason, "gone" in world.events.told[0].text) == ("FailedScheduling", True)
+        extender.fails = False
+        world.add_node("node-2")
+        await until(lambda: all(world.hosts.values()))
+
+    played(release, play)
+
+
+@each_release
+def test_an_extender_binds(release: str) -> None:
+    """The extender with a bind verb binds the pods that it is interested in, and the API server the others."""
+    config = ExtenderConfig(url_prefix="http://e", bind_verb="bind", managed_resources=(ManagedResource("example.com/gpu"),))
+
+    async def play(world: World) -> None:
+        world.add_node("node-0")
+        world.send(
+            "PATCH", "/api/v1/nodes/node-0/status", {"status": {"allocatable": {"example.com/gpu": "2"}}}, "application/merge-patch+json"
+        )
+        extender = Extender()
+        extender.going.set()
+        scheduler_of(world, extender, config)
+        world.add_pod("plain")
+        resources = {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}
+        world.add_pod("gpu", containers=[{"name": "c", "image": "a:1", "resources": resources}])
+        await until(lambda: all(world.hosts.values()))
+        assert extender.bound == ["gpu node-0"]
+        assert {one.name for one in world.events.told if one.reason == "Scheduled"} == {"plain", "gpu"}
+
+    played(release, play)

@@ -1,0 +1,143 @@
+"""Pods that Permit plugins make wait, in the live scheduler: allowed, rejected, too late, deleted, preempted."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from kubeclassic.live.client.api import Api
+from kubeclassic.live.informers.informers import retries_of
+from kubeclassic.live.scheduler.scheduler import LiveScheduler
+from kubeclassic.live.scheduler.state import LiveState, Times
+from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from tests.apiserver.transport import StoreTransport
+from tests.live.scheduler.recorded import EPOCH
+from tests.live.scheduler.worlds import World, live, pod_form
+from tests.support.permitbuild import names, waiting_scheduler, waits_of
+
+
+class Waiting:
+    """A scheduler with plugins that make pods wait for as long as their annotation says."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.engine = world, waiting_scheduler()
+        transport, release = StoreTransport(world.store), self.engine.algorithm.release
+        loop = asyncio.get_running_loop()
+        api = WireApi(Api(transport, retries_of(release.client)), release.version)
+        times = Times(loop.time, lambda: EPOCH + loop.time())
+        self.scheduler = LiveScheduler(LiveState(self.engine, api, world.events, times, report=world.reports.append))
+        world.follow(transport, self.scheduler, self.scheduler.run)
+
+    @property
+    def names(self) -> list[str]:
+        """Who waits."""
+        return names(waits_of(self.engine))
+
+    def allow(self, *plugins: str) -> None:
+        """Plugins allow all pods that wait."""
+        for one in waits_of(self.engine):
+            for plugin in plugins:
+                one.allow(plugin)
+
+    def texts(self, pod: str) -> list[str]:
+        """What was told of a pod."""
+        return [one.text for one in self.world.events.told if one.name == pod]
+
+
+def add(world: World, name: str, seconds: str, cpu: str = "100m", **spec: Any) -> None:
+    """A new pod that waits for Doorman so long."""
+    form = pod_form(name, cpu, **spec)
+    form["metadata"]["annotations"] = {"Doorman": seconds}
+    assert world.send("POST", "/api/v1/namespaces/default/pods", form).status == 201
+
+
+def test_an_allowed_pod_is_bound() -> None:
+    """A pod keeps its place while it waits, others are bound, and it is bound as soon as the plugin allows it."""
+
+    async def play(world: World) -> None:
+        world.add_node("node-0")
+        waiting = Waiting(world)
+        add(world, "first", "60")
+        world.add_pod("second")
+        await asyncio.sleep(5.0)
+        assert waiting.names == ["first"]
+        assert world.hosts == {"first": "", "second": "node-0"}
+        waiting.allow("Doorman")
+        await asyncio.sleep(0.1)
+        assert world.hosts["first"] == "node-0"
+        assert waiting.names == []
+
+    live("1.27", play)
+
+
+def test_a_pod_that_waits_too_long_is_rejected() -> None:
+    """After the plugin's time the pod loses its place, is told why, and another one gets the place."""
+
+    async def play(world: World) -> None:
+        world.add_node("node-0", cpu="1")
+        waiting = Waiting(world)
+        add(world, "first", "30", cpu="800m")
+        await asyncio.sleep(29.0)
+        world.add_pod("second", cpu="800m")
+        await asyncio.sleep(0.5)
+        assert (waiting.names, world.hosts["second"]) == (["first"], "")
+        await asyncio.sleep(5.0)
+        assert waiting.texts("first")[0] == "rejected due to timeout after waiting 30s at plugin Doorman"
+        assert world.hosts["second"] == "node-0"
+
+    live("1.27", play)
+
+
+def test_a_timeout_that_grows_counts() -> None:
+    """When the plugin with the shorter time allows the pod, the other one's time counts, from the same beginning."""
+
+    async def play(world: World) -> None:
+        world.add_node("node-0")
+        waiting = Waiting(world)
+        form = pod_form("first")
+        form["metadata"]["annotations"] = {"Doorman": "10", "Second": "40"}
+        world.send("POST", "/api/v1/namespaces/default/pods", form)
+        await asyncio.sleep(5.0)
+        waiting.allow("Doorman")
+        await asyncio.sleep(30.0)
+        assert waiting.names == ["first"]
+        await asyncio.sleep(6.0)
+        assert waiting.texts("first")[0] == "rejected due to timeout after waiting 40s at plugin Second"
+
+    live("1.27", play)
+
+
+def test_a_deleted_pod_gives_its_place_back() -> None:
+    """A pod that is deleted while it waits frees its place at once."""
+
+    async def play(world: World) -> None:
+        world.add_node("node-0", cpu="1")
+        waiting = Waiting(world)
+        add(world, "first", "600", cpu="800m")
+        await asyncio.sleep(1.0)
+        world.add_pod("second", cpu="800m")
+        await asyncio.sleep(1.0)
+        world.drop_pod("first")
+        await asyncio.sleep(15.0)
+        assert waiting.names == []
+        assert world.hosts == {"second": "node-0"}
+
+    live("1.27", play)
+
+
+def test_a_waiting_victim_is_rejected_not_deleted() -> None:
+    """A pod of higher priority takes the place of one that waits; that one stays in the API and is tried again."""
+
+    async def play(world: World) -> None:
+        world.add_node("node-0", cpu="1")
+        waiting = Waiting(world)
+        add(world, "low", "600", cpu="800m")
+        await asyncio.sleep(1.0)
+        world.send("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
+        world.add_pod("high", cpu="800m", priorityClassName="high")
+        await asyncio.sleep(20.0)
+        assert world.hosts == {"low": "", "high": "node-0"}
+        assert waiting.names == []
+        assert waiting.texts("low") == ["Preempted by a pod on node node-0", "preempted"]
+
+    live("1.27", play)

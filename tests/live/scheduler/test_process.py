@@ -1,0 +1,220 @@
+"""Whole processes: they elect a leader, schedule while they lead, end in good order, and say and count what they do."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+import httpx
+import pytest
+
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.scheduler.election import LeaderLostError
+from tests.apiserver.transport import NO_FAULT, Fault
+from tests.live.scheduler.processes import Site, at
+
+RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27"]
+ELECTING = ["1.14", "1.16", "1.27"]
+each_release = pytest.mark.parametrize("release", RELEASES)
+each_electing = pytest.mark.parametrize("release", ELECTING)
+
+
+def attempts(release: str, result: str) -> str:
+    """The name of the metric that counts attempts."""
+    profile = ',profile="default-scheduler"' if release == "1.27" else ""
+    labels = f'{{profile="default-scheduler",result="{result}"}}' if profile else f'{{result="{result}"}}'
+    return f"scheduler_schedule_attempts_total{labels}"
+
+
+@each_release
+def test_it_schedules_with_and_without_an_election(release: str) -> None:
+    """With the flags' defaults a process leads and binds pods; with --leader-elect=false it binds without a lock."""
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0")
+        site.add_pod("first")
+        first = site.start()
+        await asyncio.sleep(5.0)
+        await first.stop()
+        assert first.process.elector is not None
+        site.add_pod("second")
+        second = site.start(leader_elect="false")
+        await asyncio.sleep(5.0)
+        assert second.process.elector is None
+
+    assert at(release, play).hosts == {"first": "node-0", "second": "node-0"}
+
+
+@each_electing
+def test_one_of_two_schedules(release: str) -> None:
+    """The other one lists everything and binds nothing; when the leader is gone it takes over, and no pod is bound twice."""
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0")
+        first = site.start("a")
+        await asyncio.sleep(1.0)
+        second = site.start("b")
+        for number in range(20):
+            site.add_pod(f"pod-{number}")
+            await asyncio.sleep(1.0)
+        assert (first.called("POST", "/binding"), second.called("POST", "/binding")) == (20, 0)
+        assert second.process.informers.has_synced
+        first.task.cancel()  # kill -9
+        await asyncio.gather(first.task, return_exceptions=True)
+        site.add_pod("late")
+        await asyncio.sleep(60.0)
+        assert second.called("POST", "/binding") == 1
+        assert site.lock()["holderIdentity"] == "b"
+
+    assert at(release, play).hosts["late"] == "node-0"
+
+
+@pytest.mark.parametrize(("release", "holder"), [("1.16", "a"), ("1.27", "")])
+def test_a_stop_lets_bindings_end(release: str, holder: str) -> None:
+    """At SIGTERM no more pods are taken, the binding that is under way ends, and the framework's release gives the lock back."""
+
+    def slow(request: Request) -> Fault:
+        return Fault(slow=3.0) if request.path.endswith("/binding") else NO_FAULT
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0")
+        replica = site.start("a", faults=slow)
+        await asyncio.sleep(1.0)
+        site.add_pod("first")
+        await asyncio.sleep(1.0)
+        replica.end.set()
+        await asyncio.sleep(0.5)
+        site.add_pod("second")
+        await replica.task
+        assert replica.process.scheduler.bindings.under_way == 0
+        assert site.lock().get("holderIdentity", "") == holder
+        assert not replica.warned
+
+    assert at(release, play).hosts == {"first": "node-0", "second": ""}
+
+
+@each_electing
+def test_a_lost_lease_ends_it(release: str) -> None:
+    """A leader that cannot renew its lease ends with an error, and binds nothing once another one may lead."""
+    bound_at: list[float] = []
+
+    async def play(site: Site) -> None:
+        loop = asyncio.get_running_loop()
+
+        def cut(request: Request) -> Fault:
+            if request.path.endswith("/binding"):
+                bound_at.append(loop.time())
+            return Fault(delay=3600.0) if "leases" in request.path and loop.time() > 10.0 else NO_FAULT
+
+        site.add_node("node-0")
+        replica = site.start("a", faults=cut)
+        for number in range(60):
+            if replica.task.done():
+                break
+            site.add_pod(f"pod-{number}")
+            await asyncio.sleep(0.5)
+        with pytest.raises(LeaderLostError, match="lost lease"):
+            await replica.task
+
+    at(release, play)
+    assert bound_at
+    assert max(bound_at) < 10.0 + 15.0
+
+
+@each_release
+def test_metrics(release: str) -> None:
+    """Pods that were bound and that fit nowhere are counted by the release's names, as are answers of the API server."""
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0", cpu="1")
+        replica = site.start()
+        site.add_pod("small")
+        site.add_pod("big", cpu="8")
+        await asyncio.sleep(10.0)
+        found = replica.metrics()
+        if release != "1.12":
+            assert found[attempts(release, "scheduled")] == 1
+            assert found[attempts(release, "unschedulable")] >= 1
+        assert found['rest_client_requests_total{code="201",host="there",method="POST"}'] >= 1
+        if release in ("1.15", "1.16", "1.27"):
+            assert found['scheduler_pending_pods{queue="unschedulable"}'] == 1
+        if release not in ("1.12", "1.13"):
+            assert found['leader_election_master_status{name="kube-scheduler"}'] == 1
+
+    at(release, play)
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+def test_a_dry_run_writes_nothing(release: str) -> None:
+    """It needs no lease, sends reads only, and does not listen unless told to."""
+
+    async def play(site: Site) -> None:
+        site.add_node("node-0")
+        site.add_pod("first")
+        hosts: list[str | None] = []
+        replica = site.start(is_dry=True)
+        replica.process.on_decision = lambda decision: hosts.append(decision.host)
+        await asyncio.sleep(5.0)
+        assert hosts == ["node-0"]
+        assert {request.method for request in replica.transport.requests} == {"GET"}
+        assert replica.process.ports == []
+
+    assert at(release, play).hosts == {"first": ""}
+
+
+def test_requests_are_kept_below_a_rate() -> None:
+    """With --kube-api-qps=2 and --kube-api-burst=1 bindings follow each other half a second apart, the lock is renewed all the same."""
+    times: list[float] = []
+
+    async def play(site: Site) -> None:
+        loop = asyncio.get_running_loop()
+
+        def noted(request: Request) -> Fault:
+            if request.path.endswith("/binding"):
+                times.append(loop.time())
+            return NO_FAULT
+
+        site.add_node("node-0")
+        site.start(faults=noted, kube_api_qps="2", kube_api_burst="1")
+        await asyncio.sleep(30.0)
+        for number in range(10):
+            site.add_pod(f"pod-{number}")
+        await asyncio.sleep(30.0)
+
+    at("1.16", play)
+    gaps = [after - before for before, after in itertools.pairwise(times)]
+    assert len(gaps) == 9
+    assert min(gaps) >= 0.49
+
+
+def test_the_endpoints_answer() -> None:
+    """On real sockets: health, readiness, metrics and the configuration of a process that leads."""
+
+    async def play() -> None:
+        site = Site("1.16")
+        site.add_node("node-0")
+        replica = site.start(port="0")
+        await replica.stop()
+        assert replica.process.ports == []
+        free = site.start("b", address="127.0.0.1", port=str(_free_port()))
+        async with httpx.AsyncClient() as client:
+            while not free.process.ports or not free.process.scheduler.is_running:
+                await asyncio.sleep(0.01)
+                assert not free.task.done()
+            root = f"http://127.0.0.1:{free.process.ports[0]}"
+            for path in ("/healthz", "/livez", "/readyz"):
+                assert (await client.get(root + path)).text == "ok"
+            assert "leaderElection ok" in (await client.get(root + "/healthz?verbose")).text
+            assert "rest_client_requests_total" in (await client.get(root + "/metrics")).text
+            assert (await client.get(root + "/configz")).json()["componentconfig"]["LeaderElection"]["LeaderElect"] is True
+        await free.stop()
+
+    asyncio.run(asyncio.wait_for(play(), 60))
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
