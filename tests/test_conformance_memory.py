@@ -13,9 +13,7 @@ FAMILIES = (
 )  # fmt: skip
 MANNERS = {
     "no memory": Manner(engine={"memory_bytes": 0}),
-    "1 MiB": Manner(engine={"memory_bytes": 1 << 20}),
     "quick": Manner(details=False),
-    "quick, 1 MiB": Manner(engine={"memory_bytes": 1 << 20}, details=False),
     "quick, hardly any": Manner(engine={"memory_bytes": 4000}, details=False),
 }
 
