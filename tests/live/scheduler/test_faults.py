@@ -79,3 +79,53 @@ def test_two_schedulers_at_once_bind_no_pod_twice(release: str) -> None:
     _, watcher = outcome(release, 7, 0.0, restarts=False, replicas=2)
     assert watcher.bound_twice == []
     assert watcher.waiting() == []
+
+
+DARK = (0.5, 20.0)
+"""While it is dark only bindings come through, and their answers are lost."""
+
+
+def dark(request: Request) -> Fault:
+    """The fault of a request while it is dark."""
+    now = asyncio.get_running_loop().time()
+    if not DARK[0] <= now < DARK[1]:
+        return NO_FAULT
+    return Fault(is_lost=True) if request.path.endswith("/binding") else Fault(is_dropped=True)
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+def test_a_binding_without_an_answer_keeps_its_place(release: str) -> None:
+    """Until it is known whether a pod was bound, no other pod gets its room, though no informer tells of it."""
+    found: list[Watcher] = []
+
+    async def play(world: World) -> None:
+        found.append(Watcher(world.store.storage))
+        world.add_node("node", cpu="1")
+        world.schedule()
+        await asyncio.sleep(1.0)
+        world.add_pod("first", cpu="1")
+        world.add_pod("second", cpu="1")
+        world.store.storage.restart()
+        await asyncio.sleep(900.0)
+
+    world = live(release, play, dark)
+    assert found[0].faults == []
+    assert sorted(world.hosts.values()) == ["", "node"]
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+def test_a_pod_that_cannot_be_read_is_tried_again(release: str) -> None:
+    """A pod fails to be bound, and nothing can be read or written after that for a while: it is not forgotten."""
+
+    def refuses(request: Request) -> Fault:
+        found = dark(request)
+        return refused(500, "InternalError") if found.is_lost else found
+
+    async def play(world: World) -> None:
+        world.add_node("node")
+        world.schedule()
+        await asyncio.sleep(1.0)
+        world.add_pod("pod")
+        await asyncio.sleep(250.0)
+
+    assert live(release, play, refuses).hosts == {"pod": "node"}
