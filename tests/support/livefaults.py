@@ -73,6 +73,10 @@ class Faults:
             return Fault(delay=self._random.uniform(0, self.latency)) if self.latency else NO_FAULT
         return self._fault(self._random.choice(sorted(KINDS)), request)
 
+    def end(self) -> None:
+        """From now on nothing fails."""
+        self.is_over = True
+
     def _cut(self) -> Fault:
         is_expired = self._random.random() < 0.3
         self.counts["watch expired" if is_expired else "watch cut"] += 1

@@ -3,48 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.live.client.transport import Request
-from tests.apiserver.answers import Answer
 from tests.apiserver.transport import NO_FAULT, Fault, refused
 from tests.apiserver.watcher import Watcher
 from tests.live.scheduler.worlds import World, live
 from tests.support.examples import examples
+from tests.support.livefaults import Faults
 
 RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27"]
-BUSY = Fault(answer=Answer(429, "too many requests", {"retry-after": "1"}))
 QUIET_AFTER = 60.0
 """Virtual seconds after which nothing fails any more."""
-
-
-class Faults:
-    """Faults by chance: each request may be delayed, refused or lost, before or after it was carried out; watches may break."""
-
-    def __init__(self, seed: int, share: float) -> None:
-        self.random, self.share = random.Random(seed), share
-
-    def __call__(self, request: Request) -> Fault:
-        if asyncio.get_running_loop().time() > QUIET_AFTER or self.random.random() > self.share:
-            return NO_FAULT
-        if "watch=true" in request.query:
-            return Fault(cut_after=self.random.randrange(20), is_expired=self.random.random() < 0.3)
-        return self.random.choice(
-            [BUSY, refused(500, "InternalError"), refused(409, "Conflict"), Fault(is_dropped=True), Fault(is_lost=True), Fault(delay=1.5),
-             Fault(slow=1.5)]
-        )  # fmt: skip
 
 
 def outcome(release: str, seed: int, share: float, *, restarts: bool, replicas: int = 1) -> tuple[World, Watcher]:
     """What became of forty pods on five nodes that can hold them all, with two pods that come and go."""
     found: list[Watcher] = []
+    faults = Faults(seed, share)
 
     async def play(world: World) -> None:
         found.append(Watcher(world.store.storage))
+        asyncio.get_running_loop().call_at(QUIET_AFTER, faults.end)
         for number in range(5):
             world.add_node(f"node-{number}", cpu="2", pods="12")
         for _ in range(replicas):
@@ -59,7 +42,7 @@ def outcome(release: str, seed: int, share: float, *, restarts: bool, replicas: 
             world.schedule()
         await asyncio.sleep(700.0)
 
-    return live(release, play, Faults(seed, share)), found[0]
+    return live(release, play, faults), found[0]
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -119,7 +119,7 @@ class Clusters(RuleBasedStateMachine):
 
     @rule(forgets=st.booleans(), dark=st.sampled_from([0.0, 0.0, 5.0, 60.0]))
     def cut_watches(self, forgets: bool, dark: float) -> None:
-        """All watches end; a server that *forgets* answers the next ones with 410. While it is *dark* nothing but bindings comes through."""
+        """All watches end; a server that *forgets* answers the next ones with 410. While it is *dark* only bindings come through."""
         self.dark_until = self.loop.time() + dark
         if forgets:
             self.world.store.storage.compact()
@@ -175,4 +175,4 @@ class Clusters(RuleBasedStateMachine):
 
 
 TestClusters: Any = Clusters.TestCase
-TestClusters.settings = examples(0.6, stateful_step_count=25, suppress_health_check=list(HealthCheck))
+TestClusters.settings = examples(2.0, stateful_step_count=25, suppress_health_check=list(HealthCheck))
