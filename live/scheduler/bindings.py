@@ -89,7 +89,8 @@ class Bindings:
         pod, state = item.pod, self.state
         error = await self._request(pod, host)
         state.touch()
-        state.engine.cache.finish_binding(pod.bound_to(host), state.clock.now)
+        if state.release.live.assumed_pods_expire:
+            state.engine.cache.finish_binding(pod.bound_to(host), state.clock.now)
         if error is None:
             state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")
             return

@@ -112,3 +112,26 @@ def test_a_pod_that_cannot_be_read_is_tried_again(release: str) -> None:
         await asyncio.sleep(250.0)
 
     assert live(release, play, refuses).hosts == {"pod": "node"}
+
+
+@pytest.mark.parametrize(("release", "is_over"), [("1.16", True), ("1.27", False)])
+def test_a_bound_pod_that_no_informer_sees_keeps_its_place_in_new_releases(release: str, is_over: bool) -> None:
+    """While watches are cut, 1.16 gives the room of a bound pod away after half a minute; 1.27 never does."""
+    found: list[Watcher] = []
+
+    def blind(request: Request) -> Fault:
+        now = asyncio.get_running_loop().time()
+        return Fault(is_dropped=True) if request.path == "/api/v1/pods" and 0.5 < now < 150.0 else NO_FAULT
+
+    async def play(world: World) -> None:
+        found.append(Watcher(world.store.storage))
+        world.add_node("node", cpu="1")
+        world.schedule()
+        await asyncio.sleep(1.0)
+        world.add_pod("first", cpu="1")
+        world.add_pod("second", cpu="1")
+        world.store.storage.restart()
+        await asyncio.sleep(300.0)
+
+    live(release, play, blind)
+    assert bool(found[0].over_capacity) is is_over
