@@ -20,7 +20,7 @@ from tests.apiserver.transport import NO_FAULT, Fault
 from tests.apiserver.watcher import Watcher
 from tests.live.scheduler.worlds import World
 from tests.support.examples import examples
-from tests.support.livefaults import KINDS, Process
+from tests.support.livefaults import KINDS, Process, wrongs
 from tests.support.livetrial import with_room
 from tests.support.virtualtime import VirtualLoop
 
@@ -147,7 +147,7 @@ class Clusters(RuleBasedStateMachine):
     def nothing_is_broken(self) -> None:
         """No pod has been bound twice, and no node has more than it can hold."""
         if hasattr(self, "watcher"):
-            assert self.watcher.faults == []
+            assert wrongs(self.world, self.watcher) == []
 
     def heal(self) -> None:
         """Without faults every pod that fits gets a node."""
@@ -155,7 +155,7 @@ class Clusters(RuleBasedStateMachine):
         self.wait(PATIENCE)
         assert with_room(self.world.store.storage, self.watcher) == []
         assert self.made - set(self.world.hosts) - self.unwanted == set()
-        assert self.watcher.faults == []
+        assert wrongs(self.world, self.watcher) == []
 
     def teardown(self) -> None:
         """The end: faults stop, all is judged, and everything ends."""
