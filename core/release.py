@@ -199,6 +199,8 @@ class LiveCells:
     """The event on a victim; ``{pod}`` takes the key of the pod that made it leave, ``{node}`` the node."""
     wrong_node_text: str = 'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
     """The error for a claim whose selected node was changed; takes ``claim``, ``got`` and ``node``."""
+    assumed_pods_expire: bool = True
+    """A pod whose binding was carried out loses its place 30 seconds later if no informer has seen the binding; else never."""
 
 
 @attrs.frozen(kw_only=True, repr=False)

@@ -101,6 +101,7 @@ V1_27: Release = attrs.evolve(
     live=attrs.evolve(
         _LAST.live,
         preempted_text="Preempted by a pod on node {node}",
+        assumed_pods_expire=False,
         wrong_node_text='provisioning failed for PVC "{claim}"',
     ),
 )

@@ -131,6 +131,7 @@ _CLIENT: Mapping[str, str] = {
 _LIVE: Mapping[str, str] = {
     "binding_failure_texts": "after a binding that failed condition PodScheduled has the error as its message",
     "preempted_text": "the event on a pod that had to leave",
+    "assumed_pods_expire": "whether a bound pod loses its place if no informer sees it",
     "wrong_node_text": "the error for a claim whose selected node was changed",
 }
 _AREAS: Mapping[str, Mapping[str, str]] = {

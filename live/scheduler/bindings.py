@@ -145,7 +145,8 @@ class Bindings:
         error = await self._request(pod, host)
         await state.free()
         state.touch()
-        state.engine.cache.finish_binding(pod.bound_to(host), state.clock.now)
+        if state.release.live.assumed_pods_expire:
+            state.engine.cache.finish_binding(pod.bound_to(host), state.clock.now)
         if error is None:
             now = state.times.now()
             state.onlooker.bound(attempt.item, now - attempt.began, now - asked)

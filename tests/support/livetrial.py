@@ -111,7 +111,7 @@ class Trial:
             group.create_task(self._come_and_go())
             group.create_task(self._kill())
             group.create_task(self._restart())
-        self.faults.is_over = True
+        self.faults.end()
         await self._settle()
         for process in self.processes:
             await process.kill()

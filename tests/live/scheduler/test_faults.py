@@ -3,48 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.live.client.transport import Request
-from tests.apiserver.answers import Answer
 from tests.apiserver.transport import NO_FAULT, Fault, refused
 from tests.apiserver.watcher import Watcher
 from tests.live.scheduler.worlds import World, live
 from tests.support.examples import examples
+from tests.support.livefaults import Faults, wrongs
 
 RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27"]
-BUSY = Fault(answer=Answer(429, "too many requests", {"retry-after": "1"}))
 QUIET_AFTER = 60.0
 """Virtual seconds after which nothing fails any more."""
-
-
-class Faults:
-    """Faults by chance: each request may be delayed, refused or lost, before or after it was carried out; watches may break."""
-
-    def __init__(self, seed: int, share: float) -> None:
-        self.random, self.share = random.Random(seed), share
-
-    def __call__(self, request: Request) -> Fault:
-        if asyncio.get_running_loop().time() > QUIET_AFTER or self.random.random() > self.share:
-            return NO_FAULT
-        if "watch=true" in request.query:
-            return Fault(cut_after=self.random.randrange(20), is_expired=self.random.random() < 0.3)
-        return self.random.choice(
-            [BUSY, refused(500, "InternalError"), refused(409, "Conflict"), Fault(is_dropped=True), Fault(is_lost=True), Fault(delay=1.5),
-             Fault(slow=1.5)]
-        )  # fmt: skip
 
 
 def outcome(release: str, seed: int, share: float, *, restarts: bool, replicas: int = 1) -> tuple[World, Watcher]:
     """What became of forty pods on five nodes that can hold them all, with two pods that come and go."""
     found: list[Watcher] = []
+    faults = Faults(seed, share)
 
     async def play(world: World) -> None:
         found.append(Watcher(world.store.storage))
+        asyncio.get_running_loop().call_at(QUIET_AFTER, faults.end)
         for number in range(5):
             world.add_node(f"node-{number}", cpu="2", pods="12")
         for _ in range(replicas):
@@ -59,7 +42,7 @@ def outcome(release: str, seed: int, share: float, *, restarts: bool, replicas: 
             world.schedule()
         await asyncio.sleep(700.0)
 
-    return live(release, play, Faults(seed, share)), found[0]
+    return live(release, play, faults), found[0]
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -68,7 +51,7 @@ def outcome(release: str, seed: int, share: float, *, restarts: bool, replicas: 
 def test_nothing_is_lost_or_doubled(release: str, seed: int, share: float, restarts: bool) -> None:
     """With faults, and with a kill in the middle and a restart, every pod that can run gets one node, and no node gets too many."""
     world, watcher = outcome(release, seed, share, restarts=restarts)
-    assert watcher.faults == []
+    assert wrongs(world, watcher) == []
     assert watcher.waiting() == []
     assert all(world.hosts.values())
 
@@ -79,3 +62,76 @@ def test_two_schedulers_at_once_bind_no_pod_twice(release: str) -> None:
     _, watcher = outcome(release, 7, 0.0, restarts=False, replicas=2)
     assert watcher.bound_twice == []
     assert watcher.waiting() == []
+
+
+DARK = (0.5, 20.0)
+"""While it is dark only bindings come through, and their answers are lost."""
+
+
+def dark(request: Request) -> Fault:
+    """The fault of a request while it is dark."""
+    now = asyncio.get_running_loop().time()
+    if not DARK[0] <= now < DARK[1]:
+        return NO_FAULT
+    return Fault(is_lost=True) if request.path.endswith("/binding") else Fault(is_dropped=True)
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+def test_a_binding_without_an_answer_keeps_its_place(release: str) -> None:
+    """Until it is known whether a pod was bound, no other pod gets its room, though no informer tells of it."""
+    found: list[Watcher] = []
+
+    async def play(world: World) -> None:
+        found.append(Watcher(world.store.storage))
+        world.add_node("node", cpu="1")
+        world.schedule()
+        await asyncio.sleep(1.0)
+        world.add_pod("first", cpu="1")
+        world.add_pod("second", cpu="1")
+        world.store.storage.restart()
+        await asyncio.sleep(900.0)
+
+    world = live(release, play, dark)
+    assert found[0].faults == []
+    assert sorted(world.hosts.values()) == ["", "node"]
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+def test_a_pod_that_cannot_be_read_is_tried_again(release: str) -> None:
+    """A pod fails to be bound, and nothing can be read or written after that for a while: it is not forgotten."""
+
+    def refuses(request: Request) -> Fault:
+        found = dark(request)
+        return refused(500, "InternalError") if found.is_lost else found
+
+    async def play(world: World) -> None:
+        world.add_node("node")
+        world.schedule()
+        await asyncio.sleep(1.0)
+        world.add_pod("pod")
+        await asyncio.sleep(250.0)
+
+    assert live(release, play, refuses).hosts == {"pod": "node"}
+
+
+@pytest.mark.parametrize(("release", "is_over"), [("1.16", True), ("1.27", False)])
+def test_a_bound_pod_that_no_informer_sees_keeps_its_place_in_new_releases(release: str, is_over: bool) -> None:
+    """While watches are cut, 1.16 gives the room of a bound pod away after half a minute; 1.27 never does."""
+    found: list[Watcher] = []
+
+    def blind(request: Request) -> Fault:
+        now = asyncio.get_running_loop().time()
+        return Fault(is_dropped=True) if request.path == "/api/v1/pods" and 0.5 < now < 150.0 else NO_FAULT
+
+    async def play(world: World) -> None:
+        found.append(Watcher(world.store.storage))
+        world.add_node("node", cpu="1")
+        world.schedule()
+        await asyncio.sleep(1.0)
+        world.add_pod("first", cpu="1")
+        world.add_pod("second", cpu="1")
+        world.store.storage.restart()
+        await asyncio.sleep(300.0)
+
+    live(release, play, blind)
+    assert bool(found[0].over_capacity) is is_over

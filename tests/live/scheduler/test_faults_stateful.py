@@ -20,7 +20,7 @@ from tests.apiserver.transport import NO_FAULT, Fault
 from tests.apiserver.watcher import Watcher
 from tests.live.scheduler.worlds import World
 from tests.support.examples import examples
-from tests.support.livefaults import KINDS, Process
+from tests.support.livefaults import KINDS, Process, wrongs
 from tests.support.livetrial import with_room
 from tests.support.virtualtime import VirtualLoop
 
@@ -46,7 +46,8 @@ class Clusters(RuleBasedStateMachine):
         super().__init__()
         self.loop = VirtualLoop()
         self.pending: list[Fault] = []
-        self.bad_binding: Fault | None = None
+        self.bad_bindings: list[Fault] = []
+        self.dark_until = 0.0
         self.count = 0
         self.made: set[str] = set()
         self.unwanted: set[str] = set()
@@ -69,12 +70,14 @@ class Clusters(RuleBasedStateMachine):
             self.add_node(owner)
 
     def fault(self, request: Request) -> Fault:
-        """What goes wrong with a request: bindings first have a fault of their own."""
+        """What goes wrong with a request: bindings have faults of their own, and come through while all is dark."""
         if request.method == "DELETE":
             self.unwanted.add(request.path.rpartition("/")[2])
-        if request.path.endswith("/binding") and self.bad_binding is not None:
-            found, self.bad_binding = self.bad_binding, None
-            return found
+        if request.path.endswith("/binding"):
+            if self.bad_bindings:
+                return self.bad_bindings.pop()
+        elif self.loop.time() < self.dark_until:
+            return Fault(is_dropped=True)
         return self.pending.pop() if self.pending else NO_FAULT
 
     # --- users ------------------------------------------------------------------------------------------------------
@@ -83,7 +86,7 @@ class Clusters(RuleBasedStateMachine):
     def add_node(self, owner: str) -> None:
         """A node comes, for the pods of one scheduler."""
         self.count += 1
-        self.world.add_node(f"node-{self.count}", cpu="2", pods="5", owner=owner)
+        self.world.add_node(f"node-{self.count}", cpu="1", pods="3", owner=owner)
 
     @rule(owner=OWNERS, sizes=st.lists(SIZES, min_size=1, max_size=5), urgent=st.booleans())
     def add_pods(self, owner: str, sizes: list[str], urgent: bool) -> None:
@@ -109,14 +112,15 @@ class Clusters(RuleBasedStateMachine):
         """The next requests fail."""
         self.pending += [KINDS[kind] for kind in kinds]
 
-    @rule(kind=st.sampled_from(sorted(KINDS)))
-    def fail_binding(self, kind: str) -> None:
-        """The next binding fails, or only its answer is lost."""
-        self.bad_binding = KINDS[kind]
+    @rule(kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=4))
+    def fail_bindings(self, kinds: list[str]) -> None:
+        """The next bindings fail, or only their answers are lost."""
+        self.bad_bindings += [KINDS[kind] for kind in kinds]
 
-    @rule(forgets=st.booleans())
-    def cut_watches(self, forgets: bool) -> None:
-        """All watches end; a server that *forgets* answers the next ones with 410."""
+    @rule(forgets=st.booleans(), dark=st.sampled_from([0.0, 0.0, 5.0, 60.0]))
+    def cut_watches(self, forgets: bool, dark: float) -> None:
+        """All watches end; a server that *forgets* answers the next ones with 410. While it is *dark* only bindings come through."""
+        self.dark_until = self.loop.time() + dark
         if forgets:
             self.world.store.storage.compact()
         self.world.store.storage.restart()
@@ -143,15 +147,15 @@ class Clusters(RuleBasedStateMachine):
     def nothing_is_broken(self) -> None:
         """No pod has been bound twice, and no node has more than it can hold."""
         if hasattr(self, "watcher"):
-            assert self.watcher.faults == []
+            assert wrongs(self.world, self.watcher) == []
 
     def heal(self) -> None:
         """Without faults every pod that fits gets a node."""
-        self.pending, self.bad_binding = [], None
+        self.pending, self.bad_bindings, self.dark_until = [], [], 0.0
         self.wait(PATIENCE)
         assert with_room(self.world.store.storage, self.watcher) == []
         assert self.made - set(self.world.hosts) - self.unwanted == set()
-        assert self.watcher.faults == []
+        assert wrongs(self.world, self.watcher) == []
 
     def teardown(self) -> None:
         """The end: faults stop, all is judged, and everything ends."""
@@ -171,4 +175,4 @@ class Clusters(RuleBasedStateMachine):
 
 
 TestClusters: Any = Clusters.TestCase
-TestClusters.settings = examples(0.6, stateful_step_count=25, suppress_health_check=list(HealthCheck))
+TestClusters.settings = examples(2.0, stateful_step_count=25, suppress_health_check=list(HealthCheck))
