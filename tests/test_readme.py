@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from kubeclassic.cli import run
-from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
+from tests.support.program import command
 from tests.support.served import kubeconfig, serving_store
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,6 +59,34 @@ def test_the_commands_for_live_clusters_run(
             assert run(shlex.split(line.replace("~", str(tmp_path)))[1:]) == 0
     assert (tmp_path / "cluster.json.gz").stat().st_size > 0
     assert (tmp_path / "names.json").stat().st_size > 0
+
+
+@pytest.mark.parametrize("line", [line for block in blocks("Run it") for line in block.splitlines()])
+def test_the_commands_that_run_a_scheduler_do(line: str, tmp_path: Path) -> None:
+    """Each command under "Run it" begins to schedule, and ends well at SIGTERM; here it does not listen, as others may run beside it."""
+    store = Store(OLD_SERVER)
+    store.handle("POST", "/api/v1/nodes", "", b'{"metadata":{"name":"a"}}', {"content-type": "application/json"})
+    more = ["--port=0"] if " run " in line and "--dry-run" not in line else []
+    with serving_store(store) as address:
+        file = kubeconfig(tmp_path, {"server": address})
+        arguments = [*shlex.split(line.replace("~/.kube/config", str(file)))[1:], *more]
+        with subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+            assert process.stderr is not None
+            limit = threading.Timer(60, process.kill)
+            limit.start()
+            said = list(_until("scheduling begins", process.stderr))
+            process.send_signal(signal.SIGTERM)
+            said += process.stderr
+            assert process.wait(30) == 0, said
+            limit.cancel()
+
+
+def _until(text: str, lines: IO[str]) -> Iterator[str]:
+    """The lines up to the one that has *text*."""
+    for line in lines:
+        yield line
+        if text in line:
+            return
 
 
 @pytest.mark.parametrize("heading", ["Try it", "Test it"])

@@ -25,7 +25,7 @@ class Flag:
     """A flag without effect ends the program, as leaving it out would be less than what was asked for; else it is noted."""
 
 
-_LOGS = "notes go to standard error; -v says more"
+_LOGS = "notes go to standard error"
 _CALLERS = "callers are not asked who they are: keep the address on loopback, or put a proxy before it"
 _CIPHERS = "versions and ciphers are those of Python's ssl; put a proxy before the port to choose them"
 
