@@ -64,7 +64,8 @@ def search(
     has_failed = first is not None and not verdict.fits[first] and verdict.error(first) is None
     if has_failed and first not in found.visited and first not in diagnosis.excluded:
         diagnosis.failed_first = first
-    diagnosis.replace_reasons()
+    if diagnosis.extender_reasons:
+        diagnosis.replace_reasons()
     feasible, error = _until_error(found)
     return Found(feasible, (start + len(feasible) + diagnosis.size) % len(order), error)
 

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
-from ...core.arrays.arithmetic import truncated_div, whole
+from ...core.arrays.arithmetic import truncated_div
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Floats, Ints, Mask, Scores
 from ...core.failures import Failures
@@ -193,7 +193,8 @@ class NodeResourcesBalancedAllocation(Plugin):
         """One minus the standard deviation of the shares, in percent."""
         shares = Shares.of(pod, nodes, self._resources, _asked, _really_requested)
         used = np.divide(shares.requested, shares.allocatable, out=np.zeros(shares.requested.shape), where=shares.counted)
-        return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
+        with np.errstate(invalid="ignore"):  # Upstream: what 64 bits cannot hold becomes the least number on amd64
+            return ((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE).astype(np.int64)
 
 
 def _asked(pod: Template, resource: str) -> int:

@@ -122,7 +122,8 @@ class PodTopologySpread(Plugin):
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         try:
-            cycle.notes[self.soft_slot] = self._soft(pod, cycle.as_described(nodes), cycle)
+            seen = nodes if cycle.described is None else cycle.as_described(nodes)
+            cycle.notes[self.soft_slot] = self._soft(pod, seen, cycle)
         except SelectorError as fault:
             return error(f"calculating preScoreState: obtaining pod's soft topology spread constraints: {fault}")
         return None

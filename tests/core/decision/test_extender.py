@@ -8,7 +8,9 @@ from threading import Barrier
 import attrs
 import pytest
 
+from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.api.objects import KubeObject, Node, ObjectMeta, Pod
+from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.decision.extender import FilterReply, PodsOn
 from kubeclassic.core.decision.plan import Victims
@@ -219,8 +221,12 @@ class TestWhoIsAsked:
     @pytest.mark.parametrize("release", ["1.16", FRAMEWORK])
     def test_pods_of_no_interest_take_the_quick_path(self, release: str) -> None:
         """A decision is read off a scoreboard unless an extender is asked about the pod."""
-        there = node("a"), node("b")
-        engine = build.engine(*there, release=release) if release != FRAMEWORK else scheduler(*there)
-        engine.extenders = [Scripted(only="special")]
+        there, extenders = (node("a"), node("b")), [Scripted(only="special")]
+        if release == FRAMEWORK:
+            engine = scheduler(*there, extenders=extenders)
+        else:
+            engine = classic_engine(resolve(RELEASES[release], percentage=100), extenders=extenders)
+            for item in there:
+                Feed(engine).put(item)
         taken = [(engine.schedule(pod(name), details=False), engine.flow.detours()[0])[1] for name in ("plain", "special", "other")]
         assert taken == [1, 1, 2]

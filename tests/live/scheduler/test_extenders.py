@@ -156,8 +156,8 @@ def test_an_extender_binds(release: str) -> None:
         world.add_pod("plain")
         resources = {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}
         world.add_pod("gpu", containers=[{"name": "c", "image": "a:1", "resources": resources}])
-        await until(lambda: all(world.hosts.values()))
+        await until(lambda: {one.name for one in world.events.told if one.reason == "Scheduled"} == {"plain", "gpu"})
         assert extender.bound == ["gpu node-0"]
-        assert {one.name for one in world.events.told if one.reason == "Scheduled"} == {"plain", "gpu"}
+        assert all(world.hosts.values())
 
     played(release, play)
