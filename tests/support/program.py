@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -36,8 +37,14 @@ def program(
     *arguments: str, before: str = "", environment: dict[str, str] | None = None, **options: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run that process to its end."""
-    wanted: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 120} | options
+    wanted: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 120, "preexec_fn": _as_at_a_terminal} | options
     return subprocess.run(command(*arguments, before=before), env={**os.environ, **(environment or {})}, check=False, **wanted)
+
+
+def _as_at_a_terminal() -> None:
+    """Signals do what they do at a terminal, also where the tests run with some of them ignored."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
 
 
 def heavy_modules(*arguments: str, **environment: str) -> list[str]:
