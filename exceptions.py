@@ -9,8 +9,15 @@ _LONGEST_NAME = 300
 """Of longer names only the beginning is compared."""
 
 
+_LONGEST = 4000
+"""The characters of an error whose text is upstream's own, names and values of the input included."""
+
+
 class KubeclassicError(Exception):
-    """The base of every error that the input causes, not the program."""
+    """The base of every error that the input causes, not the program. Of a text of thousands of characters the middle is left out."""
+
+    def __str__(self) -> str:
+        return _without_middle(super().__str__(), _LONGEST)
 
 
 class ManifestError(KubeclassicError):
@@ -62,10 +69,15 @@ def one_line(text: str, longest: int = 1000) -> str:
     >>> one_line("a\\tb\\x1b[1m"), one_line("0123456789" * 3, longest=15)
     ('a\\\\tb\\\\x1b[1m', '01234 ... 56789')
     """
-    if len(text) > longest:
-        half = (longest - 5) // 2
-        text = f"{text[:half]} ... {text[-half:]}"
+    text = _without_middle(text, longest)
     return text if text.isprintable() else "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def _without_middle(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    half = (longest - 5) // 2
+    return f"{text[:half]} ... {text[-half:]}"
 
 
 def _escaped(char: str) -> str:
