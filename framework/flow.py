@@ -5,7 +5,6 @@ Upstream: pkg/scheduler/schedule_one.go.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -74,7 +73,7 @@ def framework_engine(
     text for a configuration that is refused.
     """
     config = read_configuration() if config is None else config
-    handle = Handle(gates=config.gates, environ=os.environ, max_pd_vols=max_pd_vols)
+    handle = Handle(gates=config.gates, max_pd_vols=max_pd_vols)
     profiles = build_profiles(config, FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK], registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.

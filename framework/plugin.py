@@ -104,8 +104,6 @@ class Handle:
     """What plugins get when they are constructed: one for all plugins of a profile."""
 
     gates: Mapping[str, bool] = attrs.field(factory=dict)
-    environ: Mapping[str, str] = attrs.field(factory=dict)
-    """The scheduler's environment variables that plugins read."""
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)

@@ -15,7 +15,7 @@ import numpy as np
 from ...api.objects import Map, Node, Taint
 from ...api.objects.quantity import MAX_INT64, wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
-from ..pods.template import HUGE, Entry, Port
+from ..pods.template import Entry, Port
 from ..release import Requests
 from .census import Census
 from .changes import ChangeLog
@@ -24,6 +24,8 @@ from .types import Ints, Mask
 
 Statuses = tuple[tuple[str, str], ...]
 ImageStates = Mapping[str, tuple[int, int]]
+HUGE = 1 << 56
+"""An amount below it fits into 64 bits a hundred times."""
 MOST_KEPT = 1 << 14
 """Answers about the node objects that are kept at a time."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
@@ -78,7 +80,7 @@ class NodeTable:
     attachable: Column[Map[int]] = attrs.field(factory=lambda: Column(Map()))
     """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable, absent where not given."""
     has_huge: bool = False
-    """Some node had HUGE or more of something."""
+    """Some node had :data:`HUGE` or more of something, or less than nothing."""
     images: dict[str, dict[int, tuple[int, int]]] = attrs.field(factory=dict)
     """Image name -> row -> (size in bytes, nodes that had it when the row's node was last updated)."""
     ports: Postings = attrs.field(factory=Postings)

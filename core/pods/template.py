@@ -117,8 +117,8 @@ def host_ports(pod: Pod) -> Iterator[Port]:
                 yield (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
 
 
-HUGE = 1 << 56
-"""An amount from which on a hundred times its value may not fit into 64 bits."""
+HUGE = 1 << 46
+"""Below it, a hundred times the sum over a thousand pods fits into 64 bits."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -128,7 +128,7 @@ class Templates:
     release: Release
     gates: Any
     has_huge: bool = False
-    """Some pod asked for :data:`HUGE` or more of something."""
+    """Some pod asked for :data:`HUGE` or more of something, or for less than nothing."""
     _known: dict[Hashable, Template] = attrs.field(factory=dict)
     _sizes: dict[Hashable, Hashable] = attrs.field(factory=dict)
 

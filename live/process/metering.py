@@ -5,8 +5,6 @@ What is not measured here stays 0: the parts of a cycle (filter, score, single p
 
 from __future__ import annotations
 
-import math
-
 import attrs
 
 from ...api.objects import Pod
@@ -22,12 +20,8 @@ class Metering(Onlooker):
     """Feeds *metrics*."""
 
     metrics: SchedulerMetrics
-    _tried: dict[str, float] = attrs.field(factory=dict)
-    """UID of a pod that is not bound yet -> when it came into the queue."""
 
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
-        if math.isfinite(item.timestamp):
-            self._tried.setdefault(item.pod.uid, item.timestamp)
         if decision.host is not None:
             self.metrics.algorithm(seconds)
         else:
@@ -41,7 +35,6 @@ class Metering(Onlooker):
         self.metrics.attempt("scheduled", seconds, item.pod.spec.scheduler_name)
         self.metrics.operation("binding", request_seconds)
         self.metrics.end_to_end(seconds)
-        self._tried.pop(item.pod.uid, None)
 
     def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
         self.metrics.attempt("unschedulable" if is_rejected else "error", seconds, pod.spec.scheduler_name)

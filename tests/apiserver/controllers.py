@@ -6,6 +6,7 @@ They do what the recordings' driver did in their names. Each follows the server 
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 
 import attrs
@@ -20,15 +21,15 @@ NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 @attrs.define
-class Follower:
+class Follower(ABC):
     """Sees every object of some resources, again after each change."""
 
     user: User
     watches: dict[str, Watch] = attrs.field(factory=dict, init=False)
 
+    @abstractmethod
     def seen(self) -> Mapping[str, Callable[[Object], None]]:
         """Plural -> what to do with an object that is there."""
-        raise NotImplementedError
 
     def step(self) -> int:
         """Look at all that has changed since; how many objects those were. What another has done already is left so."""

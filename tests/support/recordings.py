@@ -96,7 +96,7 @@ class Script:
 
     def stream(self, request: Request) -> Any:
         """Nobody watches here."""
-        raise NotImplementedError
+        raise AssertionError(f"got {request}, wanted no watch")
 
 
 def _keys(body: Any) -> Any:

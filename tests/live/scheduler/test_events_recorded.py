@@ -35,7 +35,7 @@ class Link:
 
     def stream(self, request: Request) -> Any:
         """Nobody watches here."""
-        raise NotImplementedError
+        raise AssertionError(f"got {request}, wanted no watch")
 
 
 def of_scheduler(release: str, scenario: str, who: str = "kube-scheduler") -> list[Exchange]:
