@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import click
 
-from .commands import Declared, LazyGroup, Place
-from .endings import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
-from .signals import Stopped, end_on_interrupt, unwind_on_signals
-from .streams import end_streams, prepare_streams
+from .console.endings import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
+from .console.signals import Stopped, end_on_interrupt, unwind_on_signals
+from .console.streams import end_streams, prepare_streams
+from .declaring.commands import Declared, LazyGroup, Place
 
 __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
 

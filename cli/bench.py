@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from .choices import CASE_KINDS, DEFAULT_FRAMEWORK, DEFAULT_RELEASE, KIND
-from .commands import command
-from .memory import memory_options
-from .options import EXTENDERS
-from .paramtypes import FILE, Whole
+from .declaring.choices import CASE_KINDS, DEFAULT_FRAMEWORK, DEFAULT_RELEASE, KIND
+from .declaring.commands import command
+from .declaring.memory import memory_options
+from .declaring.options import EXTENDERS
+from .declaring.paramtypes import FILE, Whole
 
 COUNT = Whole(1)
 

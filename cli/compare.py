@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .choices import LOCKED, MODES
-from .commands import command
-from .options import cluster_options
-from .paramtypes import CONFIGURATION
-from .paths import takes_paths
+from .declaring.choices import LOCKED, MODES
+from .declaring.commands import command
+from .declaring.options import cluster_options
+from .declaring.paramtypes import CONFIGURATION
+from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
-    from .options import ClusterChoice
+    from .declaring.options import ClusterChoice
 
 F = TypeVar("F", bound=Callable[..., Any])
 NAMES = "abcdefgh"

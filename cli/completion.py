@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from .commands import command
+from .declaring.commands import command
 
 
 @command(short_help="Print the script that completes commands in a shell.")

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from .choices import WITHOUT
-from .commands import command
-from .memory import memory_options
-from .paramtypes import FileName, Whole
+from .declaring.choices import WITHOUT
+from .declaring.commands import command
+from .declaring.memory import memory_options
+from .declaring.paramtypes import FileName, Whole
 
 
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:

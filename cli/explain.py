@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .commands import command
-from .options import ClusterChoice, cluster_options, scheduler_options
-from .paths import takes_paths
+from .declaring.commands import command
+from .declaring.options import ClusterChoice, cluster_options, scheduler_options
+from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
-    from .setup import Setup
+    from .engines.setup import Setup
 
 
 @command(short_help="Why does a pod go there, or nowhere?", outputs=["--node", "--all"])

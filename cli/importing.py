@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from .commands import Group
-from .paramtypes import FileName, FormOrFile, form_and_file
+from .declaring.commands import Group
+from .declaring.paramtypes import FileName, FormOrFile, form_and_file
 
 FORMS = ("json", "jsonl", "yaml")
 CSV = FileName(allow_dash=False)

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from .choices import DEFAULT_RELEASE, DEVIATIONS
-from .commands import command
-from .paramtypes import FILE, FormOrFile, Whole, form_and_file
-from .paths import takes_cluster
+from .declaring.choices import DEFAULT_RELEASE, DEVIATIONS
+from .declaring.commands import command
+from .declaring.paramtypes import FILE, FormOrFile, Whole, form_and_file
+from .declaring.paths import takes_cluster
 
 FORMS = ("yaml", "json")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from .choices import DEFAULT_RELEASE
-from .commands import Group
+from .declaring.choices import DEFAULT_RELEASE
+from .declaring.commands import Group
+from .declaring.paramtypes import FILE
 from .migrate import migrate_policy
-from .paramtypes import FILE
 
 
 @click.group(cls=Group, short_help="What a Policy means, and what replaces it.")

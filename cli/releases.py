@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .commands import command
+from .declaring.commands import command
 
 
 @command(short_help="What the releases are, and how two of them differ.")

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .choices import DELAYS as DEFAULT_DELAYS
-from .commands import command
-from .options import scheduler_options
-from .paramtypes import FileName, Whole
-from .paths import takes_paths
+from .declaring.choices import DELAYS as DEFAULT_DELAYS
+from .declaring.commands import command
+from .declaring.options import scheduler_options
+from .declaring.paramtypes import FileName, Whole
+from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
-    from .setup import Setup
+    from .engines.setup import Setup
 
 
 def seconds(value: Any) -> float:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..live.settings.flagtable import BOOL, FLAGS, Flag
-from .commands import SECTIONS, command
-from .options import scheduler_options
-from .paramtypes import FILE
+from .declaring.commands import SECTIONS, command
+from .declaring.options import scheduler_options
+from .declaring.paramtypes import FILE
 
 if TYPE_CHECKING:
-    from .setup import Setup
+    from .engines.setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
 ELECTION = "Leader election options"

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..exceptions import UnknownNameError, did_you_mean
-from .commands import command
+from .declaring.commands import command
 
 FOLDER = Path(__file__).parent / "schemas"
 ENDING = ".json"

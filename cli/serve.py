@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .commands import INPUT, SECTIONS, command
-from .options import scheduler_options
-from .paramtypes import FILE, Whole
-from .paths import CONTEXT_HELP
+from .declaring.commands import INPUT, SECTIONS, command
+from .declaring.options import scheduler_options
+from .declaring.paramtypes import FILE, Whole
+from .declaring.paths import CONTEXT_HELP
 
 if TYPE_CHECKING:
-    from .setup import Setup
+    from .engines.setup import Setup
 
 SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 

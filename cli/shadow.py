@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .commands import command
-from .options import scheduler_options
-from .paramtypes import FILE
+from .declaring.commands import command
+from .declaring.options import scheduler_options
+from .declaring.paramtypes import FILE
 
 if TYPE_CHECKING:
-    from .setup import Setup
+    from .engines.setup import Setup
 
 
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))

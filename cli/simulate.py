@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from .commands import command
-from .options import ClusterChoice, cluster_options, scheduler_options
-from .paramtypes import TextType
-from .paths import takes_paths
+from .declaring.commands import command
+from .declaring.options import ClusterChoice, cluster_options, scheduler_options
+from .declaring.paramtypes import TextType
+from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
-    from .setup import Setup
+    from .engines.setup import Setup
 
 FORMS = ("table", "wide", "name", "json", "jsonl", "yaml", "csv")
 CUSTOM = "custom-columns="

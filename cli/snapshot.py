@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from .commands import command
-from .paramtypes import FILE
-from .paths import with_kubeconfig
+from .declaring.commands import command
+from .declaring.paramtypes import FILE
+from .declaring.paths import with_kubeconfig
 
 
 @command(short_help="Write a live cluster to a file, for simulate and the others.", outputs=["--redact", "--redact-map"])

@@ -22,8 +22,8 @@ from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_an
 from ...live.extenders.choice import ConfiguredExtenders
 from ...simulation.bench import bench as timing
 from ...simulation.bench.cases import Shape
-from ..memory import engine_options
-from ..output import note, writing
+from ..console.output import note, writing
+from ..declaring.memory import engine_options
 from ..report.documents import document
 
 PERCENTAGE = "percentageOfNodesToScore"

@@ -16,10 +16,10 @@ from ...framework.releases import find_any_release, is_auto
 from ...simulation.releasenotes import auto_told, other_release, release_notices
 from ...simulation.replay.inputs.inputs import Inputs
 from ...simulation.scenario import Scenario
-from ..configurations import Wanted
-from ..options import ClusterChoice
-from ..output import note
-from ..setup import Configuration, Setup
+from ..console.output import note
+from ..declaring.options import ClusterChoice
+from ..engines.configurations import Wanted
+from ..engines.setup import Configuration, Setup
 
 PRIORITY_GATE = "PodPriority"
 

@@ -14,10 +14,10 @@ import yaml
 from ...simulation.compare.compare import compare
 from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ...simulation.scenario import Scenario
-from ..configurations import Wanted
-from ..options import ClusterChoice, environments_max_pd_vols
-from ..output import warn, writing
-from ..progress import following
+from ..console.output import warn, writing
+from ..console.progress import following
+from ..declaring.options import ClusterChoice, environments_max_pd_vols
+from ..engines.configurations import Wanted
 from ..report.comparison.forms import comparison_csv, comparison_markdown
 from ..report.comparison.page import comparison_html
 from ..report.comparison.text import comparison_text

@@ -16,8 +16,8 @@ import attrs
 import click
 
 from ...simulation.conform import Family, FamilyReport, Manner, answer_case, check_family, find_families, read_cases
-from ..memory import engine_options
-from ..output import writing
+from ..console.output import writing
+from ..declaring.memory import engine_options
 from ..report.documents import document
 from ..report.text import print_table
 

@@ -15,13 +15,13 @@ from ...simulation.explain.ask import ask
 from ...simulation.explain.explanation import Explanation
 from ...simulation.explain.subject import find_subject
 from ...simulation.simulate import Simulation
-from ..options import ClusterChoice
-from ..output import writing
+from ..console.output import writing
+from ..declaring.options import ClusterChoice
+from ..engines.setup import Setup
 from ..report.documents import document
 from ..report.explain.closeup import close_up_lines
 from ..report.explain.explanation import explanation_lines
 from ..report.tables import width_of
-from ..setup import Setup
 from .cluster import opened
 from .simulate import tell
 

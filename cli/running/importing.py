@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...simulation.replay.inputs import openb as trace
-from ..output import note, writing
-from ..yamltext import write_yaml
+from ..console.output import note, writing
+from ..console.yamltext import write_yaml
 
 
 def run_openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:

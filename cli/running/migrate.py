@@ -19,13 +19,13 @@ from ...simulation.compare.compare import Comparison
 from ...simulation.compare.migration import Check, agrees
 from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ...simulation.scenario import read_scenario
-from ..options import environments_max_pd_vols
-from ..output import note, warn, writing
-from ..progress import following
+from ..console.output import note, warn, writing
+from ..console.progress import following
+from ..console.yamltext import write_yaml
+from ..declaring.options import environments_max_pd_vols
 from ..report.comparison.page import comparison_html
 from ..report.comparison.text import comparison_text
 from ..report.migration import check_text
-from ..yamltext import write_yaml
 from .notices import tell_notices
 from .policyfiles import read_policy_file, release_of_policies
 

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable
 
 from ...api.reading.notices import Notice, in_groups
-from ..output import note, one_line
+from ..console.output import note, one_line
 
 LABEL = "warning: "
 NARROWEST = 40

@@ -10,10 +10,10 @@ import click
 
 from ...algorithmprovider.check import Report, check
 from ...algorithmprovider.gates import parse_gates
-from ..output import note, one_line, warn
+from ..console.output import note, one_line, warn
+from ..engines.userrules import catalogue_of
 from ..report.documents import document
 from ..report.text import format_table
-from ..userrules import catalogue_of
 from .policyfiles import read_policy_file, release_of_policies
 
 

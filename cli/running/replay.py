@@ -22,10 +22,10 @@ from ...simulation.replay.inputs.traces import Reading
 from ...simulation.replay.recording import Recording, found
 from ...simulation.replay.replay import Replay
 from ...simulation.replay.settings import Delays, Places
-from ..output import note
-from ..progress import counting
+from ..console.output import note
+from ..console.progress import counting
+from ..engines.setup import Setup
 from ..report.replay import duration, replay_text
-from ..setup import Setup
 from .cluster import input_notices, keeps_priorities, settled_for
 from .notices import tell_notices
 

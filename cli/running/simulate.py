@@ -15,12 +15,12 @@ from ...simulation.replacements import Replacements
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ...simulation.summary import summarise
-from ..options import ClusterChoice
-from ..output import note, writing
+from ..console.output import note, writing
+from ..declaring.options import ClusterChoice
+from ..engines.setup import Setup
 from ..report.simulation import eviction_line, summary_text
 from ..report.tables import width_of
 from ..report.words import count_doing, count_of
-from ..setup import Setup
 from .cluster import opened
 from .notices import tell_notices
 from .simulationforms import FORMS, Answer, View

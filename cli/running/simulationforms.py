@@ -19,7 +19,7 @@ from ...simulation.records import cycle_record, eviction_record, pod_record
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ...simulation.summary import summarise
-from ..progress import following
+from ..console.progress import following
 from ..report.documents import document, write_rows
 from ..report.listing import CUSTOM, Column, Sorting, custom_columns, table_of, write_csv
 from ..report.simulation import (

@@ -22,7 +22,7 @@ from ...live.client.http import HttpTransport
 from ...live.client.kubeconfig import in_cluster, read_kubeconfig
 from ...live.snapshot import Snapshot, take_snapshot
 from ...live.snapshotredaction import redact
-from ..output import note, one_line, warn, writing
+from ..console.output import note, one_line, warn, writing
 
 
 class UnreadableClusterError(KubeclassicError):

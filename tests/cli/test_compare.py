@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.cli.configurations import KEYS, Wanted
+from kubeclassic.cli.engines.configurations import KEYS, Wanted
 from kubeclassic.cli.report.comparison.page import comparison_html
 from kubeclassic.exceptions import UnknownNameError
 

@@ -11,7 +11,8 @@ import attrs
 import pytest
 
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES
-from kubeclassic.cli import run, userrules
+from kubeclassic.cli import run
+from kubeclassic.cli.engines import userrules
 
 Json = dict[str, Any]
 HEAVY = 922337203685477580

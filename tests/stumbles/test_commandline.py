@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from kubeclassic.cli import COMMANDS, cli, run
-from kubeclassic.cli.commands import INPUT, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, Group
+from kubeclassic.cli.declaring.commands import INPUT, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, Group
 from kubeclassic.simulation.bench import bench as timing
 from tests.support.program import ROOT, heavy_modules, program
 

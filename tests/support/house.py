@@ -238,6 +238,17 @@ def compares_release(node: ast.Compare) -> bool:
     return any(is_release(side) for side in (node.left, *node.comparators)) and not is_absence(node)
 
 
+def release_comparisons(module: ast.Module) -> list[int]:
+    """The lines that compare a release or its version."""
+    return [node.lineno for node in ast.walk(module) if isinstance(node, ast.Compare) and compares_release(node)]
+
+
+def imports_of(module: ast.Module, names: Collection[str]) -> list[int]:
+    """The lines that import one of *names* from somewhere."""
+    nodes = (node for node in ast.walk(module) if isinstance(node, ast.ImportFrom))
+    return [node.lineno for node in nodes if any(alias.name in names for alias in node.names)]
+
+
 def is_release(node: ast.expr) -> bool:
     """Whether the expression reads like a release: a name ``release``, or an attribute ``release`` or ``version`` of one."""
     if isinstance(node, ast.Attribute):

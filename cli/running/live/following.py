@@ -22,8 +22,8 @@ from ....live.informers.informers import informers_of
 from ....live.informers.store import Handler
 from ....live.scheduler.state import LiveState, Times
 from ....live.scheduler.writes.api import ClusterApi
-from ...output import note, warn
-from ...setup import Setup
+from ...console.output import note, warn
+from ...engines.setup import Setup
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STATUS: Mapping[int | None, int] = {None: 0, signal.SIGTERM: 0, signal.SIGINT: 130}

@@ -18,8 +18,8 @@ from ....live.client.access import Access
 from ....live.client.http import HttpTransport
 from ....live.client.transport import Transport
 from ....live.scheduler.flags import RunSettings
-from ...output import note, warn, writing
-from ...setup import Setup
+from ...console.output import note, warn, writing
+from ...engines.setup import Setup
 from .following import STATUS, end_at_signals
 from .runsettings import access_of, config_maps_of, settings_of, written_config
 

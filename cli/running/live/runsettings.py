@@ -18,7 +18,7 @@ from ....live.client.transport import Request, Transport
 from ....live.scheduler.flags import RunSettings, read_settings
 from ....live.settings.configz import config_document
 from ....live.settings.values import FlagError
-from ...setup import ConfigMaps, Configuration, Setup
+from ...engines.setup import ConfigMaps, Configuration, Setup
 
 OK = 200
 PLACES = frozenset({"address", "port", "bind-address", "secure-port"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 
-from ...setup import Setup
+from ...engines.setup import Setup
 from .serveoptions import Asked, ServeOptionError
 
 

@@ -21,10 +21,10 @@ from ....live.server.following import Following
 from ....live.server.limits import MEBIBYTE, Limits
 from ....live.server.served import ServedCluster
 from ....live.server.serving import Listening, make_server
-from ...options import ClusterChoice
-from ...output import note, warn
+from ...console.output import note, warn
+from ...declaring.options import ClusterChoice
+from ...engines.setup import Setup
 from ...report.words import count_of
-from ...setup import Setup
 from ..cluster import opened
 from ..notices import tell_notices
 from .serveoptions import Asked, ServeOptionError

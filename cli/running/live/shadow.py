@@ -13,8 +13,8 @@ from ....live.client.transport import Transport
 from ....live.scheduler.dryrun import DryApi, NoEvents
 from ....live.scheduler.shadow.judging import Judgement, Tally
 from ....live.scheduler.shadow.shadow import Shadow
-from ...output import note
-from ...setup import Setup
+from ...console.output import note
+from ...engines.setup import Setup
 from .following import Cluster, cluster_of, connection, follow
 
 

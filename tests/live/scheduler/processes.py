@@ -9,8 +9,8 @@ from typing import Any
 
 import attrs
 
+from kubeclassic.cli.engines.setup import Setup
 from kubeclassic.cli.running.live.runsettings import settings_of
-from kubeclassic.cli.setup import Setup
 from kubeclassic.live.process.process import Process
 from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
 from tests.live.scheduler.recorded import EPOCH

@@ -12,7 +12,7 @@ from typing import IO
 
 import click
 
-from ..exceptions import KubeclassicError
+from ...exceptions import KubeclassicError
 from .signals import held
 
 STANDARD = "-"

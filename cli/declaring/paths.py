@@ -63,7 +63,7 @@ def live_paths(kubeconfig: Path | None, context: str | None) -> Iterator[tuple[P
             raise click.UsageError("--context: wanted --kubeconfig FILE too")
         yield ()
         return
-    from .running.snapshot import downloaded
+    from ..running.snapshot import downloaded
 
     with downloaded(kubeconfig, context) as path:
         yield (path,)

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import click
 
+from ..console.output import warn
 from .choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, ORDERS, TIE_BREAKS
 from .commands import INPUT, SECTIONS
 from .commands import SCHEDULER as SCHEDULER_SECTION
-from .output import warn
 from .paramtypes import FILE, WHOLE, ExtendersOption, Whole
 
 if TYPE_CHECKING:
-    from ..simulation.scenario import Files
-    from .setup import Setup
+    from ...simulation.scenario import Files
+    from ..engines.setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 def environments_max_pd_vols() -> int | None:
     """What KUBE_MAX_PD_VOLS says, with a warning if it does not count."""
-    from ..algorithmprovider.environment import ignored_limit, max_pd_vols
+    from ...algorithmprovider.environment import ignored_limit, max_pd_vols
 
     if (ignored := ignored_limit(os.environ)) is not None:
         warn(ignored)
@@ -111,7 +111,7 @@ class ClusterChoice:
 
     def files(self, paths: tuple[Path, ...], *, keeps_manifests: bool = False) -> Files:
         """What *paths* and ``--pods`` hold, before a scheduler is chosen; *keeps_manifests* for extenders."""
-        from ..simulation.scenario import Files
+        from ...simulation.scenario import Files
 
         strict = self.strict
         return Files.read(paths, self.pods, defaults=not self.no_defaults, strict_fields=strict, keeps_manifests=keeps_manifests)
@@ -128,7 +128,7 @@ def cluster_options(command: F) -> F:
 
 
 def _setup(**values: Any) -> Setup:
-    from .setup import Setup
+    from ..engines.setup import Setup
 
     return Setup(**values)
 

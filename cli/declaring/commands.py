@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from .samefiles import refuse_same_files
+from ..console.samefiles import refuse_same_files
+from ..console.streams import NoReader
 
 INPUT, SCHEDULER, OUTPUT, OTHER = "Input options", "Scheduler options", "Output options", "Other options"
 FIRST, LAST = (INPUT, SCHEDULER), (OUTPUT, OTHER)
@@ -80,10 +81,6 @@ class Group(click.Group):
             click.echo(ctx.get_help())
             ctx.exit()
         return super().parse_args(ctx, args)
-
-
-class NoReader(Exception):
-    """The reader of what is written has gone, as ``head`` does. click would make exit status 1 of a BrokenPipeError."""
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ..exceptions import QuantityError
+from ...exceptions import QuantityError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def _bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     if value is None:
         return None
-    from ..api.objects.quantity import Quantity
+    from ...api.objects.quantity import Quantity
 
     try:
         size = Quantity.parse(value).value()

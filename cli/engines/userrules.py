@@ -14,9 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
-from ..exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_mean
-from ..framework.plugin import Plugin
+from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ...exceptions import KubeclassicError, RuleError, UnknownNameError, did_you_mean
+from ...framework.plugin import Plugin
 
 _NO_PLUGIN = re.compile(r'Plugin "(?P<name>[^"]+)" does not exist')
 _PACKAGE = Path(__file__).resolve().parent.parent

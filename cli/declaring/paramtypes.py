@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from .output import note
+from ..console.output import note
 
 if TYPE_CHECKING:
     NumberType: TypeAlias = click.ParamType[int]

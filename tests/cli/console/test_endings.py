@@ -10,7 +10,7 @@ import pytest
 
 from kubeclassic import __version__
 from kubeclassic.cli import cli, run
-from kubeclassic.cli.commands import Command
+from kubeclassic.cli.declaring.commands import Command
 from kubeclassic.exceptions import RuleError
 
 NOT_IN_LOCALE = "a name that the locale's encoding, ascii, does not have"
@@ -93,6 +93,6 @@ def test_other_endings(
 ) -> None:
     """Too little memory and errors of the system are bad input in one line; Ctrl-C is 130, a reader that has gone 141, both silent."""
     if isinstance(error, BrokenPipeError):
-        monkeypatch.setattr("kubeclassic.cli.endings.silence", lambda number: None)
+        monkeypatch.setattr("kubeclassic.cli.console.endings.silence", lambda number: None)
     assert ends_with(monkeypatch, error) == status
     assert capfd.readouterr().err == told

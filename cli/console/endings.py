@@ -11,12 +11,11 @@ from contextlib import suppress
 
 import click
 
-from .. import __version__
-from ..exceptions import KubeclassicError, RuleError
-from .commands import NoReader
+from ... import __version__
+from ...exceptions import KubeclassicError, RuleError
 from .output import note, one_line
 from .signals import Stopped
-from .streams import OUTPUT, flush_output, silence
+from .streams import OUTPUT, NoReader, flush_output, silence
 
 BAD_INPUT = 2
 DEFECT = 3

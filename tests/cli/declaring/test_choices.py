@@ -7,7 +7,7 @@ import pytest
 
 from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
 from kubeclassic.algorithmprovider.tiebreak import TIE_BREAKS
-from kubeclassic.cli import choices
+from kubeclassic.cli.declaring import choices
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.migrate.deviations import DEVIATIONS
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK

@@ -13,6 +13,10 @@ _UNUSABLE = {INPUT: os.O_WRONLY, OUTPUT: os.O_RDONLY, ERROR: os.O_WRONLY}
 """How the null device stands in for a closed stream: reading from it, or writing to it, is an error, but for messages."""
 
 
+class NoReader(Exception):
+    """The reader of what is written has gone, as ``head`` does. click would make exit status 1 of a BrokenPipeError."""
+
+
 def prepare_streams() -> None:
     """Make the standard streams ready: closed ones are errors when used, and characters that a console lacks are shown as escapes."""
     for number in (INPUT, OUTPUT, ERROR):

@@ -9,26 +9,26 @@ from typing import Any
 
 import attrs
 
-from ..algorithmprovider.check import hint_of_rules
-from ..algorithmprovider.config import (
+from ...algorithmprovider.check import hint_of_rules
+from ...algorithmprovider.config import (
     AlgorithmSource,
     ConfigMapSource,
     KubeSchedulerConfiguration,
     PolicySource,
     load_configuration,
 )
-from ..algorithmprovider.gates import parse_gates
-from ..algorithmprovider.registry import check_names
-from ..algorithmprovider.releases import DEFAULT_RELEASE
-from ..api.objects import Node
-from ..core.engine import Engine
-from ..core.rule import Algorithm
-from ..exceptions import PolicyError, UnknownNameError
-from ..framework.building import build_engine
-from ..framework.config import configuration as framework
-from ..framework.config.loading import given_configuration
-from ..framework.releases import AUTO, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, chosen_release, find_any_release, is_auto
-from ..live.extenders.choice import ConfiguredExtenders
+from ...algorithmprovider.gates import parse_gates
+from ...algorithmprovider.registry import check_names
+from ...algorithmprovider.releases import DEFAULT_RELEASE
+from ...api.objects import Node
+from ...core.engine import Engine
+from ...core.rule import Algorithm
+from ...exceptions import PolicyError, UnknownNameError
+from ...framework.building import build_engine
+from ...framework.config import configuration as framework
+from ...framework.config.loading import given_configuration
+from ...framework.releases import AUTO, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, chosen_release, find_any_release, is_auto
+from ...live.extenders.choice import ConfiguredExtenders
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]

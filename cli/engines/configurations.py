@@ -9,14 +9,14 @@ from pathlib import Path
 
 import attrs
 
-from ..algorithmprovider.tiebreak import TIE_BREAKS
-from ..api.objects import Node
-from ..api.reading.fields import shown
-from ..core.engine import Engine
-from ..exceptions import PolicyError, UnknownNameError, did_you_mean
-from ..framework.config.configuration import KubeSchedulerConfiguration
-from ..framework.releases import is_auto
-from .paramtypes import plain_number
+from ...algorithmprovider.tiebreak import TIE_BREAKS
+from ...api.objects import Node
+from ...api.reading.fields import shown
+from ...core.engine import Engine
+from ...exceptions import PolicyError, UnknownNameError, did_you_mean
+from ...framework.config.configuration import KubeSchedulerConfiguration
+from ...framework.releases import is_auto
+from ..declaring.paramtypes import plain_number
 from .setup import ConfigMaps, Setup
 
 KEYS = (

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from kubeclassic.cli import run
-from kubeclassic.cli.output import OutputError, writing
+from kubeclassic.cli.console.output import OutputError, writing
 from kubeclassic.core.engine import Engine
 
-CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
+CLUSTER = Path(__file__).resolve().parents[3] / "examples" / "cluster"
 SIMULATE = ["simulate", str(CLUSTER)]
 PENDING = 22
 

@@ -1,0 +1,1 @@
+"""From options to a scheduler or a comparison of several."""
