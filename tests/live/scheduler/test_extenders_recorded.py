@@ -1,0 +1,102 @@
+"""Scenarios with extenders: what extenders and the API server are asked is what the original asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.algorithmprovider.extenders import ExtenderConfig
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.release import Release
+from kubeclassic.framework.config.configuration import KIND
+from kubeclassic.framework.config.defaults import GROUP
+from kubeclassic.live.extenders.choice import make_extenders
+from kubeclassic.live.extenders.extender import HttpExtender
+from kubeclassic.simulation.engines import engine_for
+from tests.live.scheduler.recorded import Json, Played, by_path, comparable, exchanges, play, recorded_writes, writes_of
+from tests.live.scheduler.recordedextenders import RecordedExtenders, pod_of
+from tests.live.scheduler.test_recordings import PAIRS, scenario_file
+
+SCENARIOS = (
+    "f1-extender-nocache", "f2-extender-cache", "f3-extender-preempt-nocache", "f4-extender-preempt-cache", "f5-extender-bind",
+    "f6-extender-managed", "f7-extender-ignorable", "f8-extender-unreachable", "f9-extender-odd-cache", "f9-extender-odd-nocache",
+)  # fmt: skip
+each_scenario = pytest.mark.parametrize(
+    ("release", "version", "scenario"), [(release, version, scenario) for release, version in PAIRS for scenario in SCENARIOS]
+)
+
+
+def engine_of(file: Path, release: str) -> tuple[Engine, RecordedExtenders]:
+    """The scheduler of a scenario, with its Policy or configuration, and the extenders, which answer as recorded."""
+    recorded = exchanges(file)
+    given = next(one["config"] for one in recorded if "config" in one)
+    config = {"policy": given} if given.get("kind") == "Policy" else {"profile": {"apiVersion": f"{GROUP}/v1", "kind": KIND, **given}}
+    asked = RecordedExtenders.of(recorded)
+
+    def made(configs: Sequence[ExtenderConfig], release: Release) -> list[HttpExtender]:
+        return make_extenders(configs, release, asked.open)
+
+    return engine_for(release, config, extenders=made), asked
+
+
+@cache
+def played(file: Path, release: str) -> tuple[Played, RecordedExtenders]:
+    """The scenario in *file*, played once for all tests."""
+    engine, asked = engine_of(file, release)
+    return play(file, engine, asked), asked
+
+
+def by_pod(calls: Iterable[tuple[str, Json]]) -> dict[str, list[tuple[str, Any]]]:
+    """Pod -> the calls about it, in order, without UIDs, versions and times.
+
+    Nodes are searched at the same time, and so are extenders asked to prioritize: their order is chance.
+    """
+    calls, found = list(calls), dict[str, list[tuple[str, Any]]]()
+    names = {body["Pod"]["metadata"]["uid"]: body["Pod"]["metadata"]["name"] for _, body in calls if "Pod" in body}
+    for path, body in calls:
+        found.setdefault(pod_of(body), []).append((path, comparable(_in_order(_named(body, names)))))
+    return {pod: [one for run in _runs(asked) for one in sorted(run, key=itemgetter(0))] for pod, asked in found.items()}
+
+
+def _named(body: Json, names: Mapping[str, str]) -> Json:
+    """*body* with the names of pods in place of their UIDs."""
+    text = json.dumps(body)
+    for uid, name in names.items():
+        text = text.replace(uid, name)
+    found: Json = json.loads(text)
+    return found
+
+
+def _in_order(body: Json) -> Json:
+    """*body* with its nodes by name."""
+    names, nodes = body.get("NodeNames"), body.get("Nodes")
+    if nodes:
+        nodes = {**nodes, "items": sorted(nodes["items"], key=lambda node: str(node["metadata"]["name"]))}
+    return {**body, **({"NodeNames": sorted(names)} if names else {}), **({"Nodes": nodes} if nodes else {})}
+
+
+def _runs(asked: list[tuple[str, Any]]) -> Iterator[list[tuple[str, Any]]]:
+    """The calls, those together that are made at the same time."""
+    for is_prioritize, run in groupby(asked, lambda one: one[0].endswith("prioritize")):
+        yield from [list(run)] if is_prioritize else [[one] for one in run]
+
+
+@each_scenario
+def test_our_calls_are_the_originals(release: str, version: str, scenario: str, shared: Path) -> None:
+    """For each pod the same calls in the same order, with the same bodies but for UIDs, versions and times."""
+    _, asked = played(scenario_file(shared, version, scenario), release)
+    assert by_pod(asked.asked) == by_pod(asked.calls)
+
+
+@each_scenario
+def test_our_writes_are_the_originals(release: str, version: str, scenario: str, shared: Path) -> None:
+    """For each pod the same writes in the same order, with the same bodies but for UIDs, versions and times."""
+    file = scenario_file(shared, version, scenario)
+    assert by_path(writes_of(played(file, release)[0])) == by_path(recorded_writes(file))
