@@ -186,6 +186,8 @@ class Engine:
     pick_host: PickHost = attrs.field(default=attrs.Factory(lambda self: self.algorithm.release.pick_host, takes_self=True))
     memory_bytes: int = 1 << 30
     """The memory for cached answers, in bytes; 0: nothing is cached."""
+    asks_later: bool = False
+    """With predicates, extenders are asked about preemption by the caller: see :attr:`Preemption.later`."""
     listings: Listings = attrs.field(factory=Listings)
     templates: Templates = attrs.field(init=False)
     cache: Cache = attrs.field(init=False)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import math
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.decision.plan import Preemption
 from kubeclassic.core.engine import Engine
+from kubeclassic.core.preemption.choice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request
@@ -31,18 +32,15 @@ from kubeclassic.simulation.compare.agreement import best
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.recordedextenders import RecordedExtenders, VirtualWorker
+from tests.live.scheduler.recordedpace import SCHEDULER, Json, Pace, PacedTransport, seen_in, version_of
 from tests.support.virtualtime import run_virtually
 
-Json = dict[str, Any]
 EPOCH = 1_790_000_000.0
 """When a played scenario begins, in seconds since 1970."""
-SCHEDULER = "kube-scheduler"
 NOW = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
 UNSEEN = {"who": "driver", "method": "DELETE", "query": "", "request_headers": {}, "request_body": NOW, "status": None, "response_body": None}
-ABOUT = 1.0
-"""Seconds by which ours may be sent at another time than the recorded request."""
 
 
 def exchanges(file: Path) -> list[Json]:
@@ -80,17 +78,26 @@ def hosts_in(recorded: list[Json]) -> dict[str, list[str]]:
     return bound | found
 
 
+def rooms_in(recorded: list[Json]) -> dict[str, list[str]]:
+    """Pod -> the nodes that the original nominated it to by writing its whole status, in order."""
+    found: dict[str, list[str]] = {}
+    for one in recorded:
+        if is_write(one) and one["method"] == "PUT" and one["path"].endswith("/status"):
+            told = found.setdefault(one["request_body"]["metadata"]["name"], [""])
+            node = one["request_body"]["status"].get("nominatedNodeName", "")
+            if node and node != told[-1]:
+                told.append(node)
+    return {pod: nodes[1:] for pod, nodes in found.items()}
+
+
 @attrs.define(eq=False)
 class Steered(LiveScheduler):
     """A scheduler that takes, among equally good nodes, the one that the original took: there it was chance."""
 
     hosts: dict[str, list[str]] = attrs.field(factory=dict)
+    rooms: dict[str, list[str]] = attrs.field(factory=dict)
+    """Where pods are nominated to."""
     details: bool = True
-
-    def take_worker(self, worker: Executor) -> None:
-        """Decisions with extenders are made by *worker*."""
-        self._worker.shutdown(wait=False)
-        self._worker = worker
 
     async def _decide(self, item: QueuedPod) -> Decision:
         decision = await super()._decide(item)
@@ -102,7 +109,23 @@ class Steered(LiveScheduler):
             row = self.state.engine.table.row_of.get(name)
             if row is not None and row in best(decision):
                 decision.host = name
+        if (plan := decision.preemption) is not None:
+            decision.preemption = self._room(item.pod, plan) if plan.later is None else Preemption(later=self._later(plan.later))
         return decision
+
+    def _later(self, ask: Callable[[Pod], Preemption]) -> Callable[[Pod], Preemption]:
+        return lambda pod: self._room(pod, ask(pod))
+
+    def _room(self, pod: Pod, plan: Preemption) -> Preemption:
+        """The plan for the node that the original chose, if *plan* is for an equally good one."""
+        wanted = self.rooms.get(pod.name)
+        if not wanted or plan.node is None:
+            return plan
+        name, known = wanted.pop(0), plan.candidates
+        if name not in known or pick_one_node({name: known[name], plan.node: known[plan.node]}, True) != name:
+            return plan
+        lower = [other for other in self.state.engine.nominations.on(name) if other.priority < pod.priority]
+        return Preemption(name, known[name].pods, lower, lambda: known)
 
 
 @attrs.frozen
@@ -187,68 +210,6 @@ class Driver:
         assert answer.status == one["status"] or one["status"] is None, (one["method"], one["path"], answer.status, one["status"])
 
 
-def _as_made(one: Json) -> Fault:
-    """The answer that the proxy of the recording made up, in place of the server's; it held other requests for 2 s."""
-    if "held" in one["note"]:
-        return Fault(delay=2.0)
-    status = one["response_body"]
-    return refused(one["status"], status.get("reason", ""), status.get("message", ""))
-
-
-@attrs.define
-class Pace:
-    """The faults of a scenario: requests take as long as they took, and what was made up is made up. Each counts once.
-
-    A change is made when the scheduler's own watch showed it, which may be before the answer came. It is so at the very time of the
-    recording, if ours was sent at about that time.
-    """
-
-    begin: float
-    """When virtual time began."""
-    asked: dict[tuple[str, str], list[Json]]
-    seen: Mapping[str, float]
-    """resourceVersion -> when a watch showed it."""
-
-    @classmethod
-    def of(cls, recorded: list[Json], begin: float) -> Pace:
-        """That of a recording."""
-        asked: dict[tuple[str, str], list[Json]] = {}
-        for one in recorded:
-            if one.get("who") == SCHEDULER and "method" in one and "watch=true" not in (one["query"] or ""):
-                asked.setdefault((one["method"], one["path"]), []).append(one)
-        return cls(begin, asked, seen_in(recorded))
-
-    def __call__(self, request: Request) -> Fault:
-        left = self.asked.get((request.method, request.path))
-        if not left:
-            return NO_FAULT
-        one = left.pop(0)
-        if one.get("note"):
-            return _as_made(one)
-        now = asyncio.get_running_loop().time() + self.begin
-        began = one["t"] if abs(one["t"] - now) < ABOUT else now
-        end = began + one["t_headers"] - one["t"]
-        changed = min(end, began + self.seen.get(version_of(one), math.inf) - one["t"])
-        return Fault(delay=max(0.0, changed - now), slow=max(0.0, end - max(changed, now)))
-
-
-def seen_in(recorded: list[Json]) -> dict[str, float]:
-    """resourceVersion -> when a watch of the scheduler showed it."""
-    found: dict[str, float] = {}
-    for one in recorded:
-        if one.get("who") == SCHEDULER and one.get("status") is not None and "watch=true" in (one["query"] or ""):
-            for frame in one["response_body"] or ():
-                if frame["event"]["type"] in ("ADDED", "MODIFIED", "DELETED"):
-                    found.setdefault(frame["event"]["object"]["metadata"]["resourceVersion"], frame["t"])
-    return found
-
-
-def version_of(exchange: Json) -> str:
-    """The resourceVersion in an answer."""
-    body = exchange["response_body"]
-    return str(((body or {}).get("metadata") or {}).get("resourceVersion", "")) if isinstance(body, dict) else ""
-
-
 def play(file: Path, engine: Engine, extenders: RecordedExtenders | None = None) -> Played:
     """Play the scenario in *file* on virtual time with our scheduler *engine* in the place of the original."""
     recorded = exchanges(file)
@@ -258,15 +219,16 @@ def play(file: Path, engine: Engine, extenders: RecordedExtenders | None = None)
     async def work() -> None:
         loop = asyncio.get_running_loop()
         store = Store(OLD_SERVER if "1.15" in str(file.parent) else NEW_SERVER, Storage(clock=lambda: EPOCH + loop.time()))
-        transport = StoreTransport(store, Pace.of(recorded, begin), records=True)
+        pace = Pace.of(recorded, begin)
+        transport = PacedTransport(store, pace, records=True, pace=pace)
         played = Played(store)
         found.append(played)
         driver = Driver(store, recorded)
         driver.before(begin)
-        live = _scheduler(engine, transport, played, hosts_in(recorded))
+        live = _scheduler(engine, transport, played, recorded)
         if extenders is not None:
             extenders.store = store
-            live.take_worker(VirtualWorker(extenders.take_elapsed))
+            live.state.worker = VirtualWorker(extenders.take_elapsed)
             loop.set_default_executor(VirtualWorker(extenders.take_elapsed))
         events = await connect_events(
             transport, LIVE_RELEASES[engine.algorithm.release.version], wall=lambda: round((EPOCH + loop.time()) * 1e9), host="host-a"
@@ -286,67 +248,12 @@ def play(file: Path, engine: Engine, extenders: RecordedExtenders | None = None)
     return found[0]
 
 
-def _scheduler(engine: Engine, transport: StoreTransport, played: Played, hosts: dict[str, list[str]]) -> Steered:
+def _scheduler(engine: Engine, transport: StoreTransport, played: Played, recorded: list[Json]) -> Steered:
     """Our scheduler, in the original's place."""
     loop, release = asyncio.get_running_loop(), engine.algorithm.release
     api = WireApi(Api(transport, retries_of(release.client)), release.version)
     times = Times(loop.time, lambda: EPOCH + loop.time())
     binder = ExtenderBinder.of(engine.extenders)
+    engine.asks_later = True
     state = LiveState(engine, api, played.events, times, report=played.reports.append)
-    return Steered(state, [] if binder is None else [binder], hosts=hosts)
-
-
-# --- comparing ------------------------------------------------------------------------------------------------------
-
-IDENTITIES = ("uid", "resourceVersion", "selfLink", "managedFields", "creationTimestamp", "generateName")
-TIMES = ("lastTransitionTime", "lastProbeTime", "startTime", "startedAt", "time", "deletionTimestamp")
-
-
-def comparable(value: Any) -> Any:
-    """A body without what differs from run to run: UIDs, versions, times. A null stays a null."""
-    if isinstance(value, dict):
-        left = {key: one for key, one in value.items() if key not in IDENTITIES}
-        return {key: ("time" if key in TIMES and one is not None else comparable(one)) for key, one in left.items()}
-    return [comparable(one) for one in value] if isinstance(value, list) else value
-
-
-def writes_of(played: Played) -> Iterator[tuple[str, str, Any]]:
-    """Method, path and body of our writes."""
-    for request in played.requests:
-        if request.method != "GET" and "/events" not in request.path:
-            yield request.method, request.path, comparable(json.loads(request.body))
-
-
-def recorded_writes(file: Path) -> Iterator[tuple[str, str, Any]]:
-    """The same of the original."""
-    for one in exchanges(file):
-        if is_write(one):
-            yield one["method"], one["path"], comparable(one["request_body"])
-
-
-def is_mark(method: str, body: Any) -> bool:
-    """Whether it is the patch that marks a victim as disrupted, in which we differ."""
-    conditions = body.get("status", {}).get("conditions", ()) if method == "PATCH" else ()
-    return any(one.get("type") == "DisruptionTarget" for one in conditions)
-
-
-def by_path(writes: Iterator[tuple[str, str, Any]]) -> dict[str, list[tuple[str, Any]]]:
-    """Object -> its writes in order; what concerns several objects is concurrent."""
-    found: dict[str, list[tuple[str, Any]]] = {}
-    for method, path, body in writes:
-        for end in ("/status", "/binding"):
-            path = path.removesuffix(end)
-        if not is_mark(method, body):
-            found.setdefault(path, []).append((method, body))
-    return found
-
-
-def recorded_events(file: Path) -> set[tuple[str, str, str]]:
-    """(pod, reason, text) of the events that the original made."""
-    found = set[tuple[str, str, str]]()
-    for one in exchanges(file):
-        body = one.get("request_body") or {}
-        if one.get("who") == SCHEDULER and one["method"] == "POST" and one["path"].endswith("/events"):
-            about = body.get("involvedObject") or body.get("regarding")
-            found.add((about["name"], body["reason"], body.get("message") or body.get("note")))
-    return found
+    return Steered(state, [] if binder is None else [binder], hosts=hosts_in(recorded), rooms=rooms_in(recorded))
