@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.live.scheduler.recorded import Played, exchanges, is_write
-from tests.live.scheduler.recordedpace import SCHEDULER
+from tests.live.scheduler.recorded import Played
+from tests.live.scheduler.recordedpace import SCHEDULER, exchanges
 
 Asked = tuple[str, str, Any]
 """Method, path and body of a request."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
-import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.choice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.transport import Request, Transport
 from kubeclassic.live.eventlog.reference import About
 from kubeclassic.live.eventlog.recorder import Recorder
 from kubeclassic.live.informers.informers import Informers, retries_of
@@ -33,31 +33,22 @@ from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
 from tests.apiserver.transport import StoreTransport
+from tests.live.scheduler.recordeddriver import Driver
 from tests.live.scheduler.recordedextenders import RecordedExtenders, VirtualWorker
-from tests.live.scheduler.recordedpace import SCHEDULER, Json, Pace, PacedTransport, seen_in, version_of
+from tests.live.scheduler.recordedpace import SCHEDULER, Json, Pace, PacedTransport, exchanges
 from tests.support.virtualtime import run_virtually
 
+MakeEngine = Callable[[Transport], Awaitable[Engine]]
+"""Makes the engine of a scheduler that has the way to the server."""
 EPOCH = 1_790_000_000.0
 """When a played scenario begins, in seconds since 1970."""
-NOW = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
-UNSEEN = {"who": "driver", "method": "DELETE", "query": "", "request_headers": {}, "request_body": NOW, "status": None, "response_body": None}
 
-
-def exchanges(file: Path) -> list[Json]:
-    """The exchanges of a recording, in order of time; remarks have no ``method``."""
-    with gzip.open(file, "rt", encoding="utf-8") as stream:
-        return [json.loads(line) for line in stream]
 
 
 def is_write(exchange: Mapping[str, Any]) -> bool:
     """Whether it is one of the scheduler's writes about pods and volumes: not an event, a lock or a read."""
     path = exchange.get("path", "")
     return exchange.get("who") == SCHEDULER and exchange.get("method", "GET") != "GET" and "/events" not in path and "/leases/" not in path
-
-
-def is_watch_of_pods(exchange: Mapping[str, Any]) -> bool:
-    """Whether it is a watch of all pods."""
-    return exchange.get("path") == "/api/v1/pods" and "watch=true" in (exchange.get("query") or "")
 
 
 def hosts_in(recorded: list[Json]) -> dict[str, list[str]]:
@@ -162,98 +153,91 @@ class Played:
     requests: list[Request] = attrs.field(factory=list)
     events: Events = attrs.field(factory=Events)
     reports: list[str] = attrs.field(factory=list)
-    cycles: int = 0
 
 
 @attrs.define
-class Driver:
-    """Sends the requests of all but the scheduler at their times. UIDs and versions in them become those of the server."""
+class Stage:
+    """Where a scenario is played: a server of the tests, the others that ask it, and our scheduler in the original's place."""
 
-    store: Store
     recorded: list[Json]
-
-    async def run(self, begin: float) -> None:
-        """Send all, then wait a little."""
-        loop, seen = asyncio.get_running_loop(), seen_in(self.recorded)
-        for one in self.recorded:
-            if one["t"] >= begin and self._is_ours(one):
-                await asyncio.sleep(max(0.0, seen.get(version_of(one), one["t"]) - begin - loop.time()))
-                self._send(one)
-        await asyncio.sleep(5.0)
+    make: MakeEngine
+    extenders: RecordedExtenders | None
+    begin: float
+    """When virtual time began."""
+    played: Played = attrs.field(init=False)
+    transport: PacedTransport = attrs.field(init=False)
+    driver: Driver = attrs.field(init=False)
+    hosts: dict[str, list[str]] = attrs.field(init=False)
+    rooms: dict[str, list[str]] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Add the deletions that only the scheduler's watch shows: the recording has no request for them."""
-        asked = {one["path"] for one in self.recorded if one.get("method") == "DELETE"}
-        for one in [one for one in self.recorded if one.get("who") == SCHEDULER and is_watch_of_pods(one)]:
-            for frame in one["response_body"]:
-                metadata = frame["event"]["object"]["metadata"]
-                path = f"/api/v1/namespaces/{metadata.get('namespace')}/pods/{metadata.get('name')}"
-                if frame["event"]["type"] == "DELETED" and path not in asked:
-                    asked.add(path)
-                    self.recorded.append({**UNSEEN, "t": frame["t"], "path": path})
-        self.recorded.sort(key=lambda one: one["t"])
+        loop, is_old = asyncio.get_running_loop(), any("policy/v1beta1" in one.get("path", "") for one in self.recorded)
+        store = Store(OLD_SERVER if is_old else NEW_SERVER, Storage(clock=lambda: EPOCH + loop.time()))
+        pace = Pace.of(self.recorded, self.begin)
+        self.transport = PacedTransport(store, pace, records=True, pace=pace)
+        self.played, self.driver = Played(store), Driver(store, self.recorded)
+        self.hosts, self.rooms = hosts_in(self.recorded), rooms_in(self.recorded)
+        if self.extenders is not None:
+            self.extenders.store = store
+            loop.set_default_executor(VirtualWorker(self.extenders.take_elapsed))
 
-    def before(self, begin: float) -> None:
-        """Send what was sent before the scheduler began."""
-        for one in self.recorded:
-            if one["t"] < begin and self._is_ours(one):
-                self._send(one)
-
-    def _is_ours(self, one: Json) -> bool:
-        return one.get("method") in ("POST", "PUT", "PATCH", "DELETE") and one["who"].startswith("driver")
-
-    def _send(self, one: Json) -> None:
-        headers = {"content-type": one["request_headers"].get("Content-Type", "application/json")}
-        headers |= {name.lower(): value for name, value in one["request_headers"].items()}
-        body = json.dumps(one["request_body"]).encode() if one["request_body"] is not None else b""
-        answer = self.store.handle(one["method"], one["path"], one["query"] or "", body, headers)
-        assert answer.status == one["status"] or one["status"] is None, (one["method"], one["path"], answer.status, one["status"])
-
-
-def play(file: Path, engine: Engine, extenders: RecordedExtenders | None = None) -> Played:
-    """Play the scenario in *file* on virtual time with our scheduler *engine* in the place of the original."""
-    recorded = exchanges(file)
-    begin = next(one["t"] for one in recorded if one.get("who") == SCHEDULER)
-    found: list[Played] = []
-
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
-        store = Store(OLD_SERVER if "1.15" in str(file.parent) else NEW_SERVER, Storage(clock=lambda: EPOCH + loop.time()))
-        pace = Pace.of(recorded, begin)
-        transport = PacedTransport(store, pace, records=True, pace=pace)
-        played = Played(store)
-        found.append(played)
-        driver = Driver(store, recorded)
-        driver.before(begin)
-        live = _scheduler(engine, transport, played, recorded)
-        if extenders is not None:
-            extenders.store = store
-            live.state.worker = VirtualWorker(extenders.take_elapsed)
-            loop.set_default_executor(VirtualWorker(extenders.take_elapsed))
-        events = await connect_events(
-            transport, LIVE_RELEASES[engine.algorithm.release.version], wall=lambda: round((EPOCH + loop.time()) * 1e9), host="host-a"
-        )
-        played.events.sent = events.recorder("default-scheduler")
-        informers = Informers(transport, engine.algorithm.release.client, live, played.reports.append, lambda: 0.5)
+    async def play(self) -> None:
+        """Play the scenario, with each life of the scheduler."""
+        self.driver.before(self.begin)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(informers.run()), group.create_task(events.run())]
-            await informers.synced()
-            tasks.append(group.create_task(live.run()))
-            await driver.run(begin)
-            for task in tasks:
-                task.cancel()
-        played.requests, played.cycles = list(transport.requests), live.cycles
+            lives = [group.create_task(self._life(*times)) for times in lives_in(self.recorded)]
+            await self.driver.run(self.begin)
+            for life in lives:
+                life.cancel()
+        self.played.requests = list(self.transport.requests)
 
-    run_virtually(work())
-    return found[0]
+    async def _life(self, begin: float, end: float) -> None:
+        """A scheduler that starts at *begin* and is killed at *end*."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(begin - self.begin - loop.time())
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(end - self.begin), asyncio.TaskGroup() as group:
+                live = self._scheduler(await self.make(self.transport))
+                events = await connect_events(
+                    self.transport, LIVE_RELEASES[live.state.release.version], wall=lambda: round((EPOCH + loop.time()) * 1e9), host="host-a"
+                )
+                self.played.events.sent = events.recorder("default-scheduler")
+                informers = Informers(self.transport, live.state.release.client, live, self.played.reports.append, lambda: 0.5)
+                group.create_task(informers.run())
+                group.create_task(events.run())
+                await informers.synced()
+                await live.run()
+
+    def _scheduler(self, engine: Engine) -> Steered:
+        """Our scheduler, in the original's place."""
+        loop, release = asyncio.get_running_loop(), engine.algorithm.release
+        api = WireApi(Api(self.transport, retries_of(release.client)), release.version)
+        times = Times(loop.time, lambda: EPOCH + loop.time())
+        binder = ExtenderBinder.of(engine.extenders)
+        engine.asks_later = True
+        state = LiveState(engine, api, self.played.events, times, report=self.played.reports.append)
+        if self.extenders is not None:
+            state.worker = VirtualWorker(self.extenders.take_elapsed)
+        return Steered(state, [] if binder is None else [binder], hosts=self.hosts, rooms=self.rooms)
 
 
-def _scheduler(engine: Engine, transport: StoreTransport, played: Played, recorded: list[Json]) -> Steered:
-    """Our scheduler, in the original's place."""
-    loop, release = asyncio.get_running_loop(), engine.algorithm.release
-    api = WireApi(Api(transport, retries_of(release.client)), release.version)
-    times = Times(loop.time, lambda: EPOCH + loop.time())
-    binder = ExtenderBinder.of(engine.extenders)
-    engine.asks_later = True
-    state = LiveState(engine, api, played.events, times, report=played.reports.append)
-    return Steered(state, [] if binder is None else [binder], hosts=hosts_in(recorded), rooms=rooms_in(recorded))
+def lives_in(recorded: list[Json]) -> list[tuple[float, float]]:
+    """When the original started, and when it was killed or ended; the last one goes on until the end of the scenario."""
+    ends = [one["t"] for one in recorded if "kube-scheduler a: stopped" in one.get("note", "") and "method" not in one][:-1] + [math.inf]
+    asked = [one["t"] for one in recorded if one.get("who") == SCHEDULER and "method" in one]
+    begins = [next(t for t in asked if t > before) for before in (0.0, *ends[:-1])]
+    return list(zip(begins, ends, strict=True))
+
+
+def play(file: Path, make: MakeEngine, extenders: RecordedExtenders | None = None) -> Played:
+    """Play the scenario in *file* on virtual time with our scheduler in the place of the original; *make* makes its engine."""
+    recorded = exchanges(file)
+
+    async def work() -> Played:
+        stage = Stage(recorded, make, extenders, lives_in(recorded)[0][0])
+        await stage.play()
+        return stage.played
+
+    played = run_virtually(work())
+    assert played is not None
+    return played

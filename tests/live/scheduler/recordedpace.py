@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -18,6 +20,12 @@ Json = dict[str, Any]
 SCHEDULER = "kube-scheduler"
 ABOUT = 1.0
 """Seconds by which ours may be sent at another time than the recorded request."""
+
+
+def exchanges(file: Path) -> list[Json]:
+    """The exchanges of a recording, in order of time; remarks have no ``method``."""
+    with gzip.open(file, "rt", encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
 
 
 def _as_made(one: Json) -> Fault:

@@ -13,18 +13,16 @@ from typing import Any
 import pytest
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.release import Release
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.config.defaults import GROUP
 from kubeclassic.live.extenders.choice import make_extenders
 from kubeclassic.live.extenders.extender import HttpExtender
-from kubeclassic.simulation.engines import engine_for
 from tests.live.scheduler.comparing import Asked, asked_by, comparable, events, reads, recorded_asked, writes
-from tests.live.scheduler.recorded import Played, exchanges, play
+from tests.live.scheduler.recorded import Played, play
 from tests.live.scheduler.recordedextenders import RecordedExtenders, pod_of
-from tests.live.scheduler.recordedpace import Json
-from tests.live.scheduler.test_recordings import PAIRS, scenario_file
+from tests.live.scheduler.recordedpace import Json, exchanges
+from tests.live.scheduler.test_recordings import PAIRS, making, scenario_file
 
 SCENARIOS = (
     "f1-extender-nocache", "f2-extender-cache", "f3-extender-preempt-nocache", "f4-extender-preempt-cache", "f5-extender-bind",
@@ -39,8 +37,9 @@ each_scenario = pytest.mark.parametrize(
 )
 
 
-def engine_of(file: Path, release: str) -> tuple[Engine, RecordedExtenders]:
-    """The scheduler of a scenario, with its Policy or configuration, and the extenders, which answer as recorded."""
+@cache
+def played(file: Path, release: str) -> tuple[Played, RecordedExtenders]:
+    """The scenario in *file*, with its Policy or configuration, played once for all tests; and its extenders, which answered as recorded."""
     recorded = exchanges(file)
     given = next(one["config"] for one in recorded if "config" in one)
     config = {"policy": given} if given.get("kind") == "Policy" else {"profile": {"apiVersion": f"{GROUP}/v1", "kind": KIND, **given}}
@@ -49,14 +48,7 @@ def engine_of(file: Path, release: str) -> tuple[Engine, RecordedExtenders]:
     def made(configs: Sequence[ExtenderConfig], release: Release) -> list[HttpExtender]:
         return make_extenders(configs, release, asked.open)
 
-    return engine_for(release, config, extenders=made), asked
-
-
-@cache
-def played(file: Path, release: str) -> tuple[Played, RecordedExtenders]:
-    """The scenario in *file*, played once for all tests."""
-    engine, asked = engine_of(file, release)
-    return play(file, engine, asked), asked
+    return play(file, making(release, config, extenders=made), asked), asked
 
 
 def by_pod(calls: Iterable[tuple[str, Json]]) -> dict[str, list[tuple[str, Any]]]:
