@@ -76,6 +76,8 @@ class Pace:
         if shown > end and request.method == "DELETE":
             self.unseen[one["response_body"]["metadata"]["name"]] = shown - self.begin
         changed = end if shown == -math.inf else min(end, shown)
+        if request.method == "GET":  # It was read before the change that came next, if it had been shown before it was asked for.
+            changed = now if -math.inf < shown < began else end
         return Fault(delay=max(0.0, changed - now), slow=max(0.0, end - max(changed, now)))
 
 
