@@ -19,8 +19,8 @@ from kubeclassic.core.preemption.choice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request, Transport
-from kubeclassic.live.eventlog.reference import About
 from kubeclassic.live.eventlog.recorder import Recorder
+from kubeclassic.live.eventlog.reference import About
 from kubeclassic.live.informers.informers import Informers, retries_of
 from kubeclassic.live.process.binders import ExtenderBinder
 from kubeclassic.live.scheduler.events import connect_events
@@ -32,7 +32,6 @@ from kubeclassic.simulation.compare.agreement import best
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
-from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.recordeddriver import Driver
 from tests.live.scheduler.recordedextenders import RecordedExtenders, VirtualWorker
 from tests.live.scheduler.recordedpace import SCHEDULER, Json, Pace, PacedTransport, exchanges
@@ -198,9 +197,8 @@ class Stage:
         with suppress(TimeoutError):
             async with asyncio.timeout_at(end - self.begin), asyncio.TaskGroup() as group:
                 live = self._scheduler(await self.make(self.transport))
-                events = await connect_events(
-                    self.transport, LIVE_RELEASES[live.state.release.version], wall=lambda: round((EPOCH + loop.time()) * 1e9), host="host-a"
-                )
+                release = LIVE_RELEASES[live.state.release.version]
+                events = await connect_events(self.transport, release, wall=lambda: round((EPOCH + loop.time()) * 1e9), host="host-a")
                 self.played.events.sent = events.recorder("default-scheduler")
                 informers = Informers(self.transport, live.state.release.client, live, self.played.reports.append, lambda: 0.5)
                 group.create_task(informers.run())
@@ -223,7 +221,8 @@ class Stage:
 
 def lives_in(recorded: list[Json]) -> list[tuple[float, float]]:
     """When the original started, and when it was killed or ended; the last one goes on until the end of the scenario."""
-    ends = [one["t"] for one in recorded if "kube-scheduler a: stopped" in one.get("note", "") and "method" not in one][:-1] + [math.inf]
+    stops = [one["t"] for one in recorded if "kube-scheduler a: stopped" in one.get("note", "") and "method" not in one]
+    ends = [*stops[:-1], math.inf]
     asked = [one["t"] for one in recorded if one.get("who") == SCHEDULER and "method" in one]
     begins = [next(t for t in asked if t > before) for before in (0.0, *ends[:-1])]
     return list(zip(begins, ends, strict=True))

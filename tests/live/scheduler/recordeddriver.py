@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -12,7 +13,9 @@ from tests.apiserver.store import Store
 from tests.live.scheduler.recordedpace import SCHEDULER, Json, seen_in, version_of
 
 NOW = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
-UNSEEN = {"who": "driver", "method": "DELETE", "query": "", "request_headers": {}, "request_body": NOW, "status": None, "response_body": None}
+UNSEEN = {
+    "who": "driver", "method": "DELETE", "query": "", "request_headers": {}, "request_body": NOW, "status": None, "response_body": None,
+}  # fmt: skip
 OTHERS = ("driver", "kube-controller-manager")
 
 

@@ -29,7 +29,7 @@ def pod_of(body: Json) -> str:
 
 @attrs.define(eq=False)
 class RecordedExtenders:
-    """The extenders of a scenario. A call gets the next recorded answer to a call with its path for its pod, and the last one again after that."""
+    """The extenders of a scenario. A call gets the next recorded answer for its path and pod; after the last one, that again."""
 
     recorded: Sequence[Json]
     store: Store | None = None
@@ -128,7 +128,7 @@ class VirtualWorker(ThreadPoolExecutor):
         future: Future[Any] = Future()
         try:
             found = work(*args, **options)
-        except Exception as error:  # noqa: BLE001  # it belongs to the one who waits
+        except Exception as error:  # it belongs to the one who waits
             tell, told = future.set_exception, error
         else:
             tell, told = future.set_result, found

@@ -39,7 +39,7 @@ each_scenario = pytest.mark.parametrize(
 
 @cache
 def played(file: Path, release: str) -> tuple[Played, RecordedExtenders]:
-    """The scenario in *file*, with its Policy or configuration, played once for all tests; and its extenders, which answered as recorded."""
+    """The scenario in *file*, played once for all tests with its Policy or configuration; and its extenders, which answered as recorded."""
     recorded = exchanges(file)
     given = next(one["config"] for one in recorded if "config" in one)
     config = {"policy": given} if given.get("kind") == "Policy" else {"profile": {"apiVersion": f"{GROUP}/v1", "kind": KIND, **given}}
@@ -83,7 +83,8 @@ def _in_order(body: Json) -> Json:
 def _runs(asked: list[tuple[str, Any]]) -> Iterator[list[tuple[str, Any]]]:
     """The calls, those together that are made at the same time."""
     for is_prioritize, run in groupby(asked, lambda one: one[0].endswith("prioritize")):
-        yield from [list(run)] if is_prioritize else [[one] for one in run]
+        found = list(run)
+        yield from [found] if is_prioritize else [[one] for one in found]
 
 
 @each_scenario
