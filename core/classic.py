@@ -155,7 +155,9 @@ class ClassicFlow:
         if cells.refreshes_snapshot:
             engine.snapshot.refresh()
         try:
-            return preempt(cycle, engine.nominations, found, self._rows_by_name(), self.layout, engine.extenders)
+            return preempt(
+                cycle, engine.nominations, found, self._rows_by_name(), self.layout, engine.extenders, asks_later=engine.asks_later
+            )
         except ExtenderError as error:
             return Preemption(error=str(error))
 

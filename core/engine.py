@@ -186,6 +186,8 @@ class Engine:
     pick_host: PickHost = attrs.field(default=attrs.Factory(lambda self: self.algorithm.release.pick_host, takes_self=True))
     memory_bytes: int = 1 << 30
     """The memory for cached answers, in bytes; 0: nothing is cached."""
+    asks_later: bool = False
+    """With predicates: preemption leaves extenders to :attr:`Preemption.later`."""
     listings: Listings = attrs.field(factory=Listings)
     templates: Templates = attrs.field(init=False)
     cache: Cache = attrs.field(init=False)
@@ -195,8 +197,7 @@ class Engine:
     ties: TieBreaker = attrs.field(init=False)
     flow: Flow = attrs.field(init=False)
     binder: Binder = attrs.field(init=False)
-    latest: Cycle | None = attrs.field(init=False, default=None)
-    """The cycle that began last."""
+    latest: Cycle | None = attrs.field(init=False, default=None)  # the cycle that began last
     _nominated: str | None = attrs.field(init=False)
     _plugins: frozenset[str] | None = attrs.field(init=False)
 
@@ -209,9 +210,8 @@ class Engine:
         self.snapshot = Snapshot(self.cache, self.table, keeps, release.transient_reset_all, drops)
         self.nominations = self.new_nominations()
         self.ties = TieBreaker(self.pick_host)
-        self.flow = self.make_flow(self)
-        self.binder = self.flow.binder
-        self._nominated, self._plugins = self.flow.nominated_after, self.flow.plugins_without
+        flow = self.flow = self.make_flow(self)
+        self.binder, self._nominated, self._plugins = flow.binder, flow.nominated_after, flow.plugins_without
 
     def __repr__(self) -> str:
         return f"<Engine of {self.algorithm.release.version}: {self.table!r}>"

@@ -183,13 +183,15 @@ def _int64(number: int) -> int:
 # --- preempt --------------------------------------------------------------------------------------------------------
 
 
-def preempt_with_extenders(extenders: Sequence[Extender], cycle: Cycle, candidates: dict[str, Victims]) -> dict[str, Victims]:
-    """The candidates that remain after all extenders with a preempt verb."""
+def preempt_with_extenders(
+    extenders: Sequence[Extender], cycle: Cycle, candidates: dict[str, Victims], pod: Pod
+) -> dict[str, Victims]:
+    """The candidates that remain after all extenders with a preempt verb, which are sent *pod*."""
     for extender in extenders:
-        if not candidates or not extender.supports_preemption or not extender.is_interested(cycle.pod):
+        if not candidates or not extender.supports_preemption or not extender.is_interested(pod):
             continue
         try:
-            candidates = _with_victims(extender, cycle, extender.process_preemption(cycle.pod, candidates, _pods_on(cycle)))
+            candidates = _with_victims(extender, cycle, extender.process_preemption(pod, candidates, _pods_on(cycle)))
         except ExtenderError:
             if not extender.is_ignorable:
                 raise

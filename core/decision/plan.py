@@ -35,6 +35,8 @@ class Preemption:
     error: str | None = None
     drops_own: bool = False
     """The pod's own nomination is cleared; this is not part of the record."""
+    later: Callable[[Pod], Preemption] | None = None
+    """Asks extenders about the pod, in its latest state, for the whole plan; this one is empty then. None: it is whole."""
 
     def __repr__(self) -> str:
         return f"<Preemption on {self.node}: {len(self.victims)} victims>" if self.node is not None else "<Preemption: no node>"

@@ -6,9 +6,11 @@ Upstream: Preempt in pkg/scheduler/core/generic_scheduler.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
+from ...api.objects import Pod
 from ..arrays.types import Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
@@ -34,11 +36,13 @@ def is_eligible(cycle: Cycle) -> bool:
 
 
 def preempt(
-    cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows, layout: PodLayout, extenders: Sequence[Extender]
-) -> Preemption:
+    cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows, layout: PodLayout, extenders: Sequence[Extender],
+    *, asks_later: bool = False,
+) -> Preemption:  # fmt: skip
     """Work out who would have to leave for the pod of *cycle*; *nodes*: the rows of the nodes in ascending order of name.
 
-    Nothing is changed: the answer is a plan. Raises the error of an extender that may not be ignored.
+    Nothing is changed: the answer is a plan. With *asks_later* extenders are not asked yet: :attr:`Preemption.later` does that.
+    Raises the error of an extender that may not be ignored.
     """
     if not is_eligible(cycle):
         return Preemption()
@@ -47,7 +51,7 @@ def preempt(
         return Preemption(clear_nominations=[cycle.pod])
     trial = _begin(cycle, nominations, found, layout.lower_than(cycle.pod.priority, rows))
     candidates, _ = dry_run(trial, exhausted(cycle.listings.budgets))
-    return chosen(cycle, nominations, candidates, extenders)
+    return chosen(cycle, nominations, candidates, extenders, asks_later=asks_later)
 
 
 def _where_it_might_help(cycle: Cycle, found: Search, nodes: Rows) -> Rows:
@@ -68,14 +72,24 @@ def _begin(cycle: Cycle, nominations: Nominations, found: Search, potential: Pot
     return ArrayTrial.of(cycle, coming, potential.some(np.flatnonzero(potential.any | ~judged[potential.rows])))
 
 
-def chosen(cycle: Cycle, nominations: Nominations, candidates: Candidates, extenders: Sequence[Extender]) -> Preemption:
+def chosen(
+    cycle: Cycle, nominations: Nominations, candidates: Candidates, extenders: Sequence[Extender], *, asks_later: bool = False
+) -> Preemption:
     """The plan for that of the *candidates* that *extenders* leave whose victims matter least; without a node if none is left."""
     if not len(candidates):
         return Preemption()
     if not any(extender.supports_preemption and extender.is_interested(cycle.pod) for extender in extenders):
         best = candidates.pick()
         return _plan(cycle, nominations, candidates.name(best), candidates.victims(best), candidates.spelled_out)
-    left = preempt_with_extenders(extenders, cycle, candidates.spelled_out())
+    ask = partial(_asked, cycle, nominations, candidates.spelled_out(), extenders)
+    return Preemption(later=ask) if asks_later else ask(cycle.pod)
+
+
+def _asked(
+    cycle: Cycle, nominations: Nominations, candidates: dict[str, Victims], extenders: Sequence[Extender], pod: Pod
+) -> Preemption:
+    """The plan after *extenders* were asked; they are sent *pod*, which is that of the cycle in its latest state."""
+    left = preempt_with_extenders(extenders, cycle, candidates, pod)
     if not left:
         return Preemption()
     name = pick_one_node(left, cycle.release.preemption.by_start_time)

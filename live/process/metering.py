@@ -9,6 +9,7 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
+from ...core.decision.plan import Preemption
 from ...core.queue.parked import QueuedPod
 from ..scheduler.metrics import SchedulerMetrics
 from ..scheduler.onlooker import Onlooker
@@ -28,8 +29,11 @@ class Metering(Onlooker):
             self.metrics.attempt("unschedulable" if decision.is_fit_error else "error", seconds, item.pod.spec.scheduler_name)
         if decision.preemption is not None:
             self.metrics.preemption_attempt()
-            if decision.preemption.node is not None:
-                self.metrics.victims(len(decision.preemption.victims))
+            self.made_plan(decision.preemption)
+
+    def made_plan(self, plan: Preemption) -> None:
+        if plan.node is not None:
+            self.metrics.victims(len(plan.victims))
 
     def bound(self, item: QueuedPod, seconds: float, request_seconds: float) -> None:
         self.metrics.attempt("scheduled", seconds, item.pod.spec.scheduler_name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
+from ...core.decision.plan import Preemption
 from ...core.queue.parked import QueuedPod
 
 
@@ -12,6 +13,9 @@ class Onlooker:
 
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
         """A cycle ended after *seconds*."""
+
+    def made_plan(self, plan: Preemption) -> None:
+        """Who has to leave for a pod was found out after its cycle, as extenders were asked."""
 
     def bound(self, item: QueuedPod, seconds: float, request_seconds: float) -> None:
         """A pod was bound, *seconds* after its attempt began; the request took *request_seconds*."""

@@ -8,11 +8,14 @@ Upstream: preempt in pkg/scheduler/scheduler.go; prepareCandidate in pkg/schedul
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 
 import attrs
 
 from ...api.objects import Pod
 from ...core.decision.plan import Preemption
+from ...exceptions import ExtenderError
 from .state import LiveState
 from .writes.api import ApiError, status_of
 from .writes.status import NewCondition, patch_status, status_patch, with_condition, with_nomination
@@ -36,6 +39,8 @@ class ClassicPreemption:
         except ApiError as error:
             self.state.report(f"pod {pod.key}: cannot read it for preemption: {error}")
             return
+        if plan.later is not None:
+            plan = await self._asked(current, plan.later)
         if plan.error is not None:
             self.state.report(f"pod {pod.key}: preemption: {plan.error}")
             return
@@ -43,6 +48,15 @@ class ClassicPreemption:
             return
         for other in plan.clear_nominations:
             await self._end_nomination(current if other.uid == current.uid else other)
+
+    async def _asked(self, pod: Pod, ask: Callable[[Pod], Preemption]) -> Preemption:
+        """The plan that extenders leave. They are sent the pod as it was just read."""
+        try:
+            plan = await self.state.apart(partial(ask, pod))
+        except ExtenderError as error:
+            return Preemption(error=str(error))
+        self.state.onlooker.made_plan(plan)
+        return plan
 
     async def _make_room(self, pod: Pod, node_name: str, plan: Preemption) -> bool:
         state = self.state

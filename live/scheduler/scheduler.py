@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 
 import attrs
@@ -47,8 +46,6 @@ class LiveScheduler:
     cycles: int = 0
     is_running: bool = attrs.field(default=False, init=False)
     is_stopping: bool = attrs.field(default=False, init=False)
-    _worker: Executor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(1, "decisions"))
-    """Where decisions are made for which extenders are called."""
 
     def __attrs_post_init__(self) -> None:
         self.consequences = consequences_of(self.state)
@@ -78,7 +75,7 @@ class LiveScheduler:
             await self._bindings_end()
         finally:
             self.is_running = False
-            self._worker.shutdown(wait=False)
+            self.state.worker.shutdown(wait=False)
             for task in tuple(self.state.tasks):
                 task.cancel()
 
@@ -160,7 +157,7 @@ class LiveScheduler:
             if not state.engine.asks_extenders(item.pod):
                 return decide()
             try:
-                return await state.apart(self._worker, decide)
+                return await state.apart(decide)
             finally:
                 state.touch()
         except KubeclassicError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -64,6 +64,8 @@ class LiveState:
     binding: BindingCycle = attrs.field(init=False)
     awake: asyncio.Event = attrs.field(init=False, factory=asyncio.Event)
     """Set when something happened that may let a pod be tried."""
+    worker: Executor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(1, "decisions"))
+    """Where decisions are made for which extenders are called."""
     tasks: set[asyncio.Task[None]] = attrs.field(init=False, factory=set)
     """What goes on beside the cycles: bindings, and pods that are read again."""
 
@@ -95,11 +97,11 @@ class LiveState:
 
     # --- decisions on another thread --------------------------------------------------------------------------------
 
-    async def apart(self, worker: Executor, work: Callable[[], T]) -> T:
-        """The result of *work*, which uses the engine, on a thread of *worker*."""
+    async def apart(self, work: Callable[[], T]) -> T:
+        """The result of *work*, which uses the engine, on the thread of :attr:`worker`."""
         self._is_busy = True
         self._freed.clear()
-        task = asyncio.get_running_loop().run_in_executor(worker, work)
+        task = asyncio.get_running_loop().run_in_executor(self.worker, work)
         try:
             return await task
         finally:

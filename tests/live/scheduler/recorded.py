@@ -3,54 +3,51 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
-import json
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.decision.plan import Preemption
 from kubeclassic.core.engine import Engine
+from kubeclassic.core.preemption.choice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api
-from kubeclassic.live.client.transport import Request
+from kubeclassic.live.client.transport import Request, Transport
+from kubeclassic.live.eventlog.recorder import Recorder
 from kubeclassic.live.eventlog.reference import About
 from kubeclassic.live.informers.informers import Informers, retries_of
+from kubeclassic.live.process.binders import ExtenderBinder
+from kubeclassic.live.scheduler.events import connect_events
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveState, Times
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.settings.releases import LIVE_RELEASES
 from kubeclassic.simulation.compare.agreement import best
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.live.scheduler.recordeddriver import Driver
+from tests.live.scheduler.recordedextenders import RecordedExtenders, VirtualWorker
+from tests.live.scheduler.recordedpace import SCHEDULER, Json, Pace, PacedTransport, exchanges
 from tests.support.virtualtime import run_virtually
 
-Json = dict[str, Any]
+MakeEngine = Callable[[Transport], Awaitable[Engine]]
+"""Makes the engine of a scheduler that has the way to the server."""
 EPOCH = 1_790_000_000.0
 """When a played scenario begins, in seconds since 1970."""
-SCHEDULER = "kube-scheduler"
-NOW = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
-UNSEEN = {"who": "driver", "method": "DELETE", "query": "", "request_headers": {}, "request_body": NOW, "status": None}
 
-
-def exchanges(file: Path) -> list[Json]:
-    """The exchanges of a recording, in order of time; remarks have no ``method``."""
-    with gzip.open(file, "rt", encoding="utf-8") as stream:
-        return [json.loads(line) for line in stream]
 
 
 def is_write(exchange: Mapping[str, Any]) -> bool:
     """Whether it is one of the scheduler's writes about pods and volumes: not an event, a lock or a read."""
     path = exchange.get("path", "")
-    return exchange.get("who") == SCHEDULER and exchange.get("method") != "GET" and "/events" not in path and "/leases/" not in path
-
-
-def is_watch_of_pods(exchange: Mapping[str, Any]) -> bool:
-    """Whether it is a watch of all pods."""
-    return exchange.get("path") == "/api/v1/pods" and "watch=true" in (exchange.get("query") or "")
+    return exchange.get("who") == SCHEDULER and exchange.get("method", "GET") != "GET" and "/events" not in path and "/leases/" not in path
 
 
 def hosts_in(recorded: list[Json]) -> dict[str, list[str]]:
@@ -71,14 +68,29 @@ def hosts_in(recorded: list[Json]) -> dict[str, list[str]]:
     return bound | found
 
 
+def rooms_in(recorded: list[Json]) -> dict[str, list[str]]:
+    """Pod -> the nodes that the original nominated it to by writing its whole status, in order."""
+    found: dict[str, list[str]] = {}
+    for one in recorded:
+        if is_write(one) and one["method"] == "PUT" and one["path"].endswith("/status"):
+            told = found.setdefault(one["request_body"]["metadata"]["name"], [""])
+            node = one["request_body"]["status"].get("nominatedNodeName", "")
+            if node and node != told[-1]:
+                told.append(node)
+    return {pod: nodes[1:] for pod, nodes in found.items()}
+
+
 @attrs.define(eq=False)
 class Steered(LiveScheduler):
     """A scheduler that takes, among equally good nodes, the one that the original took: there it was chance."""
 
     hosts: dict[str, list[str]] = attrs.field(factory=dict)
+    rooms: dict[str, list[str]] = attrs.field(factory=dict)
+    """Where pods are nominated to."""
+    details: bool = True
 
     async def _decide(self, item: QueuedPod) -> Decision:
-        decision = self.state.engine.schedule(item.pod)
+        decision = await super()._decide(item)
         wanted = self.hosts.get(item.pod.name, [])
         if decision.host is not None and wanted:
             name = wanted[0]
@@ -87,7 +99,23 @@ class Steered(LiveScheduler):
             row = self.state.engine.table.row_of.get(name)
             if row is not None and row in best(decision):
                 decision.host = name
+        if (plan := decision.preemption) is not None:
+            decision.preemption = self._room(item.pod, plan) if plan.later is None else Preemption(later=self._later(plan.later))
         return decision
+
+    def _later(self, ask: Callable[[Pod], Preemption]) -> Callable[[Pod], Preemption]:
+        return lambda pod: self._room(pod, ask(pod))
+
+    def _room(self, pod: Pod, plan: Preemption) -> Preemption:
+        """The plan for the node that the original chose, if *plan* is for an equally good one."""
+        wanted = self.rooms.get(pod.name)
+        if not wanted or plan.node is None:
+            return plan
+        name, known = wanted.pop(0), plan.candidates
+        if name not in known or pick_one_node({name: known[name], plan.node: known[plan.node]}, True) != name:
+            return plan
+        lower = [other for other in self.state.engine.nominations.on(name) if other.priority < pod.priority]
+        return Preemption(name, known[name].pods, lower, lambda: known)
 
 
 @attrs.frozen
@@ -106,10 +134,14 @@ class Events:
     """A recorder that keeps what it is told."""
 
     told: list[Event] = attrs.field(factory=list)
+    sent: Recorder | None = None
+    """Where it is told again, to be sent."""
 
     def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
         """Keep an event."""
         self.told.append(Event(about.name, type, reason, action, text))
+        if self.sent is not None:
+            self.sent.event(about, type, reason, action, text, related)
 
 
 @attrs.define
@@ -120,157 +152,91 @@ class Played:
     requests: list[Request] = attrs.field(factory=list)
     events: Events = attrs.field(factory=Events)
     reports: list[str] = attrs.field(factory=list)
-    cycles: int = 0
 
 
 @attrs.define
-class Driver:
-    """Sends the requests of all but the scheduler at their times. UIDs and versions in them become those of the server."""
+class Stage:
+    """Where a scenario is played: a server of the tests, the others that ask it, and our scheduler in the original's place."""
 
-    store: Store
     recorded: list[Json]
-
-    async def run(self, begin: float) -> None:
-        """Send all, then wait a little."""
-        loop = asyncio.get_running_loop()
-        for one in self.recorded:
-            if one["t"] >= begin and self._is_ours(one):
-                await asyncio.sleep(max(0.0, one["t"] - begin - loop.time()))
-                self._send(one)
-        await asyncio.sleep(5.0)
+    make: MakeEngine
+    extenders: RecordedExtenders | None
+    begin: float
+    """When virtual time began."""
+    played: Played = attrs.field(init=False)
+    transport: PacedTransport = attrs.field(init=False)
+    driver: Driver = attrs.field(init=False)
+    hosts: dict[str, list[str]] = attrs.field(init=False)
+    rooms: dict[str, list[str]] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Add the deletions that only the scheduler's watch shows: the recording has no request for them."""
-        asked = {one["path"] for one in self.recorded if one.get("method") == "DELETE"}
-        for one in [one for one in self.recorded if one.get("who") == SCHEDULER and is_watch_of_pods(one)]:
-            for frame in one["response_body"]:
-                metadata = frame["event"]["object"]["metadata"]
-                path = f"/api/v1/namespaces/{metadata.get('namespace')}/pods/{metadata.get('name')}"
-                if frame["event"]["type"] == "DELETED" and path not in asked:
-                    asked.add(path)
-                    self.recorded.append({**UNSEEN, "t": frame["t"], "path": path})
-        self.recorded.sort(key=lambda one: one["t"])
+        loop, is_old = asyncio.get_running_loop(), any("policy/v1beta1" in one.get("path", "") for one in self.recorded)
+        store = Store(OLD_SERVER if is_old else NEW_SERVER, Storage(clock=lambda: EPOCH + loop.time()))
+        pace = Pace.of(self.recorded, self.begin)
+        self.transport = PacedTransport(store, pace, records=True, pace=pace)
+        self.played, self.driver = Played(store), Driver(store, self.recorded)
+        self.hosts, self.rooms = hosts_in(self.recorded), rooms_in(self.recorded)
+        if self.extenders is not None:
+            self.extenders.store = store
+            loop.set_default_executor(VirtualWorker(self.extenders.take_elapsed))
 
-    def before(self, begin: float) -> None:
-        """Send what was sent before the scheduler began."""
-        for one in self.recorded:
-            if one["t"] < begin and self._is_ours(one):
-                self._send(one)
-
-    def _is_ours(self, one: Json) -> bool:
-        return one.get("method") in ("POST", "PUT", "PATCH", "DELETE") and one["who"].startswith("driver")
-
-    def _send(self, one: Json) -> None:
-        headers = {"content-type": one["request_headers"].get("Content-Type", "application/json")}
-        headers |= {name.lower(): value for name, value in one["request_headers"].items()}
-        body = json.dumps(one["request_body"]).encode() if one["request_body"] is not None else b""
-        answer = self.store.handle(one["method"], one["path"], one["query"] or "", body, headers)
-        assert answer.status == one["status"] or one["status"] is None, (one["method"], one["path"], answer.status, one["status"])
-
-
-def held(recorded: list[Json]) -> Callable[[Request], Fault]:
-    """The faults that the proxy of the recording made: requests held for 2 s, and answers made up; each once."""
-    notes = [one for one in recorded if one.get("who") == SCHEDULER and one.get("note")]
-
-    def decide(request: Request) -> Fault:
-        for one in notes:
-            if (one["method"], one["path"]) == (request.method, request.path):
-                notes.remove(one)
-                if "held" in one["note"]:
-                    return Fault(delay=2.0)
-                status = one["response_body"]
-                return refused(one["status"], status.get("reason", ""), status.get("message", ""))
-        return NO_FAULT
-
-    return decide
-
-
-def play(file: Path, engine: Engine) -> Played:
-    """Play the scenario in *file* on virtual time with our scheduler *engine* in the place of the original."""
-    recorded = exchanges(file)
-    flavour = OLD_SERVER if "1.15" in str(file.parent) else NEW_SERVER
-    begin = next(one["t"] for one in recorded if one.get("who") == SCHEDULER)
-    found: list[Played] = []
-
-    async def work() -> None:
-        loop = asyncio.get_running_loop()
-        store = Store(flavour, Storage(clock=lambda: EPOCH + loop.time()))
-        transport = StoreTransport(store, held(recorded))
-        transport.records = True
-        played = Played(store)
-        found.append(played)
-        driver = Driver(store, recorded)
-        driver.before(begin)
-        times = Times(loop.time, lambda: EPOCH + loop.time())
-        release = engine.algorithm.release
-        api = WireApi(Api(transport, retries_of(release.client)), release.version)
-        state = LiveState(engine, api, played.events, times, report=played.reports.append)
-        live = Steered(state, hosts=hosts_in(recorded))
-        informers = Informers(transport, release.client, live, played.reports.append, lambda: 0.5)
+    async def play(self) -> None:
+        """Play the scenario, with each life of the scheduler."""
+        self.driver.before(self.begin)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(informers.run())]
-            await informers.synced()
-            tasks.append(group.create_task(live.run()))
-            await driver.run(begin)
-            for task in tasks:
-                task.cancel()
-        played.requests, played.cycles = list(transport.requests), live.cycles
+            lives = [group.create_task(self._life(*times)) for times in lives_in(self.recorded)]
+            await self.driver.run(self.begin)
+            for life in lives:
+                life.cancel()
+        self.played.requests = list(self.transport.requests)
 
-    run_virtually(work())
-    return found[0]
+    async def _life(self, begin: float, end: float) -> None:
+        """A scheduler that starts at *begin* and is killed at *end*."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(begin - self.begin - loop.time())
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(end - self.begin), asyncio.TaskGroup() as group:
+                live = self._scheduler(await self.make(self.transport))
+                release = LIVE_RELEASES[live.state.release.version]
+                events = await connect_events(self.transport, release, wall=lambda: round((EPOCH + loop.time()) * 1e9), host="host-a")
+                self.played.events.sent = events.recorder("default-scheduler")
+                informers = Informers(self.transport, live.state.release.client, live, self.played.reports.append, lambda: 0.5)
+                group.create_task(informers.run())
+                group.create_task(events.run())
+                await informers.synced()
+                await live.run()
 
-
-# --- comparing ------------------------------------------------------------------------------------------------------
-
-IDENTITIES = ("uid", "resourceVersion", "selfLink", "managedFields", "creationTimestamp", "generateName")
-TIMES = ("lastTransitionTime", "lastProbeTime", "startTime", "startedAt", "time", "deletionTimestamp")
-
-
-def comparable(value: Any) -> Any:
-    """A body without what differs from run to run: UIDs, versions, times. A null stays a null."""
-    if isinstance(value, dict):
-        left = {key: one for key, one in value.items() if key not in IDENTITIES}
-        return {key: ("time" if key in TIMES and one is not None else comparable(one)) for key, one in left.items()}
-    return [comparable(one) for one in value] if isinstance(value, list) else value
-
-
-def writes_of(played: Played) -> Iterator[tuple[str, str, Any]]:
-    """Method, path and body of our writes."""
-    for request in played.requests:
-        if request.method != "GET":
-            yield request.method, request.path, comparable(json.loads(request.body))
-
-
-def recorded_writes(file: Path) -> Iterator[tuple[str, str, Any]]:
-    """The same of the original."""
-    for one in exchanges(file):
-        if is_write(one):
-            yield one["method"], one["path"], comparable(one["request_body"])
+    def _scheduler(self, engine: Engine) -> Steered:
+        """Our scheduler, in the original's place."""
+        loop, release = asyncio.get_running_loop(), engine.algorithm.release
+        api = WireApi(Api(self.transport, retries_of(release.client)), release.version)
+        times = Times(loop.time, lambda: EPOCH + loop.time())
+        binder = ExtenderBinder.of(engine.extenders)
+        engine.asks_later = True
+        state = LiveState(engine, api, self.played.events, times, report=self.played.reports.append)
+        if self.extenders is not None:
+            state.worker = VirtualWorker(self.extenders.take_elapsed)
+        return Steered(state, [] if binder is None else [binder], hosts=self.hosts, rooms=self.rooms)
 
 
-def is_mark(method: str, body: Any) -> bool:
-    """Whether it is the patch that marks a victim as disrupted, in which we differ."""
-    conditions = body.get("status", {}).get("conditions", ()) if method == "PATCH" else ()
-    return any(one.get("type") == "DisruptionTarget" for one in conditions)
+def lives_in(recorded: list[Json]) -> list[tuple[float, float]]:
+    """When the original started, and when it was killed or ended; the last one goes on until the end of the scenario."""
+    stops = [one["t"] for one in recorded if "kube-scheduler a: stopped" in one.get("note", "") and "method" not in one]
+    ends = [*stops[:-1], math.inf]
+    asked = [one["t"] for one in recorded if one.get("who") == SCHEDULER and "method" in one]
+    begins = [next(t for t in asked if t > before) for before in (0.0, *ends[:-1])]
+    return list(zip(begins, ends, strict=True))
 
 
-def by_path(writes: Iterator[tuple[str, str, Any]]) -> dict[str, list[tuple[str, Any]]]:
-    """Object -> its writes in order; what concerns several objects is concurrent."""
-    found: dict[str, list[tuple[str, Any]]] = {}
-    for method, path, body in writes:
-        for end in ("/status", "/binding"):
-            path = path.removesuffix(end)
-        if not is_mark(method, body):
-            found.setdefault(path, []).append((method, body))
-    return found
+def play(file: Path, make: MakeEngine, extenders: RecordedExtenders | None = None) -> Played:
+    """Play the scenario in *file* on virtual time with our scheduler in the place of the original; *make* makes its engine."""
+    recorded = exchanges(file)
 
+    async def work() -> Played:
+        stage = Stage(recorded, make, extenders, lives_in(recorded)[0][0])
+        await stage.play()
+        return stage.played
 
-def recorded_events(file: Path) -> set[tuple[str, str, str]]:
-    """(pod, reason, text) of the events that the original made."""
-    found = set[tuple[str, str, str]]()
-    for one in exchanges(file):
-        body = one.get("request_body") or {}
-        if one.get("who") == SCHEDULER and one["method"] == "POST" and one["path"].endswith("/events"):
-            about = body.get("involvedObject") or body.get("regarding")
-            found.add((about["name"], body["reason"], body.get("message") or body.get("note")))
-    return found
+    played = run_virtually(work())
+    assert played is not None
+    return played

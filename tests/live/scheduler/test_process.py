@@ -37,6 +37,7 @@ def test_it_schedules_with_and_without_an_election(release: str) -> None:
         await asyncio.sleep(5.0)
         await first.stop()
         assert first.process.elector is not None
+        assert first.process.engine.asks_later
         site.add_pod("second")
         second = site.start(leader_elect="false")
         await asyncio.sleep(5.0)
@@ -158,6 +159,7 @@ def test_a_dry_run_writes_nothing(release: str) -> None:
         assert hosts == ["node-0"]
         assert {request.method for request in replica.transport.requests} == {"GET"}
         assert replica.process.ports == []
+        assert not replica.process.engine.asks_later, "a plan is told whole"
 
     assert at(release, play).hosts == {"first": ""}
 

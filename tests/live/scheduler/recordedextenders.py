@@ -1,0 +1,136 @@
+"""Extenders that answer as recorded, in process and on virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+from urllib.parse import urlsplit
+
+import attrs
+
+from kubeclassic.algorithmprovider.extenders import ExtenderConfig
+from kubeclassic.live.extenders.nettexts import HEADER_TIMEOUT
+from kubeclassic.live.extenders.overhttp import http_post
+from kubeclassic.live.extenders.post import Answer, Post, PostError
+from tests.apiserver.store import Store
+
+Json = dict[str, Any]
+UNREACHABLE = "http://127.0.0.1:9/"
+"""There is no extender here; the connection is refused for real."""
+
+
+def pod_of(body: Json) -> str:
+    """The pod that a call is about."""
+    return str(body["PodName"] if "PodName" in body else body["Pod"]["metadata"]["name"])
+
+
+@attrs.define(eq=False)
+class RecordedExtenders:
+    """The extenders of a scenario. A call gets the next recorded answer for its path and pod; after the last one, that again."""
+
+    recorded: Sequence[Json]
+    store: Store | None = None
+    asked: list[tuple[str, Json]] = attrs.field(factory=list)
+    """Path and body of each call, in order."""
+    elapsed: float = 0.0
+    """Seconds that calls took since :meth:`take_elapsed`."""
+    _answered: dict[tuple[str, str], int] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, recorded: Sequence[Json]) -> RecordedExtenders:
+        """Those of a recording."""
+        return cls([one for one in recorded if one.get("who") in ("kube-scheduler->extender", "extender")])
+
+    @property
+    def calls(self) -> Iterator[tuple[str, Json]]:
+        """Path and body of each recorded call."""
+        return ((one["path"], one["request_body"]) for one in self.recorded if one["who"] != "extender")
+
+    def open(self, config: ExtenderConfig) -> Post:
+        """How the extender of *config* is reached."""
+        return http_post(config) if config.url_prefix.startswith(UNREACHABLE) else self
+
+    def __call__(self, url: str, body: bytes, timeout: float) -> Answer:
+        path, sent = urlsplit(url).path, json.loads(body)
+        self.asked.append((path, sent))
+        call = self._next(path, pod_of(sent))
+        took = call["t_end"] - call["t"]
+        self.elapsed += min(took, timeout)
+        if took >= timeout:
+            raise PostError(f'Post "{url}": {HEADER_TIMEOUT}')
+        if path.endswith("/bind") and not call["response_body"]["Error"]:
+            self._bind(call, sent)
+        return Answer(call["status"], _text(translated(call["response_body"], call["request_body"], sent)).encode())
+
+    def take_elapsed(self) -> float:
+        """The seconds that calls took since the last time that this was asked."""
+        took, self.elapsed = self.elapsed, 0.0
+        return took
+
+    def _next(self, path: str, pod: str) -> Json:
+        same = [one for one in self.recorded if one["path"] == path and pod_of(one["request_body"]) == pod]
+        assert same, f"{path}: got a call for {pod}, wanted none"
+        number = self._answered.get((path, pod), 0)
+        self._answered[path, pod] = number + 1
+        return same[min(number, len(same) - 1)]
+
+    def _bind(self, call: Json, sent: Json) -> None:
+        """What the extender itself asked of the API server during *call*."""
+        assert self.store is not None
+        own = [one for one in self.recorded if one["who"] == "extender" and call["t"] <= one["t"] <= call["t_end"]]
+        for one in own:
+            text = json.dumps(one["request_body"]).replace(call["request_body"]["PodUID"], sent["PodUID"])
+            answer = self.store.handle(one["method"], one["path"], one["query"] or "", text.encode(), {"content-type": "application/json"})
+            assert answer.status == one["status"]
+
+
+def _text(body: Any) -> str:
+    """A body as it was sent: what is no JSON was recorded as text."""
+    return "" if body is None else body if isinstance(body, str) else json.dumps(body)
+
+
+def translated(answer: Any, recorded: Json, sent: Json) -> Any:
+    """*answer* to the *recorded* call as one to the call that was *sent*: with its nodes, and the UIDs of its pods."""
+    if not isinstance(answer, dict):
+        return answer
+    nodes = {node["metadata"]["name"]: node for node in ((sent.get("Nodes") or {}).get("items") or ())}
+    answer = json.loads(_with_uids(json.dumps(answer), recorded, sent))
+    if answer.get("Nodes"):
+        answer["Nodes"]["items"] = [nodes.get(node["metadata"]["name"], node) for node in answer["Nodes"]["items"]]
+    return answer
+
+
+def _with_uids(text: str, recorded: Json, sent: Json) -> str:
+    for theirs, ours in zip(_victims(recorded), _victims(sent), strict=False):
+        text = text.replace(theirs, ours)
+    return text
+
+
+def _victims(body: Json) -> list[str]:
+    """The UIDs of all victims of a preempt call, by node."""
+    whole, meta = body.get("NodeNameToVictims") or {}, body.get("NodeNameToMetaVictims") or {}
+    pods = [pod["metadata"]["uid"] for name in sorted(whole) for pod in whole[name]["Pods"] or ()]
+    return pods + [pod["UID"] for name in sorted(meta) for pod in meta[name]["Pods"] or ()]
+
+
+class VirtualWorker(ThreadPoolExecutor):
+    """Does work at once; its result comes when the calls that were made for it would have ended, on virtual time."""
+
+    def __init__(self, elapsed: Callable[[], float]) -> None:
+        super().__init__(1)
+        self.elapsed = elapsed
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
+        """The future result of *work*."""
+        future: Future[Any] = Future()
+        try:
+            found = work(*args, **options)
+        except Exception as error:  # it belongs to the one who waits
+            tell, told = future.set_exception, error
+        else:
+            tell, told = future.set_result, found
+        asyncio.get_running_loop().call_later(self.elapsed(), tell, told)
+        return future

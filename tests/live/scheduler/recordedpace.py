@@ -1,0 +1,117 @@
+"""How long requests took in a recording, and when its watches showed what had changed; a transport that keeps to it."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import math
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from kubeclassic.live.client.transport import Request, Stream
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+
+Json = dict[str, Any]
+SCHEDULER = "kube-scheduler"
+ABOUT = 1.0
+"""Seconds by which ours may be sent at another time than the recorded request."""
+
+
+def exchanges(file: Path) -> list[Json]:
+    """The exchanges of a recording, in order of time; remarks have no ``method``."""
+    with gzip.open(file, "rt", encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+def _as_made(one: Json) -> Fault:
+    """The answer that the proxy of the recording made up, in place of the server's; it held other requests for 2 s."""
+    if "held" in one["note"]:
+        return Fault(delay=2.0)
+    status = one["response_body"]
+    return refused(one["status"], status.get("reason", ""), status.get("message", ""))
+
+
+@attrs.define
+class Pace:
+    """The faults of a scenario: requests take as long as they took, and what was made up is made up. Each counts once.
+
+    A change is made when the scheduler's own watch showed it, which may be before the answer came. It is so at the very time of the
+    recording, if ours was sent at about that time.
+    """
+
+    begin: float
+    """When virtual time began."""
+    asked: dict[tuple[str, str], list[Json]]
+    seen: Mapping[str, float]
+    """resourceVersion -> when a watch showed it."""
+    unseen: dict[str, float] = attrs.field(factory=dict)
+    """Name -> until when, on virtual time, no watch shows that it was deleted. Other changes are shown at once: the times of answers and
+    of watches are not exact enough to tell which came first."""
+
+    @classmethod
+    def of(cls, recorded: list[Json], begin: float) -> Pace:
+        """That of a recording."""
+        asked: dict[tuple[str, str], list[Json]] = {}
+        for one in recorded:
+            if one.get("who") == SCHEDULER and "method" in one and "watch=true" not in (one["query"] or ""):
+                asked.setdefault((one["method"], one["path"]), []).append(one)
+        return cls(begin, asked, seen_in(recorded))
+
+    def __call__(self, request: Request) -> Fault:
+        left = self.asked.get((request.method, request.path))
+        if not left:
+            return NO_FAULT
+        one = left.pop(0)
+        if one.get("note"):
+            return _as_made(one)
+        now = asyncio.get_running_loop().time() + self.begin
+        began = one["t"] if abs(one["t"] - now) < ABOUT else now
+        end = began + one["t_headers"] - one["t"]
+        shown = began + self.seen.get(version_of(one), -math.inf) - one["t"]
+        if shown > end and request.method == "DELETE":
+            self.unseen[one["response_body"]["metadata"]["name"]] = shown - self.begin
+        changed = end if shown == -math.inf else min(end, shown)
+        if request.method == "GET":  # It was read before the change that came next, if it had been shown before it was asked for.
+            changed = now if -math.inf < shown < began else end
+        return Fault(delay=max(0.0, changed - now), slow=max(0.0, end - max(changed, now)))
+
+
+def seen_in(recorded: list[Json]) -> dict[str, float]:
+    """resourceVersion -> when a watch of the scheduler showed it."""
+    found: dict[str, float] = {}
+    for one in recorded:
+        if one.get("who") == SCHEDULER and one.get("status") is not None and "watch=true" in (one["query"] or ""):
+            for frame in one["response_body"] or ():
+                if frame["event"]["type"] in ("ADDED", "MODIFIED", "DELETED"):
+                    found.setdefault(frame["event"]["object"]["metadata"]["resourceVersion"], frame["t"])
+    return found
+
+
+def version_of(exchange: Json) -> str:
+    """The resourceVersion in an answer."""
+    body = exchange["response_body"]
+    return str(((body or {}).get("metadata") or {}).get("resourceVersion", "")) if isinstance(body, dict) else ""
+
+
+@attrs.define
+class PacedTransport(StoreTransport):
+    """A transport whose watches show changes no sooner than the recorded ones did."""
+
+    pace: Pace = attrs.field(kw_only=True)
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+        """A context with the answer to *request*, line by line."""
+        async with StoreTransport.stream(self, request) as found:
+            yield Stream(found.status, found.headers, self._paced(found.lines))
+
+    async def _paced(self, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for line in lines:
+            name = json.loads(line)["object"]["metadata"].get("name", "")
+            await asyncio.sleep(max(0.0, self.pace.unseen.pop(name, 0.0) - asyncio.get_running_loop().time()))
+            yield line
