@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -129,3 +130,13 @@ class TestProgress:
         out, err = printed(60, "replay", "dump.json", "--release", "auto", "--until", "60")
         assert all(json.loads(line)["event"] for line in out.splitlines())
         assert "replaying" not in out + err
+
+    def test_its_words_have_the_terminals_own_colour(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The words of a bar are not cyan or yellow, which cannot be read on white."""
+        stream = Terminal()
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setenv("TERM", "xterm-256color")
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        assert len(list(progress.following(range(1000), 1000))) == 1000
+        assert "scheduling" in stream.getvalue()
+        assert not re.search(r"\x1b\[3[36]m", stream.getvalue())
