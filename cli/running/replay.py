@@ -59,7 +59,7 @@ def run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places
 def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: dict[str, Any]) -> Replay:
     provisional = attrs.evolve(setup, release=None) if is_auto(setup.release) else setup
     configuration = provisional.configuration()
-    names = setup.scheduler_names(configuration)
+    names = provisional.scheduler_names(configuration)
     reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
     choice = Choice(
         reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names,

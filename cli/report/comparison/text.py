@@ -9,7 +9,7 @@ from ....simulation.compare.causes import KINDS, SAMPLING
 from ....simulation.compare.modes import LOCKED
 from ..prose import wrapped
 from ..tables import Table
-from ..text import NO_HOST
+from ..text import NO_HOST, Figure
 from ..units import percent
 from ..words import count_doing, count_of
 
@@ -48,7 +48,7 @@ def _parts(record: Record, most: int | None, width: int | None) -> Iterator[str]
         yield Table(*correlation_table(against)).text(width)
     if record["differences"] and most != 0:
         yield Table(*difference_table(record, most)).text(width)
-    yield from wrapped(left_out(record, most), width)
+    yield "\n".join(wrapped(left_out(record, most), width, "  "))
 
 
 def left_out(record: Record, most: int | None) -> Iterator[str]:
@@ -97,7 +97,7 @@ def against_line(against: Record) -> str:
     first, second = against["first"], against["second"]
     alone = f"{len(against['firstAlone'])} placed by {first} alone, {len(against['secondAlone'])} by {second} alone"
     alone += f", {len(against['heldBack'])} held back by one of them" if against["heldBack"] else ""
-    return f"{first} and {second}: {against['alike']} pods alike, {len(against['elsewhere'])} elsewhere, {alone}"
+    return f"{first} and {second}: {count_of(against['alike'], 'pod')} on the same node, {len(against['elsewhere'])} on another, {alone}"
 
 
 def agreement_lines(against: Record) -> Iterator[str]:
@@ -115,7 +115,7 @@ def agreement_lines(against: Record) -> Iterator[str]:
         yield f"  {found['heldBack']} held back: one of the two does not try the pod, for its scheduling gates"
     yield (
         f"  the same nodes fit in {found['sameFeasible']}, the same ones are best in {found['sameBest']};"
-        f" whatever the tie-break, {second} takes one of {first}'s best in {found['bestWithin']}"
+        f" with any tie-break {second} takes one of {first}'s best in {found['bestWithin']}"
     )
 
 
@@ -173,7 +173,7 @@ def correlation_table(against: Record) -> Cells:
     """How well the scores of each rule correlate."""
     rows: list[list[object]] = []
     for found in against["correlation"]:
-        told = None if found["correlation"] is None else f"{found['correlation']:.3f}"
+        told = None if found["correlation"] is None else Figure(f"{found['correlation']:.3f}")
         rows.append([found["rule"], " + ".join(found["first"]), " + ".join(found["second"]), found["cycles"], told])
     return ["score", f"in {against['first']}", f"in {against['second']}", "cycles", "correlation"], rows
 
