@@ -164,14 +164,18 @@ class KubeSchedulerConfiguration:
         *,
         config_maps: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
         catalogue: Catalogue = CATALOGUE,
+        policy: Policy | None = None,
+        hard_pod_affinity_weight: int | None = None,
     ) -> Algorithm:
         """The algorithm that *release* runs when started with this configuration, its defaults included.
 
+        A *policy* or a *hard_pod_affinity_weight* that is given counts in place of that of the configuration.
         Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text; for a refused Policy the text begins with its place.
         """
         config = self.with_defaults(release)
         config.validate()
-        gates, policy = resolved_gates(release, config.gates), config.policy(config_maps)
+        gates, weight = resolved_gates(release, config.gates), hard_pod_affinity_weight
+        source, policy = (config.source.policy, config.policy(config_maps)) if policy is None else (None, policy)
         try:
             return resolve(
                 release,
@@ -179,12 +183,12 @@ class KubeSchedulerConfiguration:
                 policy=policy,
                 provider=config.source.provider or DEFAULT_PROVIDER,
                 catalogue=catalogue,
-                hard_pod_affinity_weight=config.hard_pod_affinity_weight,
+                hard_pod_affinity_weight=config.hard_pod_affinity_weight if weight is None else weight,
                 percentage=config.percentage,
                 preemption=not config.disable_preemption,
             )
         except PolicyError as error:
-            place = config.source.policy.where(self.folder) if policy is not None and config.source.policy is not None else ""
+            place = source.where(self.folder) if policy is not None and source is not None else ""
             raise PolicyError(f"{place}: {error}" if place else str(error)) from None
 
     def validate(self) -> None:

@@ -35,6 +35,8 @@ class Inventory:
     warnings: tuple[Notice, ...] = ()
     refused: tuple[Notice, ...] = ()
     """What the API server would not admit, with the reasons; the warnings have them too."""
+    not_admitted: tuple[tuple[Pod, str], ...] = ()
+    """The pods among these, and why."""
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     """Manifests of ConfigMaps, by namespace and name."""
 
@@ -99,6 +101,7 @@ def take_in(
         passed_over=passed_over,
         warnings=(*_warnings(parts), *made.notices, *refused, *(missing_kinds(objects, lacks_classes) if whole else ())),
         refused=refused,
+        not_admitted=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)) if admitted else (),
         config_maps=config_maps(parts),
     )
 

@@ -36,7 +36,7 @@ def explain(
 ) -> None:  # fmt: skip
     """Say why POD goes where it goes, or nowhere.
 
-    If it finds no node: what stands against the nodes in PATHS, the nearest to fitting first, and whether evicting pods would help.
+    If it finds no node: the reasons against the nodes in PATHS, the nearest to fitting first, and whether evicting pods would help.
     If it finds one: how the nodes that fit score, which rule decided, and why the others do not fit.
 
     POD is namespace/name, or name. It may be a workload too, of which one pod stands for all: deploy/web, sts/db, ds/agent, job/report,

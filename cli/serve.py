@@ -31,7 +31,7 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 @click.option("--tls-private-key-file", "key", type=FILE, help="The key of that certificate.")
 @click.option("--client-ca-file", "client_ca", type=FILE, help="Answer only clients with a certificate that one of these signed.")
 @click.option("--token-file", "token", type=FILE, help="Answer only requests with this bearer token; probes need none.")
-@click.option("--insecure", is_flag=True, help="Let everybody who can reach the address ask, with neither TLS nor token.")
+@click.option("--insecure", is_flag=True, help="Answer every caller that can reach the address, without TLS and without a token.")
 @click.option("--max-body-mb", type=Whole(1, 4096), metavar="N", default=100, show_default=True, help="The largest body, in MiB.")
 @click.option("--max-requests", type=Whole(1, 10000), metavar="N", default=64, show_default=True, help="Requests at a time.")
 @click.option(

@@ -14,7 +14,6 @@ from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..algorithmprovider.config import load_policy
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
-from ..algorithmprovider.providers import resolve
 from ..algorithmprovider.registry import DEFAULT_PROVIDER, check_names
 from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..core.decision.extender import Extender
@@ -122,7 +121,7 @@ class Recipe:
         return cls(
             **values, policy=_policy(policy), gates=_gates(options.get("gates")), config=_config(config),
             equivalence_cache=bool(options.get("equivalence_cache")),
-        )._checked()  # fmt: skip
+        ).checked()  # fmt: skip
 
     @classmethod
     def _of_profiles(cls, values: Mapping[str, Any], profile: GivenProfile | None, gates: Any) -> Recipe:
@@ -130,7 +129,8 @@ class Recipe:
         percentage, plugins = values["percentage"] or None, values["plugins"]
         return cls(**values, profiles=given_configuration(profile, gates=gates, percentage=percentage, plugins=plugins))
 
-    def _checked(self) -> Recipe:
+    def checked(self) -> Recipe:
+        """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the release does not have."""
         check_names(find_any_release(self.version), {**self.config.gates, **self.gates}, self.provider or self.config.source.provider)
         return self
 
@@ -152,19 +152,16 @@ class Recipe:
         )  # fmt: skip
 
     def _algorithm(self, config_maps: ConfigMaps | None) -> Algorithm:
-        release = find_any_release(self.version)
-        config = attrs.evolve(self.config, percentage=self.percentage or self.config.percentage).with_defaults(release)
-        config.validate()
-        policy, weight = self.policy, self.hard_pod_affinity_weight
-        if policy is None and self.provider is None:
-            policy = config.policy(config_maps)
-        return resolve(
-            release, gates={**config.gates, **self.gates}, policy=policy, catalogue=self.catalogue,
-            provider=self.provider or config.source.provider or DEFAULT_PROVIDER,
-            hard_pod_affinity_weight=config.hard_pod_affinity_weight if weight is None else weight,
-            percentage=config.percentage, preemption=self.preemption and not config.disable_preemption,
-            equivalence_cache=self.equivalence_cache,
+        config = attrs.evolve(
+            self.config, gates={**self.config.gates, **self.gates}, percentage=self.percentage or self.config.percentage,
+            disable_preemption=self.config.disable_preemption or not self.preemption,
+            source=classic.AlgorithmSource(provider=self.provider) if self.provider else self.config.source,
         )  # fmt: skip
+        found = config.resolve(
+            find_any_release(self.version), config_maps=config_maps, catalogue=self.catalogue, policy=self.policy,
+            hard_pod_affinity_weight=self.hard_pod_affinity_weight,
+        )  # fmt: skip
+        return attrs.evolve(found, equivalence_cache=self.equivalence_cache)
 
 
 # --- reading --------------------------------------------------------------------------------------------------------

@@ -34,6 +34,8 @@ class Scenario:
     """Manifests of ConfigMaps, by namespace and name."""
     set_aside: tuple[Pod, ...] = ()
     """The pods that are ignored."""
+    not_admitted: tuple[tuple[Pod, str], ...] = ()
+    """The pods that the API server would not admit, and why."""
 
     @property
     def nodes(self) -> list[Node]:
@@ -125,4 +127,6 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str]) -> Scenar
     warnings += [
         Notice(f"Pod {pod.key} on {pod.spec.node_name}", GONE) for pod in there if isinstance(pod, Pod) and pod.spec.node_name not in nodes
     ]
-    return Scenario(tuple(there), tuple(pending), dict(passed_over), tuple(warnings), inventory.config_maps, tuple(set_aside))
+    return Scenario(
+        tuple(there), tuple(pending), dict(passed_over), tuple(warnings), inventory.config_maps, tuple(set_aside), inventory.not_admitted,
+    )  # fmt: skip

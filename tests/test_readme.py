@@ -14,10 +14,11 @@ from typing import IO
 import pytest
 
 from kubeclassic.cli import run
+from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
+from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import command
-from tests.support.served import kubeconfig, serving_store
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

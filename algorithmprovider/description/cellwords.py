@@ -22,7 +22,7 @@ _SEARCH: Mapping[str, str] = {
     "equivalence_cache": "there is an equivalence cache (gate EnableEquivalenceClassCache)",
     "snapshot_keeps_nodeless": "a node that is gone while pods remain on it stays known, as a node without data",
     "snapshot_drops_nodeless": "a node that is gone is forgotten at once, with all its pods",
-    "transient_reset_all": "counts of volumes for BalanceAttachedNodeVolumes begin afresh on every node in each cycle",
+    "transient_reset_all": "counts of volumes for BalanceAttachedNodeVolumes start at zero on every node in each cycle",
     "cache_replaces_confirmed": "a pod that is confirmed on its node replaces what was assumed, and moves to the end of the node's list",
 }
 _RULES: Mapping[str, str] = {
@@ -82,7 +82,7 @@ _VOLUMES: Mapping[str, str] = {
     "checks_storage_capacity": "a new volume needs free capacity by CSIStorageCapacity",
 }
 _PREEMPTION: Mapping[str, str] = {
-    "refreshes_snapshot": "preemption looks at the cluster afresh, not as the cycle saw it",
+    "refreshes_snapshot": "preemption looks at the cluster as it is then, not as the cycle saw it",
     "never_policy": "preemptionPolicy Never is honoured (up to 1.16 with gate NonPreemptingPriority)",
     "by_start_time": "among pods of equal priority those that started last leave first",
     "needs_priority_gate": "without gate PodPriority nothing is preempted",

@@ -5,12 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 T = TypeVar("T")
 
 WORTH_A_BAR = 500
 """With fewer steps the bar would only flicker."""
+WORDS = ("progress.percentage", "progress.remaining", "progress.elapsed")
+"""What rich colours in cyan and yellow, which nobody can read on white."""
 
 
 def following(items: Iterable[T], total: int) -> Iterator[T]:
@@ -18,10 +23,9 @@ def following(items: Iterable[T], total: int) -> Iterator[T]:
     if total < WORTH_A_BAR or not sys.stderr.isatty():
         yield from items
         return
-    from rich.console import Console
     from rich.progress import track
 
-    yield from track(items, "scheduling", total=total, console=Console(stderr=True), transient=True)
+    yield from track(items, "scheduling", total=total, console=_console(), transient=True)
 
 
 @contextmanager
@@ -30,10 +34,17 @@ def counting(total: int, what: str) -> Iterator[Callable[[int, str], None]]:
     if total < WORTH_A_BAR or not sys.stderr.isatty():
         yield lambda done, word: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     shown = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[word]}"))
-    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*shown, console=_console(), transient=True) as progress:
         task = progress.add_task(what, total=total, word="")
         yield lambda done, word: progress.update(task, completed=done, word=word)
+
+
+def _console() -> Console:
+    """Standard error, with words in the terminal's own colour."""
+    from rich.console import Console
+    from rich.theme import Theme
+
+    return Console(stderr=True, theme=Theme(dict.fromkeys(WORDS, "none")))

@@ -15,9 +15,10 @@ from ...api.reading.fields import shown
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...framework.config.configuration import KubeSchedulerConfiguration
+from ...framework.recipe import ConfigMaps
 from ...framework.releases import is_auto
 from ..declaring.paramtypes import plain_number
-from .setup import ConfigMaps, Setup
+from .setup import Setup
 
 KEYS = (
     "release", "policy", "profile", "config", "provider", "feature-gates", "percentage", "tie-break", "rules", "max-pd-vols",

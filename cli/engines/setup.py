@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,17 @@ from ...algorithmprovider.config import (
     load_configuration,
 )
 from ...algorithmprovider.gates import parse_gates
-from ...algorithmprovider.registry import check_names
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.objects import Node
 from ...core.engine import Engine
-from ...core.rule import Algorithm
 from ...exceptions import PolicyError, UnknownNameError
-from ...framework.building import build_engine
 from ...framework.config import configuration as framework
 from ...framework.config.loading import given_configuration
+from ...framework.recipe import ConfigMaps, Recipe
 from ...framework.releases import AUTO, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, chosen_release, find_any_release, is_auto
 from ...live.extenders.choice import ConfiguredExtenders
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
-ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 Configuration = KubeSchedulerConfiguration | framework.KubeSchedulerConfiguration
 
 MIGRATED = "--profile FILE, which `kubeclassic policy migrate` makes of a Policy"
@@ -109,23 +106,31 @@ class Setup:
         self._check()
         return self._profiles() if self.runs_profiles else self._classic()
 
+    def recipe(self, configuration: Configuration) -> Recipe:
+        """What a scheduler of *configuration* is made from."""
+        shared: dict[str, Any] = {
+            "version": self.version, "preemption": not self.disable_preemption, "tie_break": self.tie_break, "seed": self.seed,
+            "extenders": ConfiguredExtenders(self.extenders), "max_pd_vols": self.max_pd_vols,
+        }  # fmt: skip
+        if isinstance(configuration, framework.KubeSchedulerConfiguration):
+            return Recipe(profiles=configuration, plugins=tuple(plugins_of(self.rules)), **shared)
+        rules = catalogue_of(self.rules)
+        return Recipe(config=configuration, catalogue=rules, equivalence_cache=self.equivalence_cache, **shared).checked()
+
     def scheduler_names(self, configuration: Configuration) -> frozenset[str]:
         """The schedulerNames whose pods are scheduled."""
         if isinstance(configuration, framework.KubeSchedulerConfiguration):
-            return frozenset(profile.scheduler_name or "" for profile in configuration.profiles)
-        return frozenset([configuration.scheduler_name or "default-scheduler"])
+            return Recipe(version=self.version, profiles=configuration).scheduler_names
+        return Recipe(version=self.version, config=configuration).scheduler_names
 
     def engine(self, configuration: Configuration, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler of *configuration*; *config_maps* are those that ``--policy-configmap`` may name."""
-        wanted = self._algorithm(configuration, config_maps) if isinstance(configuration, KubeSchedulerConfiguration) else configuration
-        options: dict[str, Any] = {"preempts": not self.disable_preemption, "tie_break": self.tie_break, "seed": self.seed}
-        options["extenders"] = ConfiguredExtenders(self.extenders)
-        options["max_pd_vols"] = self.max_pd_vols
-        try:
-            return build_engine(wanted, plugins=plugins_of(self.rules) if self.runs_profiles else (), **options)
-        except PolicyError as error:
-            with _hinting(hint_of_plugins):
-                raise PolicyError(f"{self._profile_file}: {error}" if self._profile_file and self.runs_profiles else str(error)) from None
+        recipe, file = self.recipe(configuration), self._profile_file if self.runs_profiles else None
+        with _hinting(hint_of_plugins if self.runs_profiles else hint_of_rules):
+            try:
+                return recipe.engine(config_maps)
+            except PolicyError as error:
+                raise PolicyError(f"{file}: {error}" if file else str(error)) from None
 
     def may_call_extenders(self) -> bool:
         """Whether extenders may be configured, as far as is known before the cluster is read."""
@@ -165,13 +170,6 @@ class Setup:
             named = ConfigMapSource(self.policy_configmap_namespace, self.policy_configmap)
             return AlgorithmSource(policy=PolicySource(config_map=named))
         return AlgorithmSource(provider=self.provider) if self.provider else None
-
-    def _algorithm(self, configuration: KubeSchedulerConfiguration, config_maps: ConfigMaps | None) -> Algorithm:
-        release = find_any_release(self.version)
-        check_names(release, configuration.gates, configuration.source.provider)
-        with _hinting(hint_of_rules):
-            found = configuration.resolve(release, config_maps=config_maps, catalogue=catalogue_of(self.rules))
-        return attrs.evolve(found, equivalence_cache=True) if self.equivalence_cache else found
 
     # --- profiles ---------------------------------------------------------------------------------------------------
 

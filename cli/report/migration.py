@@ -8,16 +8,21 @@ from typing import Any
 from ...simulation.compare.agreement import DIFFERENT
 from ...simulation.compare.migration import POLICY, PROFILE
 from .comparison.text import agreement_lines, cause_table, cause_text, decision_text
-from .text import format_table
+from .prose import wrapped
+from .tables import Table
 
 Record = dict[str, Any]
 
 
-def check_text(record: Record, most: int) -> str:
-    """The decisions of ``Comparison.record()`` that are different, *most* at most; why they are; and the counts."""
+def check_text(record: Record, most: int, width: int | None = None) -> str:
+    """The decisions of ``Comparison.record()`` that are different, *most* at most; why they are; and the counts.
+
+    Lines have *width* characters at most.
+    """
     (against,) = record["against"]
-    causes = format_table(*cause_table(against)) if against["causes"] else ""
-    parts = ["\n".join(_different(record, most)), causes, "\n".join(agreement_lines(against))]
+    causes = Table(*cause_table(against)).text(width) if against["causes"] else ""
+    different, counts = (wrapped(lines, width, "  ") for lines in (_different(record, most), agreement_lines(against)))
+    parts = ["\n".join(different), causes, "\n".join(counts)]
     return "\n\n".join(part for part in parts if part)
 
 

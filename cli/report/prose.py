@@ -9,10 +9,13 @@ LISTED = 5
 """How many names a sentence lists; the others are counted."""
 
 
-def wrapped(sentences: Iterable[str], width: int | None) -> Iterator[str]:
-    """Each of *sentences* on lines of its own, *width* characters at most; empty ones are left out."""
+def wrapped(sentences: Iterable[str], width: int | None, hanging: str = "") -> Iterator[str]:
+    """Each of *sentences* on lines of its own, *width* characters at most; empty ones are left out.
+
+    Its further lines begin as far to the right as the first, and with *hanging* there.
+    """
     for sentence in filter(None, sentences):
-        indent = " " * (len(sentence) - len(sentence.lstrip()))
+        indent = " " * (len(sentence) - len(sentence.lstrip())) + hanging
         wrapper = textwrap.TextWrapper(width or 0, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
         yield from wrapper.wrap(sentence) if width else [sentence]
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from ...simulation.replay.recording import summary
 from ...simulation.replay.replay import Replay
+from .prose import wrapped
 from .simulation import passed_over_text
-from .text import format_table
+from .tables import Table
 from .units import percent
 from .words import count_doing, count_of
 
 
-def replay_text(replay: Replay) -> str:
-    """The counts in sentences, the waits and the use of resources as tables."""
+def replay_text(replay: Replay, width: int | None = None) -> str:
+    """The counts in sentences, the waits and the use of resources as tables; lines of *width* characters at most."""
     told = summary(replay)
     lines = [
         f"{duration(replay.now)} of virtual time, {count_of(replay.cluster.ledger.nodes, 'node')} at the end",
@@ -22,11 +23,11 @@ def replay_text(replay: Replay) -> str:
     if told["stillWaiting"] or told["neverScheduled"]:
         waiting = count_doing(told["stillWaiting"], "pod", "wait", "still")
         lines.append(f"{waiting}, {told['neverScheduled']} left without having had a node")
-    lines += passed_over_text(replay.inputs.passed_over)
+    lines = list(wrapped([*lines, *passed_over_text(replay.inputs.passed_over)], width, "  "))
     if told["waits"]:
-        lines.append(format_table(["wait", "seconds"], [[name, seconds] for name, seconds in told["waits"].items()]))
+        lines += Table(["wait", "seconds"], [[name, seconds] for name, seconds in told["waits"].items()]).lines(width)
     if told["meanUse"]:
-        lines.append(format_table(["resource", "mean use"], [[name, percent(share)] for name, share in told["meanUse"].items()]))
+        lines += Table(["resource", "mean use"], [[name, percent(share)] for name, share in told["meanUse"].items()]).lines(width)
     return "\n".join(lines)
 
 

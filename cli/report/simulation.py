@@ -8,6 +8,7 @@ from typing import Any
 from ...simulation.simulate import Eviction
 from ...simulation.summary import Summary, Usage
 from .listing import Column, Path, Record, plain_name
+from .prose import wrapped
 from .tables import Table
 from .text import NO_HOST, Cell, Figure
 from .units import percent, rounded, short_name
@@ -147,7 +148,8 @@ def _use(amounts: Mapping[str, Any] | None) -> Cell:
 
 def summary_text(summary: Summary, width: int | None = None) -> str:
     """The counts in sentences, and a table of resources."""
-    return "\n".join([*summary_lines(summary), *passed_over_text(summary.passed_over), *_resource_table(summary).lines(width)])
+    told = wrapped([*summary_lines(summary), *passed_over_text(summary.passed_over)], width, "  ")
+    return "\n".join([*told, *_resource_table(summary).lines(width)])
 
 
 def summary_lines(summary: Summary) -> list[str]:

@@ -20,6 +20,8 @@ import click
 from .text import GAP, NO_HOST, Cell, is_number, shown
 
 SHORTEST_NAME, SHORTEST_TEXT = 12, 22
+READABLE_NAME, READABLE_TEXT = 20, 44
+"""Widths that are kept where there is room for them: columns go below before names are shorter."""
 LONGEST_LINE = 40
 """A column with longer cells, with blanks in them, is one of sentences."""
 ELLIPSIS = ".."
@@ -75,6 +77,10 @@ class Table:
                 yield ""
             yield from self._block(_fitted(block, width), colour)
 
+    def text(self, width: int | None = None) -> str:
+        """The table's lines as one text."""
+        return "\n".join(self.lines(width))
+
     def write(self, stream: IO[str]) -> None:
         """Write the table as it suits *stream*, a terminal or not."""
         for line in self.lines(width_of(stream), colour=wants_colour(stream)):
@@ -124,12 +130,11 @@ class _Column:
     def least_header(self) -> int:
         return len(self.header) if self.with_header else 1
 
-    @property
-    def least(self) -> int:
-        """The smallest width that leaves something to read."""
+    def least(self, name: int, text: int) -> int:
+        """The smallest width, where names are to keep *name* characters and sentences *text* in a line."""
         if self.is_numeric:
             return self.width
-        return min(self.width, max(self.least_header, SHORTEST_TEXT if self.is_wrapped else SHORTEST_NAME))
+        return min(self.width, max(self.least_header, text if self.is_wrapped else name))
 
     def aligned(self, text: str) -> str:
         return text.rjust(self.width) if self.is_numeric else text.ljust(self.width)
@@ -149,28 +154,37 @@ def _blocks(columns: list[_Column], width: int | None) -> Iterator[list[_Column]
     """Columns that fit beside one another; each block begins with the first column."""
     block = columns[:1]
     for column in columns[1:]:
-        if width is not None and len(block) > 1 and _total([*block, column], least=True) > width:
+        narrowest = _total(one.least(READABLE_NAME, SHORTEST_TEXT) for one in (*block, column))
+        if width is not None and len(block) > 1 and narrowest > width:
             yield block
             block = columns[:1]
         block.append(column)
     yield block
 
 
-def _total(columns: Sequence[_Column], *, least: bool = False) -> int:
-    return sum(column.least if least else column.width for column in columns) + len(GAP) * (len(columns) - 1)
+def _total(widths: Iterable[int]) -> int:
+    found = list(widths)
+    return sum(found) + len(GAP) * (len(found) - 1)
 
 
 def _fitted(columns: Sequence[_Column], width: int | None) -> list[_Column]:
-    """Copies of *columns*, narrowed to *width* together: sentences first, then always the widest one."""
+    """Copies of *columns*, narrowed to *width* together: sentences, then names, while they can be read well; then further."""
     fitted = [attrs.evolve(column) for column in columns]
-    for wrapped in (True, False):
-        chosen = [column for column in fitted if column.is_wrapped is wrapped]
-        while width is not None and (excess := _total(fitted) - width) > 0:
-            widest = max(chosen, key=lambda column: column.width - column.least, default=None)
-            if widest is None or widest.width <= widest.least:
-                break
-            widest.width -= min(excess, widest.width - widest.least) if wrapped else 1
+    if width is None:
+        return fitted
+    for name, text in ((READABLE_NAME, READABLE_TEXT), (SHORTEST_NAME, SHORTEST_TEXT)):
+        for wrapped in (True, False):
+            _narrow([column for column in fitted if column.is_wrapped is wrapped], _total(c.width for c in fitted) - width, name, text)
     return fitted
+
+
+def _narrow(columns: Sequence[_Column], excess: int, name: int, text: int) -> None:
+    """Take *excess* characters from *columns*, always from the one that has most to give, down to what each keeps at least."""
+    while excess > 0 and columns:
+        widest = max(columns, key=lambda column: column.width - column.least(name, text))
+        if widest.width <= widest.least(name, text):
+            break
+        widest.width, excess = widest.width - 1, excess - 1
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------

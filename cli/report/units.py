@@ -6,6 +6,8 @@ from ...api.objects.quantity import Quantity
 from .text import Figure
 
 BYTES = ("memory", "ephemeral-storage")
+BEYOND_USE = 10_000.0
+"""No use of a node comes near this share of 1, but for sums that have wrapped around."""
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -40,8 +42,12 @@ def rounded(resource: str, number: int) -> Figure:
 
 
 def percent(share: float) -> Figure:
-    """A share of 1 as ``12.3 %``."""
-    return Figure(f"{100 * share:.1f} %")
+    """A share of 1 as ``12.3 %``; ``overflow`` where a sum did not fit into 64 bits.
+
+    >>> percent(0.123), percent(-1.4e8)
+    ('12.3 %', 'overflow')
+    """
+    return Figure(f"{100 * share:.1f} %" if 0 <= share < BEYOND_USE else "overflow")
 
 
 def short_name(resource: str) -> str:

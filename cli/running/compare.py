@@ -22,6 +22,7 @@ from ..report.comparison.forms import comparison_csv, comparison_markdown
 from ..report.comparison.page import comparison_html
 from ..report.comparison.text import comparison_text
 from ..report.documents import document
+from ..report.tables import width_of
 from .cluster import contest
 from .notices import tell_notices
 
@@ -50,7 +51,7 @@ def run_comparison(wish: Wish, texts: Mapping[str, str]) -> None:
     scenario = _told(given.scenario, wish, any(one.runs_profiles for one in given.wanted))
     found = compare(scenario, given.engines, mode=wish.mode, order=wish.cluster.order, texts=texts, following=following)
     with writing(wish.output) as stream:
-        stream.write(FORMS[wish.form](found.record(), wish.show).rstrip("\n") + "\n")
+        stream.write(FORMS[wish.form](found.record(), wish.show, width_of(stream)).rstrip("\n") + "\n")
     sys.exit(0 if found.same else 1)
 
 
@@ -70,11 +71,11 @@ def _yaml(record: Record) -> str:
     return text
 
 
-FORMS: dict[str, Callable[[Record, int], str]] = {
+FORMS: dict[str, Callable[[Record, int, int | None], str]] = {
     "table": comparison_text,
-    "json": lambda record, show: json.dumps(document("Comparison", record), indent=2),
-    "yaml": lambda record, show: _yaml(record),
-    "csv": lambda record, show: comparison_csv(record),
-    "markdown": comparison_markdown,
-    "html": lambda record, show: comparison_html(record),
+    "json": lambda record, show, width: json.dumps(document("Comparison", record), indent=2),
+    "yaml": lambda record, show, width: _yaml(record),
+    "csv": lambda record, show, width: comparison_csv(record),
+    "markdown": lambda record, show, width: comparison_markdown(record, show),
+    "html": lambda record, show, width: comparison_html(record),
 }

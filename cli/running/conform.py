@@ -19,7 +19,7 @@ from ...simulation.conform import Family, FamilyReport, Manner, answer_case, che
 from ..console.output import writing
 from ..declaring.memory import engine_options
 from ..report.documents import document
-from ..report.text import print_table
+from ..report.tables import Table
 
 
 @attrs.frozen(kw_only=True)
@@ -102,7 +102,7 @@ def _print(reports: list[FamilyReport], total: dict[str, Any], show: int) -> Non
         first = next((f"{name}: {lines[0]}" for name, lines in r.different.items()), "")
         rows.append([r.release, r.family, r.cases, r.cycles or r.steps, r.identical, r.left_out, first])
     entries = "steps" if not any(r.cycles for r in reports) else "cycles or steps" if any(r.steps for r in reports) else "cycles"
-    print_table(["release", "family", "cases", entries, "identical", "left out", "first difference"], rows)
+    Table(["release", "family", "cases", entries, "identical", "left out", "first difference"], rows).write(sys.stdout)
     click.echo(f"{total['cases']} cases: {total['identical']} identical, {total['leftOut']} left out, "
                f"{total['cases'] - total['identical'] - total['leftOut']} different")  # fmt: skip
     different = [(name, lines) for r in reports for name, lines in r.different.items()]

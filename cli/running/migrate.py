@@ -26,7 +26,8 @@ from ..declaring.options import environments_max_pd_vols
 from ..report.comparison.page import comparison_html
 from ..report.comparison.text import comparison_text
 from ..report.migration import check_text
-from .notices import tell_notices
+from ..report.tables import width_of
+from .notices import tell_line, tell_notices
 from .policyfiles import read_policy_file, release_of_policies
 
 REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -75,7 +76,7 @@ def run(file: Path, release: str, asked: Asked) -> None:
     with writing(asked.output) as stream:
         FORMS[asked.form](made.document, stream)
     for told in made.notes:
-        note(str(told))
+        tell_line(str(told))
     if found is not None:
         _tell(found, asked)
     sys.exit(0 if found is None or agrees(found) else 1)
@@ -104,7 +105,7 @@ def _compared(check: Check, asked: Asked) -> Comparison:
 def _tell(found: Comparison, asked: Asked) -> None:
     record = found.record()
     note("")
-    note(check_text(record, asked.show))
+    note(check_text(record, asked.show, width_of(sys.stderr)))
     if asked.report is not None:
         with writing(asked.report) as stream:
             stream.write(REPORTS[Path(asked.report).suffix](record))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterable
 
 from ...api.reading.notices import Notice, in_groups
 from ..console.output import note, one_line
+from ..report.prose import wrapped
+from ..report.tables import width_of
 
 LABEL = "warning: "
 NARROWEST = 40
@@ -23,13 +23,13 @@ def tell_notices(notices: Iterable[Notice], verbose: bool = False) -> None:
     found = list(notices)
     lines = [str(notice) for notice in found] if verbose else in_groups(found)
     for line in lines:
-        note(_fitted(LABEL + one_line(line)))
+        tell_line(LABEL + one_line(line))
     if len(lines) < len(found):
         note(f"(--verbose lists all {len(found):,} warnings)")
 
 
-def _fitted(line: str) -> str:
-    columns = shutil.get_terminal_size().columns
-    if not sys.stderr.isatty() or columns < NARROWEST:
-        return line
-    return textwrap.fill(line, columns, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+def tell_line(line: str) -> None:
+    """Print *line* on standard error; on a terminal it is broken between words, so that it fits."""
+    width = width_of(sys.stderr)
+    for part in wrapped([line], width if width and width >= NARROWEST else None, "  "):
+        note(part)

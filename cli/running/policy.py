@@ -10,10 +10,12 @@ import click
 
 from ...algorithmprovider.check import Report, check
 from ...algorithmprovider.gates import parse_gates
-from ..console.output import note, one_line, warn
+from ..console.output import note, one_line
 from ..engines.userrules import catalogue_of
 from ..report.documents import document
-from ..report.text import format_table
+from ..report.prose import wrapped
+from ..report.tables import Table, width_of
+from .notices import tell_line
 from .policyfiles import read_policy_file, release_of_policies
 
 
@@ -33,18 +35,20 @@ def run_check(file: Path, release: str, gates: str | None, rules: tuple[str, ...
     elif report.refused is not None:
         note(one_line(f"refused by {report.release}: {report.refused}"))
     else:
-        click.echo(_text(report))
+        click.echo(_text(report, width_of(sys.stdout)))
     for warning in report.warnings if form == "table" else ():
-        warn(warning)
+        tell_line(f"warning: {one_line(warning)}")
     sys.exit(0 if report.refused is None else 1)
 
 
-def _text(report: Report) -> str:
+def _text(report: Report, width: int | None) -> str:
     predicates = [[place, *row] for place, row in enumerate(report.predicates, 1)]
-    tables = [format_table(["order", "predicate", "from"], [*predicates, *([None, name, "never runs"] for name in report.never_run)])]
-    tables.append(format_table(["priority", "weight"], report.priorities) if report.priorities else "no priorities")
+    never = [[None, name, "never runs"] for name in report.never_run]
+    tables = [Table(["order", "predicate", "from"], [*predicates, *never]).text(width)]
+    tables.append(Table(["priority", "weight"], report.priorities).text(width) if report.priorities else "no priorities")
     if report.extenders:
         rows = [[extender.url_prefix, "yes" if extender.ignorable else "no"] for extender in report.extenders]
-        tables.append(format_table(["extender", "may be ignored"], rows))
+        tables.append(Table(["extender", "may be ignored"], rows).text(width))
     everything = "all predicates are checked" if report.check_all else "the first predicate that fails ends a node's check"
-    return "\n\n".join([*tables, f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"])
+    told = f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"
+    return "\n\n".join([*tables, *wrapped([told], width)])

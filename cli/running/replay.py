@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from ..console.output import note
 from ..console.progress import counting
 from ..engines.setup import Setup
 from ..report.replay import duration, replay_text
+from ..report.tables import width_of
 from .cluster import input_notices, keeps_priorities, settled_for
 from .notices import tell_notices
 
@@ -46,7 +48,7 @@ def run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places
             recording.replay.go_on(more["until"])
             note(f"resumed at {duration(checkpoint.header.time)}, after {checkpoint.header.steps} steps")
         _run(recording)
-    note(replay_text(recording.replay))
+    note(replay_text(recording.replay, width_of(sys.stderr)))
     if not recording.replay.is_over:
         note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
         return INTERRUPTED
@@ -57,7 +59,7 @@ def run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places
 def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: dict[str, Any]) -> Replay:
     provisional = attrs.evolve(setup, release=None) if is_auto(setup.release) else setup
     configuration = provisional.configuration()
-    names = setup.scheduler_names(configuration)
+    names = provisional.scheduler_names(configuration)
     reading = Reading(ignore_times=more["ignore_times"], as_recorded=more["as_recorded"], run_time=more["run_time"])
     choice = Choice(
         reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names,
@@ -89,11 +91,16 @@ def _told(value: Any) -> str:
 def _run(recording: Recording) -> None:
     inputs = recording.replay.inputs
     total = len(inputs.events) + len(inputs.operations)
-    with _stopped_by_interrupt(recording), settled(), counting(total, "replaying") as show:
+    with _stopped_by_interrupt(recording), settled(), counting(0 if _are_seen(recording) else total, "replaying") as show:
         for steps in recording.run():
             if steps % BAR_STEPS == 0:
                 show(recording.replay.position + recording.replay.program.position, duration(recording.replay.now))
         recording.end()
+
+
+def _are_seen(recording: Recording) -> bool:
+    """Whether the events are written to a terminal: they would break up a bar, and the bar them."""
+    return recording.places.events is None and sys.stdout.isatty()
 
 
 @contextmanager

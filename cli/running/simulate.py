@@ -22,7 +22,7 @@ from ..report.simulation import eviction_line, summary_text
 from ..report.tables import width_of
 from ..report.words import count_doing, count_of
 from .cluster import opened
-from .notices import tell_notices
+from .notices import tell_line, tell_notices
 from .simulationforms import FORMS, Answer, View
 
 
@@ -81,7 +81,7 @@ def tell(scenario: Scenario, engine: Engine, verbose: bool) -> None:
     waiting = count_doing(len(scenario.pending), "pod", "wait")
     note(f"release {algorithm.release.version}, {count_of(scenario.node_count, 'node')}, {waiting}")
     for line in engine.flow.describe():
-        note(line)
+        tell_line(line)
     for extender in engine.extenders:
         note(f"extender: {extender.url}{' (may fail)' if extender.is_ignorable else ''}")
 

@@ -50,10 +50,10 @@ class Leaning:
         return Leaning(self.points + other.points, self.most + other.most)
 
     def text(self, beside: str) -> str:
-        """How far the node is ahead of *beside*."""
+        """How the node scores beside *beside*."""
         if not self.points:
-            return f"level with {beside}"
-        return f"{abs(self.points)} of {self.most} {'ahead of' if self.points > 0 else 'behind'} {beside}"
+            return f"the same as {beside}"
+        return f"{abs(self.points)} of {self.most} {'above' if self.points > 0 else 'below'} {beside}"
 
 
 @attrs.frozen
@@ -110,14 +110,14 @@ def _tipped(first: Judged, second: Judged) -> Cause:
         return Cause(PREEMPTION if one == other else TIE, node=other)
     before, after = first.leanings(one, other, second), second.leanings(one, other, first)
     scales = first.contestant.scale, second.contestant.scale
-    level = Leaning()
+    none = Leaning()
     gains = {
-        subject: after.get(subject, level).points / scales[1] - before.get(subject, level).points / scales[0]
+        subject: after.get(subject, none).points / scales[1] - before.get(subject, none).points / scales[0]
         for subject in {**after, **before}
     }
     rule = max(gains, key=lambda subject: gains[subject], default=None)
     if rule is None:
         return Cause(SCORE, None, second.contestant.name, other)
-    told = after.get(rule, level).text(one), before.get(rule, level).text("it")
-    text = f"puts {other} {told[0]} in {second.contestant.name}, {told[1]} in {first.contestant.name}"
+    told = after.get(rule, none).text(one), before.get(rule, none).text("it")
+    text = f"scores {other} {told[0]} in {second.contestant.name}, {told[1]} in {first.contestant.name}"
     return Cause(SCORE, rule, second.contestant.name, other, text)

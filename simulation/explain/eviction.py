@@ -16,7 +16,7 @@ from .values import NodeReport
 OFF = "preemption is switched off"
 NEVER = "its preemptionPolicy is Never"
 STILL_LEAVING = "it waits for pods that are leaving node {}"
-STAYS = "something stands against it that stays, whoever leaves (such as a taint or a label)"
+STAYS = "turned down for a reason that no eviction removes (such as a taint or a label)"
 NOBODY = "no pod there has a lower priority"
 NOT_ENOUGH = "even without the pods of lower priority it does not fit"
 NO_HELP = "evicting pods of lower priority does not help on any node"

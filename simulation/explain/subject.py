@@ -31,7 +31,7 @@ _MIRROR = "kubernetes.io/config.mirror"
 _WHY = {
     "finished": "it has finished (phase {phase}), so no scheduler looks at it any more",
     "being deleted": "it is being deleted, so it gets no node any more",
-    "for another scheduler": 'it asks for scheduler "{scheduler}", and this run schedules for {names}',
+    "for another scheduler": 'its schedulerName is "{scheduler}", and this run schedules for {names}',
 }
 
 
@@ -44,6 +44,8 @@ class Subject:
     """The workload that was named, as ``Deployment shop/web``; None if a pod was."""
     pods: tuple[Pod, ...] = ()
     """All pods of that workload."""
+    not_admitted: str | None = None
+    """Why the API server would not admit the pod."""
 
     def question(self, scheduler_names: Collection[str]) -> Question:
         """What is asked about the pod; *scheduler_names*: those whose pods are scheduled."""
@@ -52,6 +54,8 @@ class Subject:
             is_other = (self.pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
             why = "for another scheduler" if is_other else None
         passed_over = None if why is None else self._in_words(why, scheduler_names)
+        if self.not_admitted is not None:
+            passed_over = f"the API server would not admit it: {self.not_admitted}"
         if node and _MIRROR in self.pod.metadata.annotations:
             passed_over = f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
         return Question(node or None, passed_over, self.workload, tuple(pod.key for pod in self.pods))
@@ -68,6 +72,11 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
     Of several pods of one name, and of a workload's, one that waits is meant. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
     """
+    found = _meant(scenario, name, namespace)
+    return attrs.evolve(found, not_admitted=next((why for pod, why in scenario.not_admitted if pod is found.pod), None))
+
+
+def _meant(scenario: Scenario, name: str, namespace: str | None) -> Subject:
     everyone = list(_everyone(scenario))
     head, slash, tail = name.partition("/")
     if slash and namespace is None:
@@ -88,6 +97,7 @@ def _everyone(scenario: Scenario) -> Iterator[Pod]:
     yield from scenario.pending
     yield from (item for item in scenario.objects if isinstance(item, Pod))
     yield from scenario.set_aside
+    yield from (pod for pod, _ in scenario.not_admitted)
 
 
 def _one(given: str, name: str, pods: Iterable[Pod], namespace: str | None) -> Pod:

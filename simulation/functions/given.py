@@ -101,6 +101,7 @@ def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool) -
         passed_over={**cluster.passed_over, **found.passed_over},
         warnings=(*cluster.warnings, *found.warnings),
         refused=found.refused,
+        not_admitted=found.not_admitted,
         config_maps={**cluster.config_maps, **found.config_maps},
     )
 

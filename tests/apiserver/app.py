@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -16,13 +17,23 @@ from starlette.routing import Route
 
 from kubeclassic.live.client.transport import Request, Transport
 
+from .store import Store
+from .transport import StoreTransport
+
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
-def make_app(transport: Transport) -> Starlette:
-    """An application that asks *transport*. A broken connection there breaks this one, or is a 500 if no answer has begun."""
+def make_app(transport: Transport, seen: list[Mapping[str, str]] | None = None, token: str = "") -> Starlette:
+    """An application that asks *transport*. A broken connection there breaks this one, or is a 500 if no answer has begun.
+
+    It keeps the headers of all requests in *seen*; with *token* requests without it get 401.
+    """
 
     async def answer(http: HttpRequest) -> HttpResponse:
+        if seen is not None:
+            seen.append(dict(http.headers))
+        if token and http.headers.get("authorization") != f"Bearer {token}":
+            return HttpResponse(REFUSAL, 401)
         request = Request(http.method, http.url.path, http.url.query, await http.body(), dict(http.headers))
         if "watch=true" in request.query or "/watch/" in request.path:
             return await _streamed(transport, request)
@@ -30,6 +41,9 @@ def make_app(transport: Transport) -> Starlette:
         return HttpResponse(found.body, found.status, dict(found.headers))
 
     return Starlette(routes=[Route("/{path:path}", answer, methods=METHODS)])
+
+
+REFUSAL = b'{"kind":"Status","status":"Failure","reason":"Unauthorized","message":"Unauthorized","code":401}'
 
 
 async def _streamed(transport: Transport, request: Request) -> StreamingResponse:
@@ -47,15 +61,22 @@ async def _streamed(transport: Transport, request: Request) -> StreamingResponse
 
 
 @contextmanager
-def serving(app: Starlette) -> Iterator[str]:
-    """A context with the address of a server for *app* on a free port of this machine."""
+def serving(app: Starlette, **options: Any) -> Iterator[str]:
+    """A context with the address of a server for *app* on a free port of this machine; *options* are uvicorn's, such as a certificate."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, log_config=None, ws="none", lifespan="off", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(app, log_config=None, ws="none", lifespan="off", timeout_graceful_shutdown=1, **options)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+            yield f"{'https' if options else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
         finally:
             server.should_exit = True
             thread.join()
+
+
+@contextmanager
+def serving_store(store: Store, token: str = "") -> Iterator[str]:
+    """The address of an API server over *store*."""
+    with serving(make_app(StoreTransport(store), token=token)) as address:
+        yield address

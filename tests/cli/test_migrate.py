@@ -95,7 +95,7 @@ class TestCheck:
         result = run(EXAMPLES / "policies" / "openshift-labels.json", "--check", EXAMPLES / "cluster")
         assert result.stderr.splitlines()[-2:] == [
             "22 decisions of both: 22 the same",
-            "  the same nodes fit in 22, the same ones are best in 22; whatever the tie-break, profile takes one of policy's best in 22",
+            "  the same nodes fit in 22, the same ones are best in 22; with any tie-break profile takes one of policy's best in 22",
         ]
         assert result.exit_code == 0
 
@@ -116,7 +116,7 @@ class TestCheck:
         different = [line for line in result.stderr.splitlines() if line.startswith("different: ")]
         assert result.exit_code == 1
         assert len(different) == 6
-        assert all(" before, " in line and "NodeResourcesFit puts " in line for line in different)
+        assert all(" before, " in line and "NodeResourcesFit scores " in line for line in different)
         assert "  6 different" in result.stderr
         assert yaml.safe_load(result.stdout)["profiles"]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import shutil
 import sys
 
 import pytest
@@ -47,7 +45,7 @@ def test_lines_fit_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> 
     """On a terminal lines are broken between words at its width."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((columns, 24)))
+    monkeypatch.setenv("COLUMNS", str(columns))
     tell_notices([Notice("Pod p", "a word " * 40)])
     lines = stream.getvalue().splitlines()
     assert len(lines) > 2

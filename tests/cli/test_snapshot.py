@@ -12,11 +12,12 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.live.client.resources import resource
 from kubeclassic.live.snapshot import VERSIONS
+from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.conftest import ROOT
 from tests.live.test_snapshot import manifests
-from tests.support.served import kubeconfig, serving_store
+from tests.support.kubeconfigs import kubeconfig
 
 CLUSTER = ROOT / "examples/cluster"
 TYPE = {"content-type": "application/json"}

@@ -247,7 +247,7 @@ class TestCommand:
         monkeypatch.setattr("kubeclassic.cli.running.explain.width_of", lambda stream: 200)
         run(["explain", str(CLUSTER), "analytics/yearly-report"])
         told = capsys.readouterr().out
-        assert "12.0 GiB memory (asks 40.0 GiB, free 28.0 GiB)" in told
+        assert "12.0 GiB memory (needs 40.0 GiB, free 28.0 GiB)" in told
         assert "0/11 nodes are available: " in told
 
     def test_alone(self, capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,7 +103,7 @@ class TestWhy:
     def test_weighted_beside_weighted(self) -> None:
         """A weighted difference is told beside the weighted maximum, never as 350 of 100."""
         (first, _) = falling_out(LOCKED)["differences"]
-        assert first["causes"]["b"]["text"] == "puts a 25 of 50 ahead of b in b, 5 of 10 behind it in a"
+        assert first["causes"]["b"]["text"] == "scores a 25 of 50 above b in b, 5 of 10 below it in a"
 
     def test_a_gated_pod_is_an_outcome_and_no_error(self) -> None:
         """A pod that one side holds back for its gates is counted as held back: not as an error, and not as placed by the other alone."""

@@ -106,3 +106,22 @@ def test_every_kept_family_has_a_case() -> None:
     families = find_families([ROOT / "tests" / "conformance"])
     assert len(families) > 150
     assert [family for family in families if next(read_cases(family.cases), None) is None] == []
+
+
+@pytest.mark.parametrize("name", ["found", "queue"])
+def test_differences_that_were_found_are_gone(name: str) -> None:
+    """Cases in which a decision once differed, and scripts of the queue over time, are kept for each release and identical."""
+    families = [family for family in find_families([ROOT / "tests" / "conformance"]) if family.name == name]
+    reports = [check_family(family) for family in families]
+    assert len(reports) == (6 if name == "queue" else len({report.release for report in reports}))
+    assert all(report.cases == report.identical > 0 for report in reports)
+    assert all((report.steps if name == "queue" else report.cycles) > 0 for report in reports)
+
+
+def test_an_answer_without_a_step_is_never_identical(tmp_path: Path) -> None:
+    """A script whose answer says nothing of what the queue held is refused; it does not count as identical."""
+    (tmp_path / "x.cases.jsonl").write_text(json.dumps(SCRIPT))
+    (tmp_path / "x.answers.jsonl").write_text(json.dumps({"name": "a"}))
+    (family,) = find_families([tmp_path])
+    with pytest.raises(ManifestError):
+        check_family(family)

@@ -200,7 +200,7 @@ class TestOneNode:
     def test_who_would_have_to_leave(self, found: Found, release: str) -> None:
         """It says who would have to leave this node, or why evicting does not help on it."""
         assert found("great", "--node", "a", "--release", release)["closeUp"]["victims"] == [{"pod": "shop/on-a", "priority": 0}]
-        assert "stays, whoever leaves" in found("great", "--node", "tainted", "--release", release)["closeUp"]["noRoom"]
+        assert "no eviction removes" in found("great", "--node", "tainted", "--release", release)["closeUp"]["noRoom"]
 
 
 class TestAPlacedPod:
@@ -243,7 +243,7 @@ class TestNames:
 class TestPassedOver:
     @pytest.mark.parametrize(
         ("name", "why"),
-        [("done", "has finished (phase Succeeded)"), ("going", "is being deleted"), ("alien", 'asks for scheduler "other"'),
+        [("done", "has finished (phase Succeeded)"), ("going", "is being deleted"), ("alien", 'its schedulerName is "other"'),
          ("static", "static pod of node a")],
     )  # fmt: skip
     @BOTH

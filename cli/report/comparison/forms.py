@@ -18,6 +18,7 @@ from .text import (
     headline,
     hints,
     left_out,
+    meaning_lines,
     use_table,
 )
 
@@ -69,6 +70,7 @@ def _parts(record: Record, most: int | None) -> Iterator[str]:
             yield markdown_table(*cause_table(against))
         yield markdown_table(*correlation_table(against))
     yield "## Use in the end\n\n" + markdown_table(*use_table(record))
+    yield "\n".join(f"* {_quiet(line.strip('()'))}" for line in meaning_lines(record))
     if record["differences"] and most != 0:
         yield "## Decisions that differ\n\n" + markdown_table(*difference_table(record, most))
     yield from map(_quiet, left_out(record, most))

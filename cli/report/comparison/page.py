@@ -146,7 +146,7 @@ def _sets(at: int, against: Record) -> str:
     counts = {key: told(f"{path}.{key}", number(count)) for key, count in found.items()}
     return (
         f"Of {counts['cycles']} decisions of both, the same nodes fit in {counts['sameFeasible']} and the same ones are best in"
-        f" {counts['sameBest']}; whatever the tie-break, {second} takes one of {first}'s best in {counts['bestWithin']}."
+        f" {counts['sameBest']}; with any tie-break {second} takes one of {first}'s best in {counts['bestWithin']}."
         f" {second}, too, gives both nodes the same score in {counts['equalForBoth']} of the second kind,"
         f" and it alone does so in {counts['equalForSecondAlone']} of the third."
     )

@@ -9,17 +9,13 @@ from typing import Any
 from ....simulation.compare.modes import LOCKED
 from ..html import Markup, dot, number, share, table, told, track
 from .differences import colour_of
-from .text import ending_configurations, resources
+from .text import MEANINGS, ending_configurations, resources
 
 Record = dict[str, Any]
 Part = tuple[str, int, str, str]
 """Name, count, colour, and the path of the count in ``-o json``."""
-MEASURES = ("use", "standardDeviation", "fragmentation")
-MEANINGS = {
-    "use": "use: the share of all nodes' capacity",
-    "standardDeviation": "imbalance: the standard deviation of the nodes' use",
-    "fragmentation": "fragmentation: the share of the free room on nodes where a waiting pod does not fit",
-}
+MEASURES = {"use": "use", "standardDeviation": "imbalance", "fragmentation": "fragmentation"}
+"""Measure in ``-o json`` -> what it is called."""
 
 
 def stack(label: str, parts: Sequence[Part]) -> str:
@@ -58,8 +54,8 @@ def _usages(configurations: Sequence[Record], resource: str) -> list[tuple[int, 
 
 def _card(record: Record, configurations: Sequence[Record], resource: str) -> str:
     meters = "".join(
-        f'<span class="what">{escape(MEANINGS[measure])}</span>' + "".join(_meters(record, configurations, resource, measure))
-        for measure in MEASURES
+        f'<span class="what">{escape(f"{word}: {MEANINGS[word]}")}</span>' + "".join(_meters(record, configurations, resource, measure))
+        for measure, word in MEASURES.items()
         if measure != "fragmentation" or any(resource in c["fragmentation"] for c in configurations)
     )
     columns = [(at, c["nodesByUse"][resource]) for at, c in enumerate(configurations) if resource in c["nodesByUse"]]

@@ -7,33 +7,48 @@ from typing import Any
 
 from ....simulation.compare.causes import KINDS, SAMPLING
 from ....simulation.compare.modes import LOCKED
-from ..text import NO_HOST, format_table
+from ..prose import wrapped
+from ..tables import Table
+from ..text import NO_HOST, Figure
 from ..units import percent
 from ..words import count_doing, count_of
 
 Record = dict[str, Any]
 GATED_HOST = "<held back>"
 """In place of a host where the pod was not tried."""
-Table = tuple[list[str], list[list[object]]]
+Cells = tuple[list[str], list[list[object]]]
+"""The headers and rows of a table."""
+MEANINGS = {
+    "use": "the share of all nodes' capacity",
+    "imbalance": "the standard deviation of the nodes' use",
+    "fullest - emptiest": "the use of the fullest node less that of the emptiest",
+    "fragmentation": "the share of the free room on nodes where a waiting pod does not fit",
+}
+"""What is said of how the clusters end -> what that is."""
 
 
-def comparison_text(record: Record, most: int | None = None) -> str:
-    """The tables of ``Comparison.record()``; of the decisions that differ *most* at most, None for all."""
-    return "\n\n".join(part for part in _parts(record, most) if part)
+def comparison_text(record: Record, most: int | None = None, width: int | None = None) -> str:
+    """The tables of ``Comparison.record()``, *width* characters wide at most.
+
+    Of the decisions that differ they have *most* at most; None: all.
+    """
+    return "\n\n".join(part for part in _parts(record, most, width) if part)
 
 
-def _parts(record: Record, most: int | None) -> Iterator[str]:
-    yield "\n".join([*headline(record), *(f"{c['name']}: {c['text'] or c['release']}" for c in record["configurations"])])
-    yield format_table(*count_table(record))
-    yield format_table(*use_table(record))
+def _parts(record: Record, most: int | None, width: int | None) -> Iterator[str]:
+    named = (f"{c['name']}: {c['text'] or c['release']}" for c in record["configurations"])
+    yield "\n".join(wrapped([*headline(record), *named], width, "  "))
+    yield Table(*count_table(record)).text(width)
+    ends = Table(*use_table(record)).lines(width)
+    yield "\n".join([*ends, *wrapped(meaning_lines(record), width, "  ")])
     for against in record["against"]:
-        yield "\n".join([against_line(against), *agreement_lines(against), *hints(against)])
+        yield "\n".join(wrapped([against_line(against), *agreement_lines(against), *hints(against)], width, "  "))
         if against["causes"]:
-            yield format_table(*cause_table(against))
-        yield format_table(*correlation_table(against))
+            yield Table(*cause_table(against)).text(width)
+        yield Table(*correlation_table(against)).text(width)
     if record["differences"] and most != 0:
-        yield format_table(*difference_table(record, most))
-    yield from left_out(record, most)
+        yield Table(*difference_table(record, most)).text(width)
+    yield "\n".join(wrapped(left_out(record, most), width, "  "))
 
 
 def left_out(record: Record, most: int | None) -> Iterator[str]:
@@ -82,7 +97,7 @@ def against_line(against: Record) -> str:
     first, second = against["first"], against["second"]
     alone = f"{len(against['firstAlone'])} placed by {first} alone, {len(against['secondAlone'])} by {second} alone"
     alone += f", {len(against['heldBack'])} held back by one of them" if against["heldBack"] else ""
-    return f"{first} and {second}: {against['alike']} pods alike, {len(against['elsewhere'])} elsewhere, {alone}"
+    return f"{first} and {second}: {count_of(against['alike'], 'pod')} on the same node, {len(against['elsewhere'])} on another, {alone}"
 
 
 def agreement_lines(against: Record) -> Iterator[str]:
@@ -100,11 +115,11 @@ def agreement_lines(against: Record) -> Iterator[str]:
         yield f"  {found['heldBack']} held back: one of the two does not try the pod, for its scheduling gates"
     yield (
         f"  the same nodes fit in {found['sameFeasible']}, the same ones are best in {found['sameBest']};"
-        f" whatever the tie-break, {second} takes one of {first}'s best in {found['bestWithin']}"
+        f" with any tie-break {second} takes one of {first}'s best in {found['bestWithin']}"
     )
 
 
-def count_table(record: Record) -> Table:
+def count_table(record: Record) -> Cells:
     """The outcomes of the pods: a column for each configuration."""
     configurations = record["configurations"]
     names = {"placed": "placed", "unschedulable": "unschedulable", "gated": "held back", "evicted": "evicted"}
@@ -122,19 +137,25 @@ def ending_configurations(record: Record) -> list[Record]:
     return found[:1] if record["mode"] == LOCKED else found
 
 
-def use_table(record: Record) -> Table:
+def use_table(record: Record) -> Cells:
     """Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its own."""
     configurations = ending_configurations(record)
     rows: list[list[object]] = []
     for resource in resources(record):
         found = [next((u for u in c["summary"]["resources"] if u["resource"] == resource), None) for c in configurations]
         rows.append([f"{resource} use", *(percent(u["use"]) if u else None for u in found)])
-        rows.append([f"{resource} deviation", *(percent(u["imbalance"]["standardDeviation"]) if u else None for u in found)])
-        rows.append([f"{resource} max-min", *(percent(u["imbalance"]["maxMin"]) if u else None for u in found)])
+        rows.append([f"{resource} imbalance", *(percent(u["imbalance"]["standardDeviation"]) if u else None for u in found)])
+        rows.append([f"{resource} fullest - emptiest", *(percent(u["imbalance"]["maxMin"]) if u else None for u in found)])
         shares = [c["fragmentation"].get(resource) for c in configurations]
         if any(share is not None for share in shares):
             rows.append([f"{resource} fragmentation", *(None if share is None else percent(share) for share in shares)])
     return ["in the end", *(["all"] if record["mode"] == LOCKED else (c["name"] for c in configurations))], rows
+
+
+def meaning_lines(record: Record) -> Iterator[str]:
+    """What the words of :func:`use_table` mean, those that it has."""
+    has_fragments = any(c["fragmentation"] for c in ending_configurations(record))
+    yield from (f"({name}: {meaning})" for name, meaning in MEANINGS.items() if name != "fragmentation" or has_fragments)
 
 
 def resources(record: Record) -> list[str]:
@@ -142,22 +163,22 @@ def resources(record: Record) -> list[str]:
     return list(dict.fromkeys(usage["resource"] for c in record["configurations"] for usage in c["summary"]["resources"]))
 
 
-def cause_table(against: Record) -> Table:
+def cause_table(against: Record) -> Cells:
     """How often each cause occurred."""
     rows = [[c["cycles"], c["verdict"], c["kind"], c["rule"], c["side"], KINDS[c["kind"]]] for c in against["causes"]]
     return ["decisions", "outcome", "cause", "rule", "of", "meaning"], rows
 
 
-def correlation_table(against: Record) -> Table:
+def correlation_table(against: Record) -> Cells:
     """How well the scores of each rule correlate."""
     rows: list[list[object]] = []
     for found in against["correlation"]:
-        told = None if found["correlation"] is None else f"{found['correlation']:.3f}"
+        told = None if found["correlation"] is None else Figure(f"{found['correlation']:.3f}")
         rows.append([found["rule"], " + ".join(found["first"]), " + ".join(found["second"]), found["cycles"], told])
     return ["score", f"in {against['first']}", f"in {against['second']}", "cycles", "correlation"], rows
 
 
-def difference_table(record: Record, most: int | None = None) -> Table:
+def difference_table(record: Record, most: int | None = None) -> Cells:
     """A line for each cycle in which decisions differ, *most* at most."""
     names = [c["name"] for c in record["configurations"]]
     rows: list[list[object]] = []

@@ -17,7 +17,7 @@ from .explanation import lead_told, rule_name
 def close_up_lines(found: Explanation, close: CloseUp, width: int | None) -> Iterator[str]:
     """All about the node of *close*, in lines of at most *width* characters."""
     yield from wrapped([f"{found.decision.pod.key} on {close.node}: {_verdict(found, close)}"], width)
-    yield from wrapped((f"Decided before this node was asked: {reason}" for reason in close.whole_pod), width)
+    yield from wrapped((f"Decided before any node was looked at: {reason}" for reason in close.whole_pod), width)
     for part in (_rules(found, close, width), _room(close, width), _scores(close, width), wrapped(_evictions(found, close), width)):
         lines = list(part)
         if lines:
@@ -39,7 +39,7 @@ def _rules(found: Explanation, close: CloseUp, width: int | None) -> Iterator[st
         return
     rows = [[verdict.rule, _outcome(verdict), "; ".join(verdict.reasons)] for verdict in close.verdicts]
     columns = 3 if any(row[2] for row in rows) else 2
-    headers = ["plugin" if found.by_plugins else "predicate", "says", "reason"]
+    headers = ["plugin" if found.by_plugins else "predicate", "result", "reason"]
     yield from Table(headers[:columns], [row[:columns] for row in rows]).lines(width)
 
 
@@ -48,7 +48,7 @@ def _outcome(verdict: Verdict) -> str:
         return "passes" if verdict.concerned else "passes, nothing to check"
     if verdict.outcome == FAILS:
         return "fails"
-    return f"not asked, would {'fail' if verdict.reasons else 'pass'}"
+    return f"not run, would {'fail' if verdict.reasons else 'pass'}"
 
 
 def _room(close: CloseUp, width: int | None) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _room(close: CloseUp, width: int | None) -> Iterator[str]:
          rounded(room.resource, room.missing) if room.missing else None]
         for room in close.room
     ]  # fmt: skip
-    yield from Table(["resource", "asks", "free", "of", "short"], rows).lines(width)
+    yield from Table(["resource", "needs", "free", "of", "short"], rows).lines(width)
 
 
 def _scores(close: CloseUp, width: int | None) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _standing(close: CloseUp) -> Iterator[str]:
         ahead, behind = ([lead_told(lead) for lead in close.leads if (lead.ahead > 0) is better] for better in (True, False))
         yield f"Better than {close.against} by: {listed(ahead)}." if ahead else ""
         yield f"Worse than {close.against} by: {listed(behind)}." if behind else ""
-        yield f"No rule tells it from {close.against}." if not close.leads else ""
+        yield "No rule scores the two differently." if not close.leads else ""
 
 
 def _evictions(found: Explanation, close: CloseUp) -> Iterator[str]:
@@ -91,4 +91,4 @@ def _evictions(found: Explanation, close: CloseUp) -> Iterator[str]:
         yield f"Evicting pods makes no room on {close.node}: {why}."
     else:
         told = [f"{victim.pod} (priority {victim.priority:,})" for victim in close.victims]
-        yield f"It would fit here if {count_of(len(told), 'pod')} left: {listed(told, 10) or 'nobody'}."
+        yield f"It would fit here if {count_of(len(told), 'pod')} left: {listed(told, 10) or 'no pod'}."

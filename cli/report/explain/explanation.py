@@ -93,7 +93,7 @@ def _why(found: Explanation) -> Iterator[str]:
     if host is None:
         yield _no_host(found)
     elif choice is None and counts["fit"] == counts["visited"] and found.decision.pod.status.nominated_node_name == host:
-        yield f"The pod waited for {host}, which was tried first; it fits, so no other node is asked."
+        yield f"The pod waited for {host}, which was tried first; it fits, so no other node is looked at."
     elif choice is None:
         yield f"Of {count_of(counts['visited'], 'node')} only {host} fits, so it is taken without scoring."
     else:
@@ -109,7 +109,7 @@ def _no_host(found: Explanation) -> str:
     if found.fitting or not found.decision.is_fit_error:
         return ""
     near = found.turned_down[0]
-    obstacles = f"; {count_of(near.obstacles, 'thing')} stand{'s' if near.obstacles == 1 else ''} against it"
+    obstacles = f"; {count_of(near.obstacles, 'reason')} in all"
     lacking = f", short of {'; '.join(map(short_of, near.shortages))}" if near.shortages else f": {'; '.join(near.reasons)}"
     return f"No node fits. The nearest is {near.name}{lacking}{obstacles if near.obstacles > 1 else ''}."
 
@@ -119,7 +119,7 @@ def _best(host: str, choice: Choice) -> str:
         return f"{host} has the best total, {choice.best:,}."
     of_these = f"of these, {choice.tie_break}"
     if choice.against is None:
-        return f"All have the same total, {choice.best:,}, so no rule tells them apart; {of_these}."
+        return f"All have the same total, {choice.best:,}, so no rule decides; {of_these}."
     return f"{len(choice.ties):,} share the best total, {choice.best:,} ({listed(choice.ties)}); {of_these}."
 
 
@@ -158,7 +158,7 @@ def eviction_sentences(eviction: Eviction | None) -> Iterator[str]:
 def _evicted(eviction: Eviction) -> Iterator[str]:
     told = [f"{victim.pod} (priority {victim.priority:,})" for victim in eviction.victims]
     budgets = f"; {count_of(eviction.budget_violations, 'of them is', 'of them are')} protected by a PodDisruptionBudget"
-    who = listed(told, 10) if told else "nobody"
+    who = listed(told, 10) if told else "no pod"
     yield f"It would preempt on {eviction.node} and evict {who}{budgets if eviction.budget_violations else ''}."
     if eviction.candidates > 1:
         yield f"Evicting pods would make room on {count_of(eviction.candidates, 'node')}; on {eviction.node} it matters least."
@@ -208,7 +208,7 @@ def _groups(found: Explanation, width: int | None) -> Iterator[str]:
     headers = ["nodes", "only this", "reason", by, "nearest", *(["short of"] if lacks else [])]
     rows = [[len(group.nodes), group.alone, group.reason, ", ".join(group.rules), *_nearest_of(group, lacks)] for group in groups]
     yield from Table(headers, rows).lines(width)
-    yield from wrapped(["(nodes: with this reason; only this: with nothing else against them)"], width)
+    yield from wrapped(["(nodes: with this reason; only this: with no other)"], width)
 
 
 def _nearest_of(group: ReasonGroup, lacks: bool) -> list[str | None]:
@@ -240,7 +240,7 @@ def _reasons(node: NodeReport) -> str:
     if node.fits:
         return "fits" if node.visited else "fits, but the search found enough nodes before it reached this one"
     hidden = [reason for objection in node.objections for reason in objection.reasons if not objection.counted]
-    told = "; ".join(node.reasons) + (f" (and, not asked any more: {'; '.join(hidden)})" if hidden else "")
+    told = "; ".join(node.reasons) + (f" (and, not checked any more: {'; '.join(hidden)})" if hidden else "")
     return told if node.visited else f"{told} (not reached by the search)"
 
 
@@ -265,8 +265,8 @@ def short_of(short: Shortage) -> str:
     """What is missing, with both sides; exact where these look alike when they are rounded.
 
     >>> short_of(Shortage("cpu", 2000, 500)), short_of(Shortage("cpu", 1190, 1188))
-    ('1.5 cpu (asks 2, free 0.5)', '0.002 cpu (asks 1.19, free 1.188)')
+    ('1.5 cpu (needs 2, free 0.5)', '0.002 cpu (needs 1.19, free 1.188)')
     """
     name, alike = short.resource, rounded(short.resource, short.asked) == rounded(short.resource, short.free)
     missing, asked, free = (amount(name, number) if alike else rounded(name, number) for number in (short.missing, short.asked, short.free))
-    return f"{missing} {name} (asks {asked}, free {free})"
+    return f"{missing} {name} (needs {asked}, free {free})"

@@ -10,6 +10,7 @@ import yaml
 
 from ....algorithmprovider.config import KubeSchedulerConfiguration
 from ....exceptions import PolicyError
+from ....framework.recipe import ConfigMaps
 from ....live.client.access import Access
 from ....live.client.answers import error_of, object_of
 from ....live.client.api import Api
@@ -18,7 +19,7 @@ from ....live.client.transport import Request, Transport
 from ....live.scheduler.flags import RunSettings, read_settings
 from ....live.settings.configz import config_document
 from ....live.settings.values import FlagError
-from ...engines.setup import ConfigMaps, Configuration, Setup
+from ...engines.setup import Configuration, Setup
 
 OK = 200
 PLACES = frozenset({"address", "port", "bind-address", "secure-port"})

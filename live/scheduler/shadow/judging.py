@@ -95,7 +95,7 @@ def _scored(ours: NodeView, theirs: NodeView) -> Cause:
     gains = {rule: found.total - theirs.scores[rule].total for rule, found in ours.scores.items() if rule in theirs.scores}
     rule = max(gains, key=lambda name: gains[name], default=None)
     totals = f"{ours.total} in all for {ours.node}, {theirs.total} for {theirs.node}"
-    text = totals if rule is None else f"puts {ours.node} {gains[rule]} ahead of {theirs.node} ({totals})"
+    text = totals if rule is None else f"scores {ours.node} {gains[rule]} above {theirs.node} ({totals})"
     return Cause(SCORE, rule, OURS, ours.node, text)
 
 

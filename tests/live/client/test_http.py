@@ -20,10 +20,11 @@ from kubeclassic.live.client.credentials import TokenFile, password, token
 from kubeclassic.live.client.http import HttpTransport
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, TIMEOUT, Request, TransportError
+from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import StoreTransport
-from tests.support.served import app, kubeconfig, serving
+from tests.support.kubeconfigs import kubeconfig
 
 NODES = Request("GET", "/api/v1/nodes")
 
@@ -41,7 +42,7 @@ def send(access: Access, request: Request = NODES, times: int = 1) -> list[int]:
 def seen_by(work: Callable[[str], object], wanted: str = "") -> list[Mapping[str, str]]:
     """The headers that a server sees while *work* is done with its address; with a token it refuses others."""
     seen: list[Mapping[str, str]] = []
-    with serving(app(StoreTransport(Store(NEW_SERVER)), seen, wanted)) as address:
+    with serving(make_app(StoreTransport(Store(NEW_SERVER)), seen, wanted)) as address:
         work(address)
     return seen
 
@@ -64,7 +65,7 @@ class TestHeaders:
 
     def test_a_connection_is_used_again(self) -> None:
         """Several requests, one after the other, all succeed over a transport."""
-        with serving(app(StoreTransport(Store(NEW_SERVER)), [])) as address:
+        with serving(make_app(StoreTransport(Store(NEW_SERVER)))) as address:
             assert send(Access(server=address), times=5) == [200] * 5
 
 
@@ -265,7 +266,7 @@ class TestStreams:
                 await client.send(Request("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"}))
                 return str(json.loads(await anext(stream.lines))["type"])
 
-        with serving(app(transport, [])) as address:
+        with serving(make_app(transport)) as address:
             assert asyncio.run(work(address)) == "ADDED"
 
     def test_pieces_are_put_together(self) -> None:
@@ -306,7 +307,7 @@ class TestTls:
         certificate, key = certificates(tmp_path)
         named = {"certificate-authority": certificate.name, "tls-server-name": "api.example"}
         told = [named, {"certificate-authority": certificate.name}, {}, {"insecure-skip-tls-verify": True}]
-        with serving(app(StoreTransport(Store(NEW_SERVER)), []), ssl_certfile=certificate, ssl_keyfile=key) as address:
+        with serving(make_app(StoreTransport(Store(NEW_SERVER))), ssl_certfile=certificate, ssl_keyfile=key) as address:
             accesses = [read_kubeconfig(kubeconfig(tmp_path, {"server": address, **cluster})) for cluster in told]
             outcomes = [outcome(access) for access in accesses]
         assert outcomes == [200, OTHER, OTHER, 200]
@@ -316,7 +317,7 @@ class TestTls:
         certificate, key = certificates(tmp_path)
         options = {"ssl_certfile": certificate, "ssl_keyfile": key, "ssl_ca_certs": str(certificate), "ssl_cert_reqs": 2}
         user = {"client-certificate": certificate.name, "client-key": key.name}
-        with serving(app(StoreTransport(Store(NEW_SERVER)), []), **options) as address:
+        with serving(make_app(StoreTransport(Store(NEW_SERVER))), **options) as address:
             cluster = {"server": address, "insecure-skip-tls-verify": True}
             with_one, without = (outcome(read_kubeconfig(kubeconfig(tmp_path, cluster, given))) for given in (user, {}))
         assert with_one == 200

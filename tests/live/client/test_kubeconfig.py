@@ -11,7 +11,7 @@ import pytest
 
 from kubeclassic.live.client.access import KubeconfigError
 from kubeclassic.live.client.kubeconfig import in_cluster, read_kubeconfig
-from tests.support.served import kubeconfig
+from tests.support.kubeconfigs import kubeconfig
 
 SERVER = {"server": "https://10.0.0.1:6443"}
 

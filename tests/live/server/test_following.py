@@ -150,8 +150,9 @@ def test_before_it_is_complete() -> None:
 
 def test_as_a_program(tmp_path: Path) -> None:
     """`kubeclassic serve --kubeconfig` says that it listens once it knows the cluster."""
+    from tests.apiserver.app import serving_store
     from tests.live.server.test_serving import serving_program
-    from tests.support.served import kubeconfig, serving_store
+    from tests.support.kubeconfigs import kubeconfig
 
     store = Store(NEW_SERVER)
     send = StoreTransport(store).send

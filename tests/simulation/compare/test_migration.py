@@ -108,7 +108,7 @@ class TestCheck:
         assert verdicts(found) == [(DIFFERENT, "a", "c")]
         cause = found.differences[0].causes[PROFILE]
         assert (cause.kind, cause.rule) == (SCORE, "NodeResourcesFit")
-        assert cause.text == "puts c 270 of 9000 ahead of a in profile, 1 of 10 ahead of it in policy"
+        assert cause.text == "scores c 270 of 9000 above a in profile, 1 of 10 above it in policy"
 
     def test_another_of_the_best(self) -> None:
         """Where the old release's coarser scores hold both nodes equal the decision is among the best: neither the same nor different."""

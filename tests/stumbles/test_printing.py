@@ -1,0 +1,143 @@
+"""What people read fits their terminal and says it in plain words, on a dump with every oddity too."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.cli.console import progress
+from tests.support.madedump import Size, write
+
+WIDTHS = pytest.mark.parametrize("width", [60, 100, 200])
+Printed = Callable[..., tuple[str, str]]
+
+POLICY = {
+    "kind": "Policy",
+    "apiVersion": "v1",
+    "predicates": [{"name": "PodFitsResources"}, {"name": "Pools", "argument": {"labelsPresence": {"labels": ["pool"], "presence": True}}}],
+    "priorities": [
+        {"name": "BalancedResourceAllocation", "weight": 1},
+        {"name": "Zones", "weight": 3, "argument": {"serviceAntiAffinity": {"label": "topology.kubernetes.io/zone"}}},
+    ],
+}
+"""A Policy with a predicate that never runs, and two priorities of which a translation has long notes."""
+
+
+class Terminal(io.StringIO):
+    """A stream that people look at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a made dump and a Policy."""
+    found = tmp_path_factory.mktemp("printing")
+    write(found / "dump.json", Size(nodes=30, pods=600))
+    (found / "policy.json").write_text(json.dumps(POLICY))
+    return found
+
+
+@pytest.fixture
+def printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Printed:
+    """A function from a width and arguments to what a terminal of that width gets: standard output and standard error."""
+    monkeypatch.chdir(folder)
+
+    def on_terminal(width: int, *arguments: str) -> tuple[str, str]:
+        streams = Terminal(), Terminal()
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setattr(sys, "stdout", streams[0])
+        monkeypatch.setattr(sys, "stderr", streams[1])
+        assert run([*arguments]) in (0, 1)
+        return streams[0].getvalue(), streams[1].getvalue()
+
+    return on_terminal
+
+
+def too_long(text: str, width: int) -> list[str]:
+    """The lines of *text* that are longer than *width*, but for words that are so by themselves."""
+    return [line for line in text.splitlines() if len(line) > width and len(line.split()) > 1]
+
+
+class TestWidth:
+    @WIDTHS
+    @pytest.mark.parametrize("mode", ["locked", "free"])
+    def test_a_comparison_fits(self, printed: Printed, width: int, mode: str) -> None:
+        """Tables and sentences of ``compare`` fit the terminal."""
+        out, err = printed(width, "compare", "dump.json", "--a", "release=1.16", "--b", "release=1.27", "--mode", mode, "--show", "2")
+        assert too_long(out + err, width) == []
+        assert "--show" in out.rstrip().rpartition("\n\n")[2]
+
+    @WIDTHS
+    def test_notes_on_a_policy_fit(self, printed: Printed, width: int) -> None:
+        """So do the notes and tables of ``policy check`` and ``policy migrate``; the profile stays as it is."""
+        assert too_long("".join(printed(width, "policy", "check", "policy.json")), width) == []
+        _, err = printed(width, "policy", "migrate", "policy.json", "--release", "1.16", "--check", "dump.json")
+        assert too_long(err, width) == []
+
+    @WIDTHS
+    def test_what_runs_and_the_summary_fit(self, printed: Printed, width: int) -> None:
+        """The lists of rules of --verbose, and the sentences of a summary, are broken between words."""
+        _, err = printed(width, "simulate", "dump.json", "--verbose")
+        assert "passed over: " in err
+        assert "\npriorities: " in err
+        assert [line for line in too_long(err, width) if "a-service-whose-team" not in line] == []
+
+    def test_names_stay_apart_in_a_wide_table(self, printed: Printed) -> None:
+        """Columns go below before the names of pods become so short that they look alike."""
+        out, _ = printed(60, "simulate", "dump.json", "-o", "wide")
+        block = out.partition("\n\n")[0].splitlines()[1:]
+        names = [line.split()[0] for line in block if not line.startswith(" ")]
+        assert len(set(names)) == len(names)
+
+
+class TestWords:
+    @pytest.mark.parametrize("form", ["table", "markdown"])
+    def test_what_is_measured_is_said(self, printed: Printed, form: str) -> None:
+        """How evenly nodes are used is said in words, and each word is explained."""
+        out, _ = printed(200, "compare", "dump.json", "--a", "release=1.15", "--b", "release=1.16", "-o", form)
+        assert "cpu fullest - emptiest" in out
+        assert "imbalance: the standard deviation of the nodes' use" in out
+        assert "max-min" not in out
+
+    def test_a_sum_that_wraps_has_no_share(self, printed: Printed) -> None:
+        """Where requests of a node do not fit into 64 bits its use is an overflow, not minus a billion percent."""
+        _, err = printed(100, "simulate", "dump.json")
+        (line,) = (line for line in err.splitlines() if line.startswith("memory "))
+        assert "overflow" in line
+        assert "-" not in line.partition("TiB")[2]
+
+    def test_a_pod_that_is_not_admitted_says_why(self, printed: Printed) -> None:
+        """``explain`` of a pod that the API server would not admit is the reason, not that there is no such pod."""
+        _, err = printed(200, "simulate", "dump.json", "--verbose")
+        refused = next(line for line in err.splitlines() if "not admitted: no PriorityClass" in line)
+        out, _ = printed(200, "explain", "dump.json", refused.split()[2].rstrip(":"))
+        assert "the API server would not admit it: no PriorityClass with name missing-class was found" in out
+
+
+class TestProgress:
+    def test_events_on_a_terminal_are_whole(self, printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+        """No progress bar is drawn between events of ``replay`` that go to the terminal, and none of them is broken into lines."""
+        monkeypatch.setattr(progress, "WORTH_A_BAR", 1)
+        out, err = printed(60, "replay", "dump.json", "--release", "auto", "--until", "60")
+        assert all(json.loads(line)["event"] for line in out.splitlines())
+        assert "replaying" not in out + err
+
+    def test_its_words_have_the_terminals_own_colour(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The words of a bar are not cyan or yellow, which cannot be read on white."""
+        stream = Terminal()
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setenv("TERM", "xterm-256color")
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        assert len(list(progress.following(range(1000), 1000))) == 1000
+        assert "scheduling" in stream.getvalue()
+        assert not re.search(r"\x1b\[3[36]m", stream.getvalue())
