@@ -148,7 +148,7 @@ def test_metrics(release: str) -> None:
     ("flags", "tries"), [({}, [0, 330]), ({"pod_max_in_unschedulable_pods_duration": "50s"}, [0, 60, 120, 180, 240, 300])]
 )
 def test_a_pod_that_fits_nowhere_is_tried_again(flags: dict[str, str], tries: list[int]) -> None:
-    """Without an event it is tried after five minutes, or after what --pod-max-in-unschedulable-pods-duration says; looks are 30 s apart."""
+    """Without an event it is tried after five minutes, or after what the flag says; looks are 30 seconds apart."""
     found: list[float] = []
 
     async def play(site: Site) -> None:
