@@ -116,8 +116,8 @@ EVERY = (
 )
 """Flags of every release."""
 CLASSIC = (
-    "scheduler-name", "algorithm-provider", "policy-config-file", "policy-configmap", "policy-configmap-namespace", "use-legacy-policy-config",
-    "hard-pod-affinity-symmetric-weight",
+    "scheduler-name", "algorithm-provider", "policy-config-file", "policy-configmap", "policy-configmap-namespace",
+    "use-legacy-policy-config", "hard-pod-affinity-symmetric-weight",
 )
 """Flags of releases with predicates and priorities. Profiles have their schedulerName in the configuration, and upstream no flag for it."""
 LOCK_OBJECT = ("lock-object-name", "lock-object-namespace")
