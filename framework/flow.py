@@ -21,6 +21,7 @@ from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.order import NO_ROWS, ListOrder
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
+from ..core.decision.parts import SUCCESS, Part
 from ..core.decision.plan import Victims
 from ..core.decision.score import Ranking
 from ..core.decision.search import judge_twice
@@ -171,7 +172,9 @@ class FrameworkFlow:
         table.shared_names = True
         diagnosis = Diagnosis(table.names, order.rows())
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
-        outcome = run_pre_filter(cycle, profile)
+        outcome, on_part = run_pre_filter(cycle, profile), self.engine.on_part
+        if on_part is not None:
+            on_part(Part.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
         if outcome.status is not None:
             diagnosis.rejected = outcome.status
             if not outcome.status.is_rejection:
@@ -186,7 +189,7 @@ class FrameworkFlow:
         return found
 
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking:
-        return prioritize(cycle, self._profile(cycle.pod), rows, self.engine.extenders)
+        return prioritize(cycle, self._profile(cycle.pod), rows, self.engine.extenders, self.engine.on_part)
 
     def make_room(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
         profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None

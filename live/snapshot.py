@@ -9,27 +9,9 @@ import attrs
 
 from .client.answers import ApiError, Manifest, metadata_of
 from .client.api import Api, ListOptions
-from .client.resources import resource
+from .client.resources import VERSIONS, resource
 from .client.transport import Transport
 
-VERSIONS: Mapping[str, tuple[str, ...]] = {
-    "Node": ("v1",),
-    "Namespace": ("v1",),
-    "PriorityClass": ("scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"),
-    "StorageClass": ("storage.k8s.io/v1",),
-    "PersistentVolume": ("v1",),
-    "PersistentVolumeClaim": ("v1",),
-    "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "Service": ("v1",),
-    "ReplicationController": ("v1",),
-    "ReplicaSet": ("apps/v1",),
-    "StatefulSet": ("apps/v1",),
-    "PodDisruptionBudget": ("policy/v1", "policy/v1beta1"),
-    "Pod": ("v1",),
-}
-"""What is listed, and the versions of the API that may have it, newest first. A kind that a server does not have is left out."""
 UNFINISHED = "status.phase!=Failed,status.phase!=Succeeded"
 """The pods that take part in decisions."""
 _FORBIDDEN, _NOT_THERE = 403, 404
@@ -37,7 +19,7 @@ _FORBIDDEN, _NOT_THERE = 403, 404
 
 @attrs.frozen
 class Snapshot:
-    """Objects with their kinds, in the order of :data:`VERSIONS` and, within a kind, of the server."""
+    """Objects with their kinds, in the order of :data:`~.client.resources.VERSIONS` and, within a kind, of the server."""
 
     items: tuple[Manifest, ...]
     versions: Mapping[str, str]

@@ -24,6 +24,10 @@ BACKOFF_FLUSH = 1.0
 """Seconds between two flushes of the backoff queue."""
 UNSCHEDULABLE_FLUSH = 30.0
 """Seconds between two flushes of the parked pods."""
+ACTIVE, BACKOFF, PARKED = "active", "backoff", "unschedulable"
+"""The parts of the queue, as metrics name them."""
+TIMEOUT = "UnschedulableTimeout"
+"""The event that moves pods which were parked for too long."""
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)
@@ -36,6 +40,7 @@ class QueueBase(ABC):
     less: Callable[[QueuedPod, QueuedPod], bool]
     """Whether the first of two active pods is tried before the second."""
     cycle: int = 0
+    on_incoming: Callable[[str, str], None] | None = None
     _move_cycle: int = -1
     """The cycle of the last move."""
     _active: Heap[QueuedPod] = attrs.field(init=False)
@@ -87,11 +92,14 @@ class QueueBase(ABC):
         return Pending(len(self._active), len(self._waiting), len(self._parked))
 
     def pods(self) -> list[Pod]:
-        return [item.pod for item in (*self._active, *self._waiting, *self._parked.all())]
+        return [item.pod for item in self.entries()]
 
     def contents(self) -> Contents:
         parts = (self._active.in_order(), self._waiting.in_order(), self._parked.all())
         return Contents(*([item.pod for item in items] for items in parts))
+
+    def entries(self) -> list[QueuedPod]:
+        return [*self._active, *self._waiting, *self._parked.all()]
 
     def is_gated(self, pod: Pod) -> bool:
         item = self._parked.get(pod.key)
@@ -107,6 +115,7 @@ class QueueBase(ABC):
         if self._parked.drop(pod.key) is not None:
             self.nominations.remove(pod)
         self._waiting.remove(pod.key)
+        self._note(ACTIVE, "PodAdd")
         self.nominations.add(pod, holder=item)
 
     def add_if_not_present(self, pod: Pod) -> None:
@@ -129,8 +138,10 @@ class QueueBase(ABC):
         was_moved = self._move_cycle >= (self.cycle if self.cells.move_marker == "flag" else cycle)
         if not was_moved and (is_unschedulable(item.pod) or not self.cells.parks_by_condition):
             self._parked.put(item)
+            self._note(PARKED, "ScheduleAttemptFailure")
         else:
             (self._waiting if self.cells.has_backoff else self._active).put(item.pod.key, item)
+            self._note(BACKOFF, "ScheduleAttemptFailure")
         self.nominations.add(item.pod, holder=item)
 
     def _refuse_known(self, key: str) -> None:
@@ -205,19 +216,29 @@ class QueueBase(ABC):
 
     # --- moves ------------------------------------------------------------------------------------------------------
 
-    def _move(self, items: Iterable[QueuedPod], now: float) -> None:
+    def _move(self, items: Iterable[QueuedPod], now: float, event: str = TIMEOUT) -> None:
         for item in items:
-            self._leave_parking(item, now)
+            place = self._leave_parking(item, now)
+            if place is not None:
+                self._note(place, event)
         # Upstream: a pod that is being tried will not be parked, even if this moved no pod.
         self._move_cycle = self.cycle
 
-    def _leave_parking(self, item: QueuedPod, now: float) -> None:
+    def _leave_parking(self, item: QueuedPod, now: float) -> str | None:
+        """The part of the queue that the pod came into; None: it stays."""
         key = item.pod.key
         if not item.is_gated and self._ends(item) > now:
             self._waiting.put(key, item)
             self._parked.drop(key)
-        elif self._activate(item):
-            self._parked.drop(key)
+            return BACKOFF
+        if not self._activate(item):
+            return None
+        self._parked.drop(key)
+        return ACTIVE
+
+    def _note(self, place: str, event: str) -> None:
+        if self.on_incoming is not None:
+            self.on_incoming(place, event)
 
     # --- time -------------------------------------------------------------------------------------------------------
 
@@ -254,7 +275,8 @@ class QueueBase(ABC):
 
     def _flush_waiting(self, now: float) -> None:
         while (head := self._waiting.peek()) is not None and self._ends(head) <= now:
-            self._activate(self._waiting.pop())
+            if self._activate(self._waiting.pop()):
+                self._note(ACTIVE, "BackoffComplete")
 
     def _flush_parked(self, now: float) -> None:
         items = self._parked.older_than(now - self._parked_at_most)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from collections.abc import Callable
 
 import attrs
 
@@ -28,6 +29,8 @@ class Fifo:
     """
 
     clock: Clock
+    on_incoming: Callable[[str, str], None] | None = attrs.field(default=None, init=False)
+    """Not called: no release that counts such pods has this queue."""
     cycle: int = attrs.field(default=0, init=False)
     """Always 0: nothing here depends on it."""
     _order: deque[str] = attrs.field(init=False, factory=deque)
@@ -39,6 +42,9 @@ class Fifo:
 
     def pods(self) -> list[Pod]:
         return [self._queued[key] for key in dict.fromkeys(self._order) if key in self._queued]
+
+    def entries(self) -> list[QueuedPod]:
+        return [QueuedPod(pod) for pod in self.pods()]
 
     def contents(self) -> Contents:
         return Contents(Fifo.pods(self), [], [])

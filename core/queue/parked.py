@@ -57,10 +57,12 @@ class QueuedPod:
     """A plugin keeps it out of the active queue."""
     terms: tuple[PodAffinityTerm, ...] = attrs.field(default=attrs.Factory(lambda self: affinity_terms(self.pod), takes_self=True))
     """Its required pod affinity."""
+    entered: float | None = None
+    """When it first became active, where the queue notes it."""
 
     def read_again(self, pod: Pod) -> QueuedPod:
         """The same attempt with the object that was read again."""
-        return QueuedPod(pod, self.timestamp, self.attempts, self.plugins, self.is_gated)
+        return QueuedPod(pod, self.timestamp, self.attempts, self.plugins, self.is_gated, entered=self.entered)
 
     def become(self, pod: Pod) -> None:
         """Replace the object."""

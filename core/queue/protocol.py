@@ -5,6 +5,7 @@ Upstream: SchedulingQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from ...api.objects import Pod
@@ -19,6 +20,9 @@ from .priority import PriorityQueue, by_priority, by_priority_and_time
 class SchedulingQueue(Protocol):
     """Pods that wait for a node. Everything happens at the time that the queue's clock shows; flushes that are due come first."""
 
+    on_incoming: Callable[[str, str], None] | None
+    """Called with the part of the queue that a pod came into (``active``, ``backoff``, ``unschedulable``) and the event that moved it."""
+
     @property
     def cycle(self) -> int:
         """How many pods were taken out; the number of the cycle that the last one began."""
@@ -31,6 +35,10 @@ class SchedulingQueue(Protocol):
 
     def pods(self) -> list[Pod]:
         """All pods in the queue: the active ones in the order of the heap, those that back off, then those that are parked."""
+        ...
+
+    def entries(self) -> list[QueuedPod]:
+        """The entries of the pods of :meth:`pods`, in the same order."""
         ...
 
     def contents(self) -> Contents:

@@ -14,6 +14,7 @@ import attrs
 from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, Failure
 from ...core.cluster.cache import Cache
+from ...core.decision.parts import SUCCESS, OnPart, Part
 from ...core.engine import Engine
 from ...exceptions import CacheError
 from ..extensionpoints import Named, PreBind
@@ -32,16 +33,17 @@ class BindingSteps:
 
     cache: Cache
 
-    def reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        """Reserve, then Permit. If a plugin refuses, all reservations are undone and the pod is forgotten.
+    def reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, on_part: OnPart | None = None) -> Status | None:
+        """Reserve, then Permit, of whose ends *on_part* is told. If a plugin refuses, all reservations are undone and the pod is forgotten.
 
         A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
         """
         for plugin in profile.points.reserve:
             status = plugin.reserve(pod, host, cycle)
             if _failed(status):
-                return self._undone(pod, host, profile, cycle, _error(status, "Reserve", plugin))
-        return self._permit(pod, host, profile, cycle) if profile.points.permit else None
+                return _told(on_part, Part.RESERVE, self._undone(pod, host, profile, cycle, _error(status, "Reserve", plugin)))
+        _told(on_part, Part.RESERVE, None)
+        return _told(on_part, Part.PERMIT, self._permit(pod, host, profile, cycle) if profile.points.permit else None)
 
     def _permit(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         timeouts: dict[str, float] = {}
@@ -90,6 +92,13 @@ class BindingSteps:
     def _undone(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
         self.undo(pod, host, profile, cycle)
         return status
+
+
+def _told(on_part: OnPart | None, part: Part, status: Status | None) -> Status | None:
+    """*status*, after *on_part* was told that the part ended so."""
+    if on_part is not None:
+        on_part(part, SUCCESS if status is None else status.code.value)
+    return status
 
 
 def _failed(status: Status | None) -> TypeGuard[Status]:
@@ -155,7 +164,7 @@ class FrameworkBinding:
         except CacheError as failure:
             return error(str(failure))
         self.engine.nominations.remove(pod)
-        refused = self.steps.reserve(bound, bound.spec.node_name, profile, cycle)
+        refused = self.steps.reserve(bound, bound.spec.node_name, profile, cycle, self.engine.on_part)
         if refused is None and cycle.pods_to_activate:
             self._activate(cycle)
         return refused

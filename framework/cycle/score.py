@@ -9,6 +9,7 @@ import numpy as np
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.decision.extender import Extender
+from ...core.decision.parts import SUCCESS, OnPart, Part
 from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
 from ...core.rule import Priority, RuleError
 from ..plugin import MAX_NODE_SCORE
@@ -20,14 +21,21 @@ EXTENDER_SCALE = 10
 """Extenders score 0 to 10, plugins 0 to 100."""
 
 
-def prioritize(cycle: FrameworkCycle, profile: Profile, feasible: Rows, extenders: Sequence[Extender] = ()) -> Ranking:
-    """Score the rows *feasible*; without extenders and score plugins every node gets 1. Raises :class:`ScoreError` with upstream's text."""
+def prioritize(
+    cycle: FrameworkCycle, profile: Profile, feasible: Rows, extenders: Sequence[Extender] = (), on_part: OnPart | None = None
+) -> Ranking:
+    """Score the rows *feasible*; without extenders and score plugins every node gets 1. Raises :class:`ScoreError` with upstream's text.
+
+    *on_part* is told when PreScore has ended.
+    """
     ranking = Ranking(np.zeros(len(feasible), np.int64), {}, {})
     if not extenders and not profile.points.score:
         ranking.totals += 1
         return ranking
     nodes = Batch(cycle.table, feasible)
     skipped = _pre_score(cycle, profile, nodes)
+    if on_part is not None:
+        on_part(Part.PRE_SCORE, SUCCESS)
     rules = [(rule, weight) for rule, weight in profile.algorithm.priorities if rule.name not in skipped]
     for (rule, _), raw in zip(rules, cycle.raw_scores([rule for rule, _ in rules], nodes), strict=True):
         if isinstance(raw, RuleError):

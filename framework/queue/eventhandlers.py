@@ -18,7 +18,7 @@ from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import DEFAULT_SCHEDULER, KubeSchedulerConfiguration
 from ..cycle.diagnosis import EXTENDER
 from .admission import Admission
-from .events import ALL_EVENTS, ASSIGNED_POD_DELETE, NODE_ADD, NODE_CHANGES, Action, ClusterEvent
+from .events import ALL_EVENTS, ASSIGNED_POD_DELETE, NODE_ADD, NODE_CHANGES, Action, ClusterEvent, object_event
 from .queue import FrameworkQueue, registrations
 
 ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
@@ -35,7 +35,7 @@ class FrameworkEvents(EventRouter):
         action = ACTIONS.get(verb, Action.DELETE)
         # Upstream: there are handlers only for what some plugin registered.
         if self._handled(item.kind) & action and not _is_passed_over(item, action):
-            self.queue.move_all(ClusterEvent(item.kind, action))
+            self.queue.move_all(object_event(item.kind, action))
 
     def _handled(self, kind: str) -> Action:
         found = Action(0)

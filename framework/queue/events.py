@@ -59,14 +59,23 @@ NODE_CHANGES = (
     ClusterEvent("Node", Action.UPDATE_NODE_CONDITION, "NodeConditionChange"),
 )
 """The changes of a node; an update with several is the first of them."""
+_SHORT = {"PersistentVolume": "Pv", "PersistentVolumeClaim": "Pvc"}
+_VERBS = {Action.ADD: "Add", Action.UPDATE: "Update", Action.DELETE: "Delete"}
+
+
+def object_event(kind: str, action: Action) -> ClusterEvent:
+    """The event of an object that is no node and no pod, with upstream's label.
+
+    >>> object_event("PersistentVolume", Action.DELETE).label
+    'PvDelete'
+    """
+    return ClusterEvent(kind, action, _SHORT.get(kind, kind) + _VERBS[action])
+
+
 _VOLUME_EVENTS = tuple(
-    ClusterEvent(kind, action, label + verb)
-    for kind, label in (
-        ("PersistentVolume", "Pv"),
-        ("PersistentVolumeClaim", "Pvc"),
-        *((kind, kind) for kind in ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity")),
-    )
-    for action, verb in ((Action.ADD, "Add"), (Action.UPDATE, "Update"))
+    object_event(kind, action)
+    for kind in ("PersistentVolume", "PersistentVolumeClaim", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity")
+    for action in (Action.ADD, Action.UPDATE)
 )
 EVENTS = {
     event.label: event

@@ -12,7 +12,7 @@ import attrs
 from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import Namespace, Pod, PodAffinityTerm
 from ...core.cluster.listings import Listing
-from ...core.queue.base import QueueBase
+from ...core.queue.base import ACTIVE, QueueBase
 from ...core.queue.parked import QueuedPod
 from .events import ASSIGNED_POD_ADD, ASSIGNED_POD_UPDATE, UNSCHEDULABLE_TIMEOUT, ClusterEvent
 
@@ -57,6 +57,8 @@ class FrameworkQueue(QueueBase):
         holder = self.held_by(item.pod)
         item.is_gated = holder is not None
         if holder is None:
+            if item.entered is None:
+                item.entered = self.clock.now
             return super()._activate(item)
         # Upstream: if the key is in another part too, it stays there.
         item.plugins |= {holder}
@@ -71,6 +73,7 @@ class FrameworkQueue(QueueBase):
             if item is not None and self._active.get(key) is None and self._activate(item):
                 self._parked.drop(key)
                 self._waiting.remove(key)
+                self._note(ACTIVE, "ForceActivate")
                 self.nominations.add(item.pod, holder=item)
 
     def move_all(self, event: ClusterEvent = UNSCHEDULABLE_TIMEOUT, passes: Callable[[Pod], bool] | None = None) -> None:
@@ -90,7 +93,7 @@ class FrameworkQueue(QueueBase):
         return self._parked.that_want(lambda item: wants(item, pod, self.namespaces))
 
     def _move_for(self, event: ClusterEvent, items: Iterable[QueuedPod]) -> None:
-        self._move([item for item in items if not item.plugins or self._may_help(item.plugins, event)], self.clock.now)
+        self._move([item for item in items if not item.plugins or self._may_help(item.plugins, event)], self.clock.now, event.label)
 
     def _may_help(self, plugins: frozenset[str], event: ClusterEvent) -> bool:
         if event.is_wildcard:

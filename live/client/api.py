@@ -1,4 +1,4 @@
-"""The verbs of an API server: list, watch, get, create, update, patch, delete, bind.
+"""The verbs of an API server: list, watch, get, create, update, patch, delete, bind; and which resources it has.
 
 Objects are mappings in JSON form. The original's clients are the model for paths, queries, bodies, and what is sent again.
 """
@@ -23,6 +23,7 @@ __all__ = ["MERGE", "STRATEGIC", "Api", "ApiError", "ListOptions", "ObjectList",
 
 STRATEGIC, MERGE = "application/strategic-merge-patch+json", "application/merge-patch+json"
 PAGE = 500
+NOT_THERE = 404
 _ACCEPT = {"accept": "application/json, */*"}
 
 
@@ -133,6 +134,16 @@ class Api:
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
         """One object."""
         return await self._call("GET", resource.path(namespace, name))
+
+    async def offered(self, group_version: str) -> frozenset[str]:
+        """The names of the resources that the server has in a version of an API group; none where it does not have that version."""
+        answer = await self.send(_request("GET", f"/apis/{group_version}", {}))
+        if answer.status == NOT_THERE:
+            return frozenset()
+        if not 200 <= answer.status < 300:
+            raise error_of(answer)
+        listed = object_of(answer, f"GET /apis/{group_version}").get("resources") or ()
+        return frozenset(str(item.get("name")) for item in listed if isinstance(item, dict))
 
     # --- writing ----------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,25 @@ class Resource:
         return "/".join([root, *(quote(word, safe="") for word in words)])
 
 
+VERSIONS: Mapping[str, tuple[str, ...]] = {
+    "Node": ("v1",),
+    "Namespace": ("v1",),
+    "PriorityClass": ("scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"),
+    "StorageClass": ("storage.k8s.io/v1",),
+    "PersistentVolume": ("v1",),
+    "PersistentVolumeClaim": ("v1",),
+    "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "Service": ("v1",),
+    "ReplicationController": ("v1",),
+    "ReplicaSet": ("apps/v1",),
+    "StatefulSet": ("apps/v1",),
+    "PodDisruptionBudget": ("policy/v1", "policy/v1beta1"),
+    "Pod": ("v1",),
+}
+"""What decisions read, and the versions of the API that may have it, newest first. A server need not have every kind."""
+
 _NAMES: Mapping[str, str] = {
     "Node": "nodes",
     "Pod": "pods",

@@ -12,8 +12,8 @@ import attrs
 
 from ...core.release import ClientCells
 from ..client.answers import ApiError, WatchEvent, metadata_of
-from ..client.api import PAGE, Api, ListOptions, WatchOptions
-from ..client.resources import Resource
+from ..client.api import NOT_THERE, PAGE, Api, ListOptions, WatchOptions
+from ..client.resources import VERSIONS, Resource
 from ..client.transport import CLOSED, REFUSED, RESET, TIMEOUT, TransportError
 from .pauses import Pauses
 from .store import Store
@@ -22,11 +22,16 @@ WATCH_AT_LEAST = 300
 """Seconds; a watch may last twice as long."""
 SHORT = 1.0
 """A watch that ends within these seconds, without an event, has failed."""
+ABSENT_PAUSE = 60.0
+"""Seconds between two looks whether the server has the resource by now."""
 
 
 @attrs.define(eq=False)
 class Reflector:
     """Keeps *store* as *resource* is. It runs until it is cancelled; nothing that the server does ends it.
+
+    Where the server does not have the version of *resource*, the newest one that it has takes its place. A kind that it does not have at
+    all counts as empty. Upstream asks for ever, and the scheduler never begins.
 
     *random* (0 to 1) decides on pauses and on the time-outs of watches. Times are those of the running loop.
     """
@@ -44,6 +49,8 @@ class Reflector:
     """Set after the first list."""
     resource_version: str = attrs.field(default="", init=False)
     """The last one seen."""
+    is_absent: bool = attrs.field(default=False, init=False)
+    """The server does not have the resource in any version."""
     _is_unavailable: bool = attrs.field(default=False, init=False)
     """The last resourceVersion was refused by a list."""
     _is_paged: bool = attrs.field(default=False, init=False)
@@ -59,13 +66,50 @@ class Reflector:
         """List and watch, again and again."""
         while True:
             try:
-                await self._list()
-                await self._watch()
+                await self._list_in_some_version()
+                if not self.is_absent:
+                    await self._watch()
             except (ApiError, TransportError) as error:
                 self._tell(error)
-            await asyncio.sleep(self._pauses.next(_now()))
+            await asyncio.sleep(ABSENT_PAUSE if self.is_absent else self._pauses.next(_now()))
 
     # --- lists ------------------------------------------------------------------------------------------------------
+
+    async def _list_in_some_version(self) -> None:
+        """List; if the server does not have this version of the resource, list another one that it has."""
+        try:
+            await self._list()
+        except ApiError as error:
+            if error.status != NOT_THERE or len(VERSIONS[self.resource.kind]) == 1:
+                raise
+            found = await self._version_there()
+            if found is None and not self.is_absent and self.synced.is_set():
+                raise  # There were some, so this may be a fault that passes.
+            if found == self.resource.group_version:
+                raise
+            await self._turn_to(found)
+        else:
+            self.is_absent = False
+
+    async def _version_there(self) -> str | None:
+        """The newest version that the server has; None if it has none."""
+        for version in VERSIONS[self.resource.kind]:
+            if self.resource.plural in await self.api.offered(version):
+                return version
+        return None
+
+    async def _turn_to(self, version: str | None) -> None:
+        """Take *version* from now on; None: there are no objects."""
+        if version is None:
+            if not self.is_absent:
+                self.report(f"{self.resource.plural}: the API server has none, so there are none")
+            self.is_absent = True
+            self.synced.set()
+            return
+        before, self.resource = self.resource.group_version, attrs.evolve(self.resource, group_version=version)
+        self.report(f"{self.resource.plural}: the API server has no {before}, so {version} is read")
+        await self._list()
+        self.is_absent = False
 
     async def _list(self) -> None:
         asked = self._list_version()

@@ -1,47 +1,116 @@
 """Counts and measures what a live scheduler does, as the metrics of its release.
 
-What is not measured here stays 0: the parts of a cycle (filter, score, single plugins), which judge all nodes at once.
+What is not measured here stays 0: single plugins and predicates, which judge all nodes at once.
 """
 
 from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
 
 import attrs
 
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
+from ...core.decision.parts import ERROR, SUCCESS, UNSCHEDULABLE, Part
 from ...core.decision.plan import Preemption
 from ...core.queue.parked import QueuedPod
 from ..scheduler.metrics import SchedulerMetrics
 from ..scheduler.onlooker import Onlooker
 from ..scheduler.scheduler import LiveScheduler
+from ..scheduler.state import LiveState
 
 
 @attrs.define(eq=False)
 class Metering(Onlooker):
-    """Feeds *metrics*."""
+    """Feeds *metrics*. *clock* measures the parts of a cycle: those that have no waits in them."""
 
     metrics: SchedulerMetrics
+    clock: Callable[[], float] = time.perf_counter
+    _profile: str = ""
+    """The schedulerName of the pod that is being tried."""
+    _since: float = 0.0
+    """When the last part ended."""
+    _parts: dict[Part, str] = attrs.field(factory=dict)
+    """The parts of the cycle so far, with their statuses."""
+    state: LiveState | None = attrs.field(default=None, init=False)
+
+    def watch(self, state: LiveState) -> None:
+        """Be told of the parts of each cycle, and of pods that come into the queue."""
+        self.state = state
+        state.engine.on_part = self.part_ended
+        state.queue.on_incoming = self.metrics.incoming
+
+    # --- a cycle ----------------------------------------------------------------------------------------------------
+
+    def began(self, item: QueuedPod) -> None:
+        self._profile = item.pod.spec.scheduler_name or "default-scheduler"
+        self._parts.clear()
+        self._since = self.clock()
+
+    def part_ended(self, part: Part, status: str) -> None:
+        """A part of the cycle ended."""
+        now = self.clock()
+        seconds, self._since = now - self._since, now
+        is_refused = self._parts.get(Part.PRE_FILTER, SUCCESS) != SUCCESS
+        self._parts[part] = status
+        if part is Part.SCOREBOARD:
+            # One look answers for all nodes, so its time counts once.
+            self._measured(Part.FILTER, SUCCESS, seconds)
+            self._measured(Part.SCORE, SUCCESS, 0.0)
+        elif not (is_refused and part is Part.FILTER):
+            self._measured(part, status, seconds)
+
+    def _measured(self, part: Part, status: str, seconds: float) -> None:
+        self.metrics.extension_point(part.value, status, self._profile, seconds)
+        if status == SUCCESS and part is Part.FILTER:
+            self.metrics.operation("predicate_evaluation", seconds)
+        elif status == SUCCESS and part is Part.SCORE:
+            self.metrics.operation("priority_evaluation", seconds)
 
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
+        self._last_part_ended(decision)
         if decision.host is not None:
             self.metrics.algorithm(seconds)
         else:
-            self.metrics.attempt("unschedulable" if decision.is_fit_error else "error", seconds, item.pod.spec.scheduler_name)
+            self.metrics.attempt("unschedulable" if decision.is_fit_error else "error", seconds, self._profile)
         if decision.preemption is not None:
             self.metrics.preemption_attempt()
             self.made_plan(decision.preemption)
+        self._since = self.clock()
+
+    def _last_part_ended(self, decision: Decision) -> None:
+        """The decision tells which part ended the cycle, if it was none that said so itself."""
+        parts, took = self._parts, self.clock() - self._since
+        if decision.is_fit_error:
+            makes_room = decision.preemption is not None and decision.preemption.node is not None
+            self.metrics.extension_point(Part.POST_FILTER.value, SUCCESS if makes_room else UNSCHEDULABLE, self._profile, took)
+            if decision.preemption is not None:
+                self.metrics.operation("preemption_evaluation", took)
+        elif decision.host is None and Part.PRE_FILTER in parts and parts[Part.PRE_FILTER] == SUCCESS:
+            self._measured(Part.SCORE if Part.FILTER in parts else Part.FILTER, ERROR, took)
+        elif decision.host is not None and Part.FILTER in parts and Part.SCORE not in parts:
+            self.metrics.single_feasible(took)
 
     def made_plan(self, plan: Preemption) -> None:
         if plan.node is not None:
             self.metrics.victims(len(plan.victims))
 
+    # --- its binding ------------------------------------------------------------------------------------------------
+
     def bound(self, item: QueuedPod, seconds: float, request_seconds: float) -> None:
         self.metrics.attempt("scheduled", seconds, item.pod.spec.scheduler_name)
         self.metrics.operation("binding", request_seconds)
         self.metrics.end_to_end(seconds)
+        if self.state is not None and item.entered is not None:
+            self.metrics.scheduled(item.attempts, self.state.times.now() - item.entered)
 
     def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
         self.metrics.attempt("unschedulable" if is_rejected else "error", seconds, pod.spec.scheduler_name)
+
+    def point(self, pod: Pod, name: str, status: str, seconds: float) -> None:
+        self.metrics.extension_point(name, status, pod.spec.scheduler_name or "default-scheduler", seconds)
 
     def permitted(self, result: str, seconds: float) -> None:
         self.metrics.permit_wait(result, seconds)
@@ -56,6 +125,8 @@ class Gauges:
 
     metrics: SchedulerMetrics
     scheduler: LiveScheduler
+    _rejecting: set[tuple[str, str]] = attrs.field(factory=set)
+    """The plugins, with profiles, that had rejected pods at an earlier time."""
 
     def read(self) -> None:
         """Set the numbers to what is so now."""
@@ -68,3 +139,13 @@ class Gauges:
         self.metrics.tasks("binding", self.scheduler.bindings.under_way)
         nodes, pods, assumed = cache.counts
         self.metrics.cache(nodes=nodes, pods=pods, assumed=assumed)
+        self._set_rejections()
+
+    def _set_rejections(self) -> None:
+        """How many pods of the queue each plugin rejected in their last attempts."""
+        found: Counter[tuple[str, str]] = Counter()
+        for item in self.scheduler.state.queue.entries():
+            found.update((plugin, item.pod.spec.scheduler_name or "default-scheduler") for plugin in item.plugins)
+        for plugin, profile in self._rejecting | set(found):
+            self.metrics.unschedulable(plugin, profile, found[plugin, profile])
+        self._rejecting |= set(found)

@@ -150,9 +150,11 @@ class Process:
         api: ClusterApi = DryApi() if self.is_dry else WireApi(Api(link, retries_of(release.client)), release.version)
         recorder: Recorder = NoEvents() if events is None else events.recorder(self.scheduler_name)
         times = Times(asyncio.get_running_loop().time, self.wall)
+        onlooker = Metering(self.metrics)
         state = LiveState(
-            self.engine, api, recorder, times, self.scheduler_name, report=self.warn, onlooker=Metering(self.metrics), leads=self._leads
+            self.engine, api, recorder, times, self.scheduler_name, report=self.warn, onlooker=onlooker, leads=self._leads
         )  # fmt: skip
+        onlooker.watch(state)
         binder = ExtenderBinder.of(self.engine.extenders)
         self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read

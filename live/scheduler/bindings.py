@@ -14,6 +14,7 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.bindingcycle import Failure
+from ...core.decision.parts import ERROR, SUCCESS, UNSCHEDULABLE
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
 from .failures import Consequences
@@ -84,11 +85,18 @@ class Bindings:
         failure = binding.permitted(pod, host)
         if waited is not None:
             self.state.onlooker.permitted("Success" if failure is None else "Unschedulable", waited)
-        failure = failure or binding.begin(pod, host)
         if failure is not None:
             await self._undone(attempt, failure)
             return
-        if attempt.needs_volumes and (failure := await self._bind_volumes(pod.bound_to(host))) is not None:
+        began = self.state.times.now()
+        if (failure := binding.begin(pod, host)) is not None:
+            self._tell_end(attempt, "PreBind", began, failure)
+            await self._undone(attempt, failure)
+            return
+        if attempt.needs_volumes:
+            failure = await self._bind_volumes(pod.bound_to(host))
+        self._tell_end(attempt, "PreBind", began, failure)
+        if failure is not None:
             await self._undo(attempt, failure)
             return
         failure = binding.bind(pod, host)
@@ -96,6 +104,10 @@ class Bindings:
             await self._undone(attempt, failure)
             return
         await self._write(attempt)
+
+    def _tell_end(self, attempt: Attempt, point: str, began: float, failure: Failure | None) -> None:
+        status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
+        self.state.onlooker.point(attempt.pod, point, status, self.state.times.now() - began)
 
     async def _end_of_wait(self, attempt: Attempt) -> float | None:
         """Wait until Permit plugins allow or reject the pod, or their time is over; answers the seconds, None if it need not wait."""
@@ -147,13 +159,15 @@ class Bindings:
         state.touch()
         if state.release.live.assumed_pods_expire:
             state.engine.cache.finish_binding(pod.bound_to(host), state.clock.now)
-        if error is None:
+        failure = None if error is None else state.binding.failure(error)
+        self._tell_end(attempt, "Bind", asked, failure)
+        if failure is None:
             now = state.times.now()
             state.onlooker.bound(attempt.item, now - attempt.began, now - asked)
             state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")
             return
         said = "" if self._has_plugins else "Binding rejected: "
-        await self._undo(attempt, state.binding.failure(error), said)
+        await self._undo(attempt, failure, said)
 
     async def _request(self, pod: Pod, host: str) -> str | None:
         """Ask an extender or the API server to bind; answers the error."""

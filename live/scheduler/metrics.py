@@ -78,6 +78,10 @@ class SchedulerMetrics:
         self._feed(_OPERATIONS[name], seconds)
         self._feed(Feed.OPERATION, seconds, operation=name)
 
+    def single_feasible(self, seconds: float) -> None:
+        """One node was feasible, so priorities were not asked. Upstream: counted by the metric of its own, not among the operations."""
+        self._feed(Feed.PRIORITIES, seconds)
+
     def end_to_end(self, seconds: float) -> None:
         """A pod was bound, *seconds* after its attempt began."""
         self._feed(Feed.END_TO_END, seconds)
@@ -113,9 +117,9 @@ class SchedulerMetrics:
         """A pod waited to be permitted."""
         self._feed(Feed.PERMIT, seconds, result=result)
 
-    def unschedulable(self, plugin: str, profile: str, change: int) -> None:
-        """So many pods more (or fewer) wait because of *plugin*."""
-        self._feed(Feed.REASON, change, adds=True, plugin=plugin, profile=profile)
+    def unschedulable(self, plugin: str, profile: str, count: int) -> None:
+        """So many pods wait because of *plugin*."""
+        self._feed(Feed.REASON, count, plugin=plugin, profile=profile)
 
     # --- queue, cache, volumes --------------------------------------------------------------------------------------
 
@@ -165,9 +169,9 @@ class SchedulerMetrics:
         """The API server answered with *code*; 0: it did not."""
         self._feed(Feed.REQUEST, 1, method=method, code=str(code) if code else "<error>", host=host)
 
-    def _feed(self, feed: Feed, value: float, *, adds: bool = False, **labels: str) -> None:
+    def _feed(self, feed: Feed, value: float, **labels: str) -> None:
         for instrument in self._fed.get(feed, ()):
-            instrument.take(value, labels, adds)
+            instrument.take(value, labels)
 
 
 @attrs.define(eq=False)
@@ -178,7 +182,7 @@ class _Instrument:
     counted: Counter | Gauge | Histogram | None
     summaries: dict[tuple[str, ...], Quantiles] = attrs.field(factory=dict)
 
-    def take(self, value: float, labels: Mapping[str, str], adds: bool) -> None:
+    def take(self, value: float, labels: Mapping[str, str]) -> None:
         """Count or measure *value*."""
         values = tuple(labels[name] for name in self.metric.labels)
         if self.counted is None:
@@ -187,7 +191,7 @@ class _Instrument:
         child = self.counted.labels(*values) if values else self.counted
         if isinstance(child, Histogram):
             child.observe(value if self.metric.scale == 1 else int(value * self.metric.scale))
-        elif isinstance(child, Gauge) and self.metric.kind == GAUGE and not adds:
+        elif isinstance(child, Gauge) and self.metric.kind == GAUGE:
             child.set(value)
         else:
             child.inc(value)

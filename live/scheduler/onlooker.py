@@ -11,6 +11,9 @@ from ...core.queue.parked import QueuedPod
 class Onlooker:
     """Told of what a live scheduler does; this one does nothing with it. Times are in seconds."""
 
+    def began(self, item: QueuedPod) -> None:
+        """A cycle begins."""
+
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
         """A cycle ended after *seconds*."""
 
@@ -22,6 +25,9 @@ class Onlooker:
 
     def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
         """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds* after its attempt began."""
+
+    def point(self, pod: Pod, name: str, status: str, seconds: float) -> None:
+        """A part of a binding ended, ``PreBind`` or ``Bind``, with its status, such as ``Success``."""
 
     def permitted(self, result: str, seconds: float) -> None:
         """A pod's wait for Permit plugins ended: ``Success`` or ``Unschedulable``."""

@@ -136,10 +136,12 @@ class LiveScheduler:
         if state.engine.flow.profiles and state.engine.cache.is_assumed(pod):
             return
         began = state.times.now()
+        state.onlooker.began(item)
         decision = await self._decide(item)
         self.cycles += 1
-        state.onlooker.decided(item, decision, state.times.now() - began)
+        took = state.times.now() - began
         self.on_decision(decision)
+        state.onlooker.decided(item, decision, took)
         if decision.host is None:
             await self.consequences.not_placed(item, decision)
             return

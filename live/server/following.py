@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import Any
 
 import attrs
 
 from ...api.objects import KubeObject
 from ...core.release import Release
 from ...exceptions import KubeclassicError
-from ..client.answers import error_of
-from ..client.api import Api
-from ..client.resources import resource
-from ..client.transport import Request, Transport, TransportError
+from ..client.api import Api, ApiError
+from ..client.resources import VERSIONS, resource
+from ..client.transport import Transport, TransportError
 from ..informers.informers import Informers
-from ..snapshot import VERSIONS
 from .reading import BindingArgs
 from .served import ServedCluster
 from .worker import Worker
 
-OK, NOT_THERE = 200, 404
 PAUSE = 1.0
 """Seconds until an API server that does not answer is asked once more."""
 SAME_AGAIN = 60.0
@@ -120,13 +115,11 @@ class Following:
         """The resources of a version of an API group; asks until there is an answer."""
         while True:
             try:
-                answer = await self.transport.send(Request("GET", f"/apis/{group_version}", headers={"accept": "application/json"}))
+                return await Api(self.transport).offered(group_version)
             except TransportError as error:
                 self.report(str(error))
-            else:
-                if answer.status in (OK, NOT_THERE):
-                    return _names_in(answer.body) if answer.status == OK else frozenset()
-                self.report(f"GET /apis/{group_version}: {error_of(answer)}")
+            except ApiError as error:
+                self.report(f"GET /apis/{group_version}: {error}")
             await asyncio.sleep(PAUSE)
 
     # --- bindings ---------------------------------------------------------------------------------------------------
@@ -140,13 +133,3 @@ class Following:
         except KubeclassicError as error:
             return str(error)
         return None
-
-
-def _names_in(body: bytes) -> frozenset[str]:
-    """The names in an APIResourceList."""
-    try:
-        found: Any = json.loads(body)
-    except ValueError:
-        return frozenset()
-    resources = found.get("resources") if isinstance(found, dict) else None
-    return frozenset(str(item.get("name")) for item in resources or () if isinstance(item, dict))

@@ -111,14 +111,15 @@ FLAGS: Mapping[str, Flag] = {flag.name: flag for flag in (*_SERVED, *_NOTED, *_R
 # --- in groups, for the table of releases ---------------------------------------------------------------------------
 
 EVERY = (
-    *(flag.name for flag in _SERVED[:14]), "kube-api-content-type", "contention-profiling",
+    *(flag.name for flag in _SERVED[:14] if flag.name != "scheduler-name"), "kube-api-content-type", "contention-profiling",
     *(flag.name for flag in _NOTED if flag.word == _LOGS and "json" not in flag.name and flag.name != "logging-format"),
 )
-"""Flags of every release. ``--scheduler-name`` is not one of the framework's: there it names the default profile."""
+"""Flags of every release."""
 CLASSIC = (
-    "algorithm-provider", "policy-config-file", "policy-configmap", "policy-configmap-namespace", "use-legacy-policy-config",
-    "hard-pod-affinity-symmetric-weight",
+    "scheduler-name", "algorithm-provider", "policy-config-file", "policy-configmap", "policy-configmap-namespace",
+    "use-legacy-policy-config", "hard-pod-affinity-symmetric-weight",
 )
+"""Flags of releases with predicates and priorities. Profiles have their schedulerName in the configuration, and upstream no flag for it."""
 LOCK_OBJECT = ("lock-object-name", "lock-object-namespace")
 INSECURE = ("address", "port")
 SECURE = (

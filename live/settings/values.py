@@ -30,7 +30,9 @@ def check_names(given: Mapping[str, str], release: LiveRelease) -> None:
 
 def _unknown(name: str, release: LiveRelease) -> str:
     having = [other.version for other in LIVE_RELEASES.values() if name in other.flags]
-    return f"does not have it, {', '.join(having)} do" if having else f"has no flag of that name{did_you_mean(name, release.flags)}"
+    if not having:
+        return f"has no flag of that name{did_you_mean(name, release.flags)}"
+    return f"does not have it, {', '.join(having)} {'do' if len(having) > 1 else 'does'}"
 
 
 @attrs.frozen

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.live.client.resources import resource
-from kubeclassic.live.snapshot import VERSIONS
+from kubeclassic.live.client.resources import VERSIONS, resource
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store

@@ -15,8 +15,9 @@ from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.reading.documents import read_documents
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.client.answers import ApiError
+from kubeclassic.live.client.resources import VERSIONS
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.snapshot import VERSIONS, Snapshot, take_snapshot
+from kubeclassic.live.snapshot import Snapshot, take_snapshot
 from kubeclassic.live.snapshotredaction import Redaction, redact
 from kubeclassic.scheduler import Scheduler
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour

@@ -185,9 +185,8 @@ class PodLifecycles:
         if (failure := cluster.binding.bind(pod, life.node)) is not None:
             self._unbind(life, pod, failure)
             return
-        bound = cluster.written(pod.bound_to(life.node))
-        cluster.engine.cache.finish_binding(bound, cluster.now)
-        cluster.put(bound)
+        # The scheduler sees it at once, so there is no time in which its place could expire, in any release.
+        cluster.put(cluster.written(pod.bound_to(life.node)))
         cluster.journal.note("Bound", pod=life.key, node=life.node)
         cluster.agenda.put(cluster.after(cluster.delays.startup), partial(self._run, life))
 

@@ -12,6 +12,7 @@ import attrs
 from kubeclassic.cli.engines.setup import Setup
 from kubeclassic.cli.running.live.runsettings import settings_of
 from kubeclassic.live.process.process import Process
+from tests.apiserver.resources import Flavour
 from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.worlds import World
@@ -78,12 +79,12 @@ class Site(World):
         return spec
 
 
-def at(release: str, play: Callable[[Site], Coroutine[Any, Any, None]]) -> Site:
+def at(release: str, play: Callable[[Site], Coroutine[Any, Any, None]], flavour: Flavour | None = None) -> Site:
     """The site after *play* in it, and after the end of all processes that still ran."""
     found: list[Site] = []
 
     async def work() -> None:
-        site = Site(release)
+        site = Site(release, flavour=flavour)
         found.append(site)
         await play(site)
         for replica in site.replicas:

@@ -91,6 +91,11 @@ class TestFlags:
         found = settings(OLD, *arguments).algorithm
         assert (found.policy_file, found.policy_config_map, found.provider) == (file, config_map, provider)
 
+    def test_the_longest_time_without_a_try(self) -> None:
+        """In the release with profiles it can be set, beside a configuration too; without the flag it is the release's."""
+        assert settings(NEW).longest_parked is None
+        assert settings(NEW, "--pod-max-in-unschedulable-pods-duration=1m30s").longest_parked == 90
+
     def test_endpoints(self) -> None:
         """Port 0 turns them off, a certificate adds the secure port in the old releases, and makes it secure in the new one."""
         assert settings(OLD, "--port=0").listeners == ()
@@ -103,6 +108,9 @@ class TestFlags:
         ("release", "argument", "text"),
         [
             (NEW, "--policy-config-file=x", "--policy-config-file: release 1.27 does not have it, 1.12, 1.13, 1.14, 1.15, 1.16 do"),
+            (NEW, "--scheduler-name=x", "--scheduler-name: release 1.27 does not have it, 1.12, 1.13, 1.14, 1.15, 1.16 do"),
+            (OLD, "--pod-max-in-unschedulable-pods-duration=9s", "release 1.15 does not have it, 1.27 does"),
+            (NEW, "--pod-max-in-unschedulable-pods-duration=9", 'got "9", wanted a duration such as 15s'),
             (NEW, "--leader-elekt=x", 'unknown flag: --leader-elekt: release 1.27 has no flag of that name; did you mean "'),
             ("1.12", "--secure-port=1", "release 1.12 does not have it"),
             (OLD, "--port=x", '--port: got "x", wanted a whole number'),

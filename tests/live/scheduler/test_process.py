@@ -145,6 +145,25 @@ def test_metrics(release: str) -> None:
     at(release, play)
 
 
+@pytest.mark.parametrize(
+    ("flags", "tries"), [({}, [0, 330]), ({"pod_max_in_unschedulable_pods_duration": "50s"}, [0, 60, 120, 180, 240, 300])]
+)
+def test_a_pod_that_fits_nowhere_is_tried_again(flags: dict[str, str], tries: list[int]) -> None:
+    """Without an event it is tried after five minutes, or after what the flag says; looks are 30 seconds apart."""
+    found: list[float] = []
+
+    async def play(site: Site) -> None:
+        loop = asyncio.get_running_loop()
+        site.add_node("node-0", cpu="1")
+        site.add_pod("big", cpu="8")
+        replica = site.start(leader_elect="false", **flags)
+        replica.process.on_decision = lambda decision: found.append(loop.time())
+        await asyncio.sleep(345.0)
+
+    at("1.27", play)
+    assert [round(time) for time in found] == tries
+
+
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 def test_a_dry_run_writes_nothing(release: str) -> None:
     """It needs no lease, sends reads only, and does not listen unless told to."""

@@ -19,7 +19,7 @@ from kubeclassic.live.scheduler.state import LiveState, Times
 from kubeclassic.live.scheduler.writes.api import ClusterApi
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
 from kubeclassic.simulation.engines import engine_for
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
@@ -49,6 +49,8 @@ class World:
 
     release: str
     faults: Decide = lambda request: NO_FAULT
+    flavour: Flavour | None = None
+    """The version of the server; None: the one of the release's time."""
     store: Store = attrs.field(init=False)
     events: Events = attrs.field(factory=Events)
     reports: list[str] = attrs.field(factory=list)
@@ -56,8 +58,8 @@ class World:
 
     def __attrs_post_init__(self) -> None:
         loop = asyncio.get_running_loop()
-        flavour = NEW_SERVER if engine_for(self.release, {}).flow.profiles else OLD_SERVER
-        self.store = Store(flavour, Storage(clock=lambda: EPOCH + loop.time()))
+        of_its_time = NEW_SERVER if engine_for(self.release, {}).flow.profiles else OLD_SERVER
+        self.store = Store(self.flavour or of_its_time, Storage(clock=lambda: EPOCH + loop.time()))
 
     # --- what users do ----------------------------------------------------------------------------------------------
 

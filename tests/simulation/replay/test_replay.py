@@ -46,6 +46,15 @@ class TestRunning:
             (1, "Arrived"), (1, "Scheduled"), (3, "Bound"), (6, "Started"), (16, "Finished"),
         ]  # fmt: skip
 
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_pod_keeps_its_place_until_it_is_bound(self, release: str) -> None:
+        """However long its binding takes no other pod gets its place, and a bound pod is confirmed at once: its place cannot expire."""
+        made = replay(*there(small(cpu="1")), at(0, asking("one")), at(50, asking("two")), release=release, binding=100, until=300)
+        records = played(made)
+        assert told(records, "Scheduled") == [(0, "default/one")]
+        assert told(records, "Bound") == [(100, "default/one")]
+        assert made.cluster.engine.cache.counts == (1, 1, 0)  # nodes, pods, assumed pods
+
     def test_cycles_are_one_after_the_other(self) -> None:
         """With a cycle time of a second, pods that come together are scheduled a second apart, and their waits say so."""
         made = replay(*there(small(cpu="9")), *(at(0, asking(f"pod-{i}")) for i in range(4)), cycle=1)

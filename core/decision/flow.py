@@ -1,0 +1,147 @@
+"""The steps of a cycle that differ between the two generations of the scheduler: predicates and priorities, and profiles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from ...api.objects import KubeObject, Pod
+from ..arrays.types import Mask, Rows
+from ..binding import Binder
+from ..bindingcycle import BindingCycle
+from ..cluster.order import Order
+from ..queue.clock import Clock
+from ..queue.protocol import SchedulingQueue
+from ..rule import Algorithm
+from .decision import Decision, Details
+from .plan import Victims
+from .score import Ranking
+
+
+class Flow(Protocol):
+    """The steps that differ between the two generations of the scheduler. *cycle* comes from :meth:`begin`."""
+
+    @property
+    def order(self) -> Order: ...
+
+    @property
+    def binder(self) -> Binder: ...
+
+    @property
+    def binding(self) -> BindingCycle: ...
+
+    @property
+    def max_score(self) -> int:
+        """The highest score that a rule gives a node."""
+        ...
+
+    @property
+    def nominated_after(self) -> str | None:
+        """``Decision.nominated`` for every decision that is no FitError."""
+        ...
+
+    @property
+    def plugins_without(self) -> frozenset[str] | None:
+        """``Decision.plugins`` if no plugin rejected anything."""
+        ...
+
+    @property
+    def profiles(self) -> Mapping[str, Any]:
+        """schedulerName -> profile; empty for releases without profiles."""
+        ...
+
+    # --- one cycle, in this order ---
+
+    def refusal(self, pod: Pod) -> Decision | None:
+        """The decision for a pod that may not be tried; None for any other pod."""
+        ...
+
+    def begin(self, pod: Pod, *, details: bool = True) -> Any:
+        """A cycle for *pod* on a fresh snapshot."""
+        ...
+
+    @property
+    def quick(self) -> Callable[[Any], int | None]:
+        """A function from a cycle to the row of its host, read off a scoreboard; None if the cycle has to be run."""
+        ...
+
+    def filter(self, cycle: Any) -> Details:
+        """Where the pod fits, and why it does not fit elsewhere. Raises :class:`CycleError`."""
+        ...
+
+    def score(self, cycle: Any, rows: Rows) -> Ranking:
+        """The scores of the feasible *rows*, with those of extenders. Raises :class:`ScoreError`."""
+        ...
+
+    def make_room(self, cycle: Any, found: Any, decision: Decision) -> None:
+        """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from :meth:`filter`."""
+        ...
+
+    def victims(self, cycle: Any, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
+        """Node -> who has to leave it so that the pod fits, among them the pods with the UIDs *given*, for the *rows* where that helps.
+
+        *unresolvable*: bool[rows of the table], where the removal of pods cannot help.
+        """
+        ...
+
+    # --- what follows from a decision ---
+
+    def assume(self, pod: Pod, host: str) -> str | None:
+        """Assume *pod* on *host*. Returns the error that ends the cycle, or None."""
+        ...
+
+    def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        """An object was added, updated or deleted; the cache and the listings are up to date already."""
+        ...
+
+    def can_repeat(self, decision: Decision) -> bool:
+        """Whether another cycle for this pod on the same cluster gives the same decision and moves only the visiting order."""
+        ...
+
+    def failure_reason(self, decision: Decision) -> str:
+        """The reason of condition PodScheduled for a pod that has no node after *decision*."""
+        ...
+
+    def blame(self, pod: Pod) -> frozenset[str]:
+        """The plugins that rejected *pod* in its latest attempt, returned once; empty if none did."""
+        ...
+
+    # --- what others ask ---
+
+    def algorithm_of(self, pod: Pod) -> Algorithm | None:
+        """The rules for *pod*; None if no profile has its schedulerName."""
+        ...
+
+    def fits(self, cycle: Any, rows: Rows) -> Mask:
+        """On which of *rows* the pod fits, without extenders: bool[k]."""
+        ...
+
+    def listed(self) -> list[int]:
+        """The rows of all nodes, in list order."""
+        ...
+
+    def unmoved(self) -> AbstractContextManager[None]:
+        """A context in which decisions do not change the flow's own state."""
+        ...
+
+    def detours(self) -> tuple[int, Counter[str]]:
+        """The number of decisions on the quick path, and for the others: reason -> number of decisions."""
+        ...
+
+    def parts(self) -> Mapping[str, Any]:
+        """Name -> an object made from the configuration alone. A checkpoint stores the name only."""
+        ...
+
+    def describe(self) -> Iterator[str]:
+        """Lines that list the rules in running order."""
+        ...
+
+    def queue(self, clock: Clock, *, apart: bool = False) -> SchedulingQueue:
+        """A queue for this scheduler; with *apart* it has nominations of its own."""
+        ...
+
+    def router(self, queue: Any, scheduler_name: str) -> Any:
+        """The router of cluster events to the engine and *queue*: a :class:`~kubeclassic.core.router.EventRouter`."""
+        ...

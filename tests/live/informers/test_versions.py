@@ -1,0 +1,177 @@
+"""Releases beside API servers of another time: informers read the versions of the API that the server has."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.api.objects import PodDisruptionBudget
+from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.informers.informers import Informers
+from tests.apiserver.resources import NEW_SERVER, OLD, OLD_SERVER, Flavour
+from tests.apiserver.store import Store
+from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport, refused
+from tests.support.virtualtime import run_virtually
+
+BUDGETS = "poddisruptionbudgets: the API server has no policy/v1beta1, so policy/v1 is read"
+OLD_BUDGETS = "poddisruptionbudgets: the API server has no policy/v1, so policy/v1beta1 is read"
+DRIVERS = [f"{plural}: the API server has no storage.k8s.io/v1, so storage.k8s.io/v1beta1 is read" for plural in ("csidrivers", "csinodes")]
+SAID = [
+    (NEW_SERVER, "1.12", [BUDGETS]),
+    (NEW_SERVER, "1.16", ["csinodes: the API server has no storage.k8s.io/v1beta1, so storage.k8s.io/v1 is read", BUDGETS]),
+    (NEW_SERVER, "1.27", []),
+    (OLD_SERVER, "1.16", []),
+    (OLD_SERVER, "1.27", [*DRIVERS, "csistoragecapacities: the API server has none, so there are none", OLD_BUDGETS]),
+]
+BOTH = attrs.evolve(NEW_SERVER, resources=(*NEW_SERVER.resources, next(one for one in OLD if one.kind == "PodDisruptionBudget")))
+"""A server of the years in which both versions were there."""
+
+
+@attrs.define
+class Told:
+    """A handler that keeps budgets."""
+
+    budgets: dict[str, PodDisruptionBudget] = attrs.field(factory=dict)
+
+    def put(self, item: Any) -> None:
+        """An object was added or changed."""
+        if isinstance(item, PodDisruptionBudget):
+            self.budgets[item.name] = item
+
+    def delete(self, item: Any) -> None:
+        """An object was deleted."""
+        self.budgets.pop(item.name, None)
+
+
+@attrs.define
+class Following:
+    """Informers beside a server."""
+
+    store: Store
+    transport: StoreTransport
+    informers: Informers
+    told: Told
+    said: list[str]
+
+    def add_budget(self, name: str) -> None:
+        """A new budget that selects the pods of an app."""
+        resource = self.store.flavour.resource("poddisruptionbudgets")
+        body = {"metadata": {"name": name}, "spec": {"selector": {"matchLabels": {"app": "x"}}}}
+        made = self.store.handle("POST", resource.path("default"), "", json.dumps(body).encode(), {"content-type": "application/json"})
+        assert made.status == 201
+
+
+def follow(
+    flavour: Flavour, release: str, play: Callable[[Following], Coroutine[Any, Any, None]], faults: Decide = lambda request: NO_FAULT
+) -> Following:
+    """Informers of *release* beside a server, after *play*."""
+    said, told = list[str](), Told()
+    transport = StoreTransport(Store(flavour), faults, records=True)
+    informers = Informers(transport, ALL_RELEASES[release].client, told, said.append, lambda: 0.5)
+    following = Following(transport.store, transport, informers, told, said)
+
+    async def work() -> None:
+        task = asyncio.create_task(informers.run())
+        await play(following)
+        assert not task.done()
+        task.cancel()
+
+    run_virtually(work())
+    return following
+
+
+@pytest.mark.parametrize(("flavour", "release", "said"), SAID, ids=lambda value: getattr(value, "version", None))
+def test_the_versions_that_the_server_has(flavour: Flavour, release: str, said: list[str]) -> None:
+    """All lists are there within a second; budgets of before and after the list are known; one note names each other version."""
+
+    async def play(following: Following) -> None:
+        following.add_budget("before")
+        await asyncio.sleep(1.0)
+        assert following.informers.has_synced
+        following.add_budget("after")
+        await asyncio.sleep(1.0)
+
+    found = follow(flavour, release, play)
+    assert sorted(found.said) == sorted(said)
+    assert {name: budget.selector is not None for name, budget in found.told.budgets.items()} == {"before": True, "after": True}
+
+
+def test_the_versions_of_the_release_come_first() -> None:
+    """Where the server has both versions, nothing is asked but the release's."""
+
+    async def play(following: Following) -> None:
+        await asyncio.sleep(1.0)
+
+    flavour = attrs.evolve(NEW_SERVER, resources=(*OLD, *NEW_SERVER.resources))
+    paths = {request.path for request in follow(flavour, "1.16", play).transport.requests}
+    assert "/apis/policy/v1beta1/poddisruptionbudgets" in paths
+    assert not any("/v1/poddisruptionbudgets" in path or path.endswith(("/v1", "/v1beta1")) for path in paths)
+
+
+def test_a_server_that_is_upgraded() -> None:
+    """When the server loses the version in the middle, the other one is read from then on, and nothing is forgotten."""
+    upgraded_at = 10.0
+
+    def upgraded(request: Request) -> Fault:
+        old, now = "policy/v1beta1" in request.path, asyncio.get_running_loop().time()
+        if old and now < upgraded_at:
+            return Fault(cut_after=1)
+        return refused(404) if old else NO_FAULT
+
+    async def play(following: Following) -> None:
+        following.add_budget("before")
+        await asyncio.sleep(upgraded_at)
+        following.add_budget("cut")
+        await asyncio.sleep(5.0)
+        following.add_budget("after")
+        await asyncio.sleep(5.0)
+
+    found = follow(BOTH, "1.12", play, upgraded)
+    assert set(found.told.budgets) == {"before", "cut", "after"}
+    assert found.said[-1] == BUDGETS
+
+
+def test_a_kind_that_comes_later() -> None:
+    """A kind that was in no version is looked for once a minute."""
+
+    def absent(request: Request) -> Fault:
+        return refused(404) if "/apis/policy" in request.path and asyncio.get_running_loop().time() < 90 else NO_FAULT
+
+    async def play(following: Following) -> None:
+        following.add_budget("there")
+        await asyncio.sleep(1.0)
+        assert following.informers.has_synced
+        assert not following.told.budgets
+        await asyncio.sleep(150.0)
+        following.add_budget("late")
+        await asyncio.sleep(1.0)
+
+    found = follow(NEW_SERVER, "1.27", play, absent)
+    assert set(found.told.budgets) == {"there", "late"}
+    assert found.said == ["poddisruptionbudgets: the API server has none, so there are none"]
+
+
+def test_a_fault_is_no_lack() -> None:
+    """A kind that was listed before is not taken for missing when the server answers 404 to everything for a while."""
+
+    def broken(request: Request) -> Fault:
+        now = asyncio.get_running_loop().time()
+        if "policy" in request.path and now < 20:
+            return refused(404) if now > 5 else Fault(cut_after=1)
+        return NO_FAULT
+
+    async def play(following: Following) -> None:
+        following.add_budget("first")
+        await asyncio.sleep(5.5)
+        following.add_budget("second")
+        await asyncio.sleep(40.0)
+
+    found = follow(NEW_SERVER, "1.27", play, broken)
+    assert set(found.told.budgets) == {"first", "second"}
+    assert not any("has none" in line for line in found.said)
