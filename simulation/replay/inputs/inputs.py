@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +20,7 @@ from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.reading.decode import decode
 from ....api.reading.documents import Document, read_documents
-from ....api.reading.formats.files import manifests_in
+from ....api.reading.formats.files import check_size, manifests_in, read_stream
 from ....api.reading.notices import Notice
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
@@ -159,7 +158,7 @@ class _Reader:
     def _digest(self, path: str) -> None:
         """Add a path's bytes to the hash; if it cannot be read, the parser raises the error later."""
         if path == STDIN:
-            self._piped = (self.stdin or sys.stdin.buffer).read()
+            self._piped = read_stream(self.stdin)
             self._hash.update(self._piped)
         elif not self.choice.digest:
             return
@@ -168,6 +167,7 @@ class _Reader:
                 self._digest(file)
         elif os.path.isfile(path):
             with suppress(OSError), open(path, "rb") as stream:
+                check_size(stream, path)
                 self._hash.update(hashlib.file_digest(stream, "sha256").digest())
 
     # --- objects ----------------------------------------------------------------------------------------------------
