@@ -23,6 +23,7 @@ from .reading.hugequantities import HugeQuantities, huge_quantities
 from .reading.notices import Notice
 from .reading.oddities import Oddities
 from .reading.shapes import check_nesting
+from .reading.validation import Validation
 
 K = TypeVar("K", bound=KubeObject)
 
@@ -59,9 +60,9 @@ def load(
     YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json`` and
     ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would do it
     (:func:`~.controlplane.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Fields that the API does not have
-    and keys given twice are warnings; *strict_fields* refuses them. Of two objects with one name the last counts, but a node may be
-    given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps, are also kept
-    in JSON form; with *keeps_manifests* every object has its own as ``manifest``.
+    and keys given twice are warnings, as is what an API server refuses (:mod:`~.reading.validation`); *strict_fields* refuses them. Of two
+    objects with one name the last counts, but a node may be given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps,
+    are also kept in JSON form; with *keeps_manifests* every object has its own as ``manifest``.
     Raises :class:`~kubeclassic.exceptions.ManifestError` with the place.
     """
     documents = read_documents(paths, stdin)
@@ -119,6 +120,7 @@ class _Loading:
     raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
     passed_over: Counter[str] = attrs.field(factory=Counter)
     huge: HugeQuantities = attrs.field(factory=HugeQuantities)
+    validation: Validation = attrs.field(factory=Validation)
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
@@ -149,9 +151,15 @@ class _Loading:
             self.passed_over[kind] += 1
         if UNKNOWN.seen != unknown or (kind in self.raw_kinds and not has_only_api_fields(kind, data)):
             self.odd.note_unknown(kind, data, place)
+        self._validate(kind, decoded, data, place)
         if kind in WORKLOADS or not self.huge.has_none(decoded):
             check_nesting(data, place)
             self.odd.notices += [Notice(place, what) for what in huge_quantities(data)]
+
+    def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: str) -> None:
+        told = self.validation.refused(decoded) if decoded is not None else []
+        for what in told + self.validation.refused_in_template(kind, data) if kind in WORKLOADS else told:
+            self.odd.note(place, what)
 
     def _take_items(self, kind: str, items: Any, where: str) -> None:
         if items is not None and not isinstance(items, list):

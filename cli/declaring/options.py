@@ -87,7 +87,7 @@ SCHEDULER = (
     EXTENDERS,
 )  # fmt: skip
 
-STRICT = click.option("--strict", is_flag=True, help="Refuse unknown fields and keys given twice, instead of a warning.")
+STRICT = click.option("--strict", is_flag=True, help="Refuse unknown fields, keys given twice and wrong values, instead of a warning.")
 
 CLUSTER = (
     click.option("--pods", type=FILE, multiple=True, help="More pods (or workloads) that wait for a node."),
