@@ -15,13 +15,15 @@ from ..exceptions import ManifestError
 from .controlplane.defaults import with_default_selector, with_defaults
 from .controlplane.workloads import WORKLOADS
 from .objects import KubeObject, Node
-from .reading.apifields import api_shape, has_only_api_fields
+from .reading.apifields import has_only_api_fields
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, PathLike, read_documents
 from .reading.fields import UNKNOWN, shown
 from .reading.hugequantities import HugeQuantities, huge_quantities
 from .reading.notices import Notice
-from .reading.shapes import check_nesting, misnamed
+from .reading.oddities import Oddities
+from .reading.shapes import check_nesting
+from .reading.validation import Validation
 
 K = TypeVar("K", bound=KubeObject)
 
@@ -58,13 +60,13 @@ def load(
     YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json`` and
     ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would do it
     (:func:`~.controlplane.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Fields that the API does not have
-    and keys given twice are warnings; *strict_fields* refuses them. Of two objects with one name the last counts, but a node may be
-    given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps, are also kept
-    in JSON form; with *keeps_manifests* every object has its own as ``manifest``.
+    and keys given twice are warnings, as is what an API server refuses (:mod:`~.reading.validation`); *strict_fields* refuses them. Of two
+    objects with one name the last counts, but a node may be given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps,
+    are also kept in JSON form; with *keeps_manifests* every object has its own as ``manifest``.
     Raises :class:`~kubeclassic.exceptions.ManifestError` with the place.
     """
     documents = read_documents(paths, stdin)
-    loading = _Loading(defaults, strict, strict_fields, frozenset(raw_kinds), keeps_manifests)
+    loading = _Loading(defaults, strict, Oddities(strict_fields), frozenset(raw_kinds), keeps_manifests)
     return _loaded(documents, loading)
 
 
@@ -77,7 +79,7 @@ def load_documents(
     raw_kinds: Collection[str] = RAW_KINDS,
 ) -> Loaded:
     """Like :func:`load`, for documents that have been read."""
-    return _loaded(documents, _Loading(defaults, strict, strict_fields, frozenset(raw_kinds)))
+    return _loaded(documents, _Loading(defaults, strict, Oddities(strict_fields), frozenset(raw_kinds)))
 
 
 def _loaded(documents: Iterable[Document], loading: _Loading) -> Loaded:
@@ -111,34 +113,28 @@ def _settle() -> None:
 class _Loading:
     defaults: bool
     strict: bool
-    strict_fields: bool
+    odd: Oddities
     raw_kinds: frozenset[str]
     keeps_manifests: bool = False
     objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
     raw: dict[str, list[Mapping[str, Any]]] = attrs.field(factory=dict)
     passed_over: Counter[str] = attrs.field(factory=Counter)
-    warnings: list[Notice] = attrs.field(factory=list)
     huge: HugeQuantities = attrs.field(factory=HugeQuantities)
+    validation: Validation = attrs.field(factory=Validation)
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
         for path in document.repeated:
             in_item = _IN_ITEM.fullmatch(path)
             place = f"{document.where}, item {int(in_item[1]) + 1}" if in_item else f"{document.where} ({describe(document.data)})"
-            self._odd(place, f"{in_item[2] if in_item else path}: given twice, the last one counts")
+            self.odd.note_repeated([in_item[2] if in_item else path], place)
         kind = document.data.get("kind")
         if isinstance(kind, str) and kind:
             self._take(kind, document.data, document.where)
         elif document.found:
-            self.warnings.append(Notice(document.where, "no kind, passed over"))
+            self.odd.notices.append(Notice(document.where, "no kind, passed over"))
         else:
             raise ManifestError(f"{document.where}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
-
-    def _odd(self, place: str, what: str) -> None:
-        """Warn of a mistake, or refuse it."""
-        if self.strict_fields:
-            raise ManifestError(f"{place}: {what}")
-        self.warnings.append(Notice(place, what))
 
     def _take(self, kind: str, data: Mapping[str, Any], where: str) -> None:
         if kind.endswith("List") and ("items" in data or kind == "List"):
@@ -154,11 +150,16 @@ class _Loading:
         elif kind not in self.raw_kinds:
             self.passed_over[kind] += 1
         if UNKNOWN.seen != unknown or (kind in self.raw_kinds and not has_only_api_fields(kind, data)):
-            for path, near in misnamed(data, api_shape(kind, data.get("apiVersion"))):
-                self._odd(place, f"{path}: unknown field{near}")
+            self.odd.note_unknown(kind, data, place)
+        self._validate(kind, decoded, data, place)
         if kind in WORKLOADS or not self.huge.has_none(decoded):
             check_nesting(data, place)
-            self.warnings += [Notice(place, what) for what in huge_quantities(data)]
+            self.odd.notices += [Notice(place, what) for what in huge_quantities(data)]
+
+    def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: str) -> None:
+        told = self.validation.refused(decoded) if decoded is not None else []
+        for what in told + self.validation.refused_in_template(kind, data) if kind in WORKLOADS else told:
+            self.odd.note(place, what)
 
     def _take_items(self, kind: str, items: Any, where: str) -> None:
         if items is not None and not isinstance(items, list):
@@ -191,10 +192,10 @@ class _Loading:
         if identity in self.objects:
             if isinstance(decoded, Node):
                 raise ManifestError(f"{place}: metadata.name: got {decoded.name} again, wanted each node once")
-            self.warnings.append(Notice(place, "was given before, the last one counts"))
+            self.odd.notices.append(Notice(place, "was given before, the last one counts"))
         self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
 
     def result(self) -> Loaded:
         """All that was added."""
         raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
-        return Loaded(tuple(self.objects.values()), raw, dict(self.passed_over), tuple(self.warnings))
+        return Loaded(tuple(self.objects.values()), raw, dict(self.passed_over), tuple(self.odd.notices))

@@ -10,7 +10,7 @@ import click
 
 from .declaring.choices import DELAYS as DEFAULT_DELAYS
 from .declaring.commands import command
-from .declaring.options import scheduler_options
+from .declaring.options import STRICT, scheduler_options
 from .declaring.paramtypes import FileName, Whole
 from .declaring.paths import takes_paths
 
@@ -63,6 +63,7 @@ def _delays(command: Any) -> Any:
 @click.option("--until", type=seconds, help="Stop at this virtual time.  [default: when nothing happens any more]")
 @click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended.")
 @click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults.")
+@STRICT
 @click.option("--verbose", "-v", is_flag=True, help="List every warning, on standard error.")
 @click.option("--output", type=PATH, metavar="FILE", help="Write the events there as they happen, instead of to standard output.")
 @click.option("--series", type=PATH, metavar="FILE", help="Write time series there: CSV, or Parquet if the name ends in .parquet.")

@@ -17,7 +17,7 @@ INPUT, SCHEDULER, OUTPUT, OTHER = "Input options", "Scheduler options", "Output 
 FIRST, LAST = (INPUT, SCHEDULER), (OUTPUT, OTHER)
 
 SECTIONS: dict[str, str] = {
-    **dict.fromkeys(("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods"), INPUT),
+    **dict.fromkeys(("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT),
     **dict.fromkeys(("--kind", "--nodes", "--existing", "--templates"), INPUT),
     **dict.fromkeys(("--release", "--profile", "--feature-gates", "--rules", "--disable-preemption", "--memory", "--no-memory"), SCHEDULER),
     **dict.fromkeys(("--percentage-of-nodes-to-score",), SCHEDULER),

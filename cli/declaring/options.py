@@ -87,6 +87,8 @@ SCHEDULER = (
     EXTENDERS,
 )  # fmt: skip
 
+STRICT = click.option("--strict", is_flag=True, help="Refuse unknown fields, keys given twice and wrong values, instead of a warning.")
+
 CLUSTER = (
     click.option("--pods", type=FILE, multiple=True, help="More pods (or workloads) that wait for a node."),
     click.option(
@@ -95,7 +97,7 @@ CLUSTER = (
     ),
     click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended."),
     click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults."),
-    click.option("--strict", is_flag=True, help="Refuse unknown fields and keys given twice, instead of a warning."),
+    STRICT,
 )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ from .cluster import input_notices, keeps_priorities, settled_for
 from .notices import tell_notices
 
 INTERRUPTED = 130
-NOT_COMPARED = {"paths", "output", "series", "checkpoint", "checkpoint_every", "resume", "until", "verbose"}
+NOT_COMPARED = {"paths", "output", "series", "checkpoint", "checkpoint_every", "resume", "until", "verbose", "strict"}
 """Parameters that may differ between a checkpoint and what resumes from it."""
 BAR_STEPS = 200
 
@@ -65,6 +65,7 @@ def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Pl
         reading=reading, compress=more["compress_time"], defaults=not no_defaults, scheduler_names=names,
         digest=places.checkpoint is not None, keeps_manifests=setup.may_call_extenders(),
         cron_jobs=more["cron_jobs"], priorities=keeps_priorities(configuration),
+        strict_fields=more["strict"],
     )  # fmt: skip
     inputs = read_inputs(paths, choice)
     settled_setup = settled_for(setup, inputs.nodes)

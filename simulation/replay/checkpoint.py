@@ -140,15 +140,15 @@ class Checkpoint:
 def load(path: Path) -> Checkpoint | None:
     """Read a checkpoint; None if there is no such file. Raises :class:`CheckpointError` for another kind of file, or a damaged one."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            found = _header(stream.readline(_LONGEST_HEADER))
+            if found is None or found.get("what") != MAGIC:
+                raise CheckpointError(f"{path}: not a checkpoint of kubeclassic")
+            body = stream.read()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
-    first, _, body = data.partition(b"\n")
-    found = _header(first)
-    if found is None or found.get("what") != MAGIC:
-        raise CheckpointError(f"{path}: not a checkpoint of kubeclassic")
     if found.get("format") != FORMAT:
         made_by = found.get("madeBy")
         maker = made_by[:80] if isinstance(made_by, str) else "another version of kubeclassic"

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from kubeclassic.cli import run
 from kubeclassic.cli.report.documents import API_VERSION
 from kubeclassic.cli.schema import names
+from tests.conftest import ROOT
 from tests.support.schemas import faults, strict, version_of
 
 
@@ -51,3 +52,16 @@ def test_published_schemas_leave_room() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
     assert Draft202012Validator(schema).is_valid({"a": 1, "b": 2})
     assert not Draft202012Validator(strict(schema)).is_valid({"a": 1, "b": 2})
+
+
+@pytest.mark.parametrize("policy", [path.name for path in sorted((ROOT / "examples" / "policies").glob("*.json"))])
+@pytest.mark.parametrize("more", [[], ["--without", "all"], ["--selector-spread"]])
+def test_migrated_policies_are_as_the_schema_says(
+    policy: str, more: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The JSON of policy migrate, a KubeSchedulerConfiguration, is as its schema says."""
+    monkeypatch.chdir(ROOT / "examples" / "policies")
+    status = run(["policy", "migrate", policy, "-o", "json", *more])
+    told = capsys.readouterr()
+    assert (status, "type not found" in told.err) in ((0, False), (2, True))
+    assert status or faults("policy-migrate", json.loads(told.out)) == []

@@ -18,6 +18,11 @@ SCRIPT = {"name": "a", "version": "1.27", "podPriority": True, "script": [{"op":
 GOOD = json.dumps(PROBLEM).encode()
 
 
+def packed(content: bytes) -> bytes:
+    """*content* as gzip data, without a time."""
+    return gzip.compress(content, mtime=0)
+
+
 def told(path: Path) -> str:
     """The one line about a file of cases that is refused."""
     with pytest.raises(ManifestError) as refused:
@@ -29,14 +34,17 @@ def told(path: Path) -> str:
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"{", "line 1, column 2: broken JSON: expecting property name"),
-        (b"\xff\n", ": byte 0: got bytes that are no text, wanted UTF-8"),
-        (b"[" * 100_000, ": JSON nested too deeply"),
-        (b'{"a": NaN}', ": broken JSON: got NaN, wanted a number"),
-        (b'{"a": ' + b"9" * 5000 + b"}", ": broken JSON: got a number of more than 4,300 digits"),
+        (GOOD + b"\n{", "line 2, column 2: broken JSON: expecting property name"),
+        (GOOD + b"\n\xff\n", "line 2: byte 0: got bytes that are no text, wanted UTF-8"),
+        (GOOD + b"\n\n" + b"[" * 100_000, "line 3: JSON nested too deeply"),
+        (GOOD + b'\n{"a": NaN}', "line 2: broken JSON: got NaN, wanted a number"),
+        (GOOD + b'\n{"a": ' + b"9" * 5000 + b"}", "line 2: broken JSON: got a number of more than 4,300 digits"),
+        (packed(GOOD + b"\n" + GOOD[:-9]), "line 2, column "),
+        (packed(GOOD + b"\n") + packed(GOOD + b'\n["\xff"]'), "line 3: byte 2: got bytes that are no text"),
         (GOOD + b"\n\n5\n", "line 3: wanted a case: an object with a name"),
-        (gzip.compress(GOOD * 500, mtime=0)[:-9], ": broken gzip data"),
-        (gzip.compress(GOOD, mtime=0)[:20] + b"xxxxxxxxxxxx", ": broken gzip data"),
+        (packed((GOOD + b"\n") * 500)[:-9], ": broken gzip data after line 500"),
+        (packed(GOOD + b"\n") * 3 + packed(GOOD)[:-30], ": broken gzip data after line 3"),
+        (packed(GOOD)[:20] + b"xxxxxxxxxxxx", ": broken gzip data"),
     ],
 )
 def test_a_broken_file_is_told_in_one_line(tmp_path: Path, content: bytes, text: str) -> None:
@@ -95,7 +103,7 @@ def test_a_script_with_wrong_operations_is_told_in_one_line(tmp_path: Path, oper
 def test_a_family_without_a_case_is_an_error(tmp_path: Path) -> None:
     """An empty file of cases proves nothing, so it is refused."""
     for kind in ("cases", "answers"):
-        (tmp_path / f"x.{kind}.jsonl.gz").write_bytes(gzip.compress(b"\n"))
+        (tmp_path / f"x.{kind}.jsonl.gz").write_bytes(packed(b"\n"))
     (family,) = find_families([tmp_path])
     with pytest.raises(ManifestError, match="got no case, wanted at least one"):
         check_family(family)

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,6 +25,9 @@ from kubeclassic.api.reading.formats import files, jsonvalues
 from kubeclassic.exceptions import ManifestError, PolicyError, QuantityError
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.simulation.conform import read_cases
+from kubeclassic.simulation.replay.checkpoint import CheckpointError
+from kubeclassic.simulation.replay.checkpoint import load as load_checkpoint
+from kubeclassic.simulation.replay.inputs.inputs import read_inputs
 
 POD = "kind: Pod\nmetadata: {name: p}\n"
 NODE = "kind: Node\nmetadata: {name: n}\n"
@@ -201,6 +205,37 @@ class TestBounds:
         assert f"set {files.MAX_UNPACKED}=4Gi" in refusal(packed)
         monkeypatch.setenv(files.MAX_UNPACKED, "100Mi")
         assert len(read(packed).objects) == 1
+
+    def test_files_of_many_gigabytes_are_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A file, table, checkpoint or standard input of more than 4 GiB is refused before it is read, unless the environment allows it."""
+        file = tmp_path / "cluster.yaml"
+        with file.open("wb") as stream:
+            stream.truncate(100 << 30)
+        got = "got 107,374,182,400, wanted at most 4,294,967,296 bytes"
+        with pytest.raises(ManifestError, match=f"cluster.yaml: {got}; set {files.MAX_UNPACKED}=16Gi in the environment to allow more"):
+            Cluster.load(file)
+        with file.open("rb") as stream, pytest.raises(ManifestError, match=f"standard input: {got}"):
+            Cluster.load("-", stdin=stream)
+        table = file.rename(tmp_path / "nodes.csv")
+        with pytest.raises(ManifestError, match=got):
+            read_inputs([table])
+        with pytest.raises(CheckpointError, match="not a checkpoint"):
+            load_checkpoint(table)
+        monkeypatch.setenv(files.MAX_UNPACKED, "64Gi")
+        with pytest.raises(ManifestError, match=f"wanted at most 68,719,476,736 bytes; set {files.MAX_UNPACKED}=256Gi"):
+            read_inputs([table])
+
+    def test_streams_of_unknown_length_are_bounded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A pipe that gives more than is allowed is refused as soon as it has."""
+        monkeypatch.setenv(files.MAX_UNPACKED, "1Ki")
+        with pytest.raises(ManifestError, match="standard input: got more than 1,024 bytes; set"):
+            Cluster.load("-", stdin=io.StringIO("#" * 1025))
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        with ThreadPoolExecutor(1) as writer:
+            writer.submit(pipe.write_bytes, b"#" * 1025)
+            with pytest.raises(ManifestError, match="pipe: got more than 1,024"):
+                Cluster.load(pipe)
 
     def test_long_durations_and_quantities_take_no_time(self) -> None:
         """Long texts that almost are durations or quantities are refused at once."""

@@ -1,4 +1,4 @@
-"""Files, directories and streams as bytes: unpacked, and bounded where a few bytes can stand for very many."""
+"""Files, directories and streams as bytes: unpacked, and bounded, as all of it is in memory before it is looked at."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import IO, Any
 
 from ....exceptions import ManifestError, QuantityError
@@ -18,10 +19,15 @@ SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
 _WANTED = tuple(suffix + packed for suffix in SUFFIXES for packed in ("", ".gz"))
 
 MAX_UNPACKED = "KUBECLASSIC_MAX_UNPACKED"
-"""The environment variable with the bytes, such as 2Gi, that gzip data may hold."""
+"""The environment variable with the bytes, such as 2Gi, that a file may have, or hold if it is gzip data."""
+MOST_BYTES = 4 << 30
+"""How many that are without the variable. A dump of a large cluster has a tenth; as objects it takes some times as much memory."""
 _ALWAYS_ALLOWED = 64 << 20
 _MOST_TIMES = 250
 """Manifests pack to a fifth or a fiftieth of their size; what is made to fill the memory packs to a thousandth."""
+_PIECE = 1 << 24
+_STEP = 1 << 9
+_STANDARD_INPUT = "standard input"
 
 
 def manifests_in(folder: str) -> list[str]:
@@ -55,7 +61,7 @@ def read_file(path: str) -> bytes:
             mode = os.fstat(stream.fileno()).st_mode
             if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and path != os.devnull and not stream.isatty()):
                 raise ManifestError(f"{path}: got a device, wanted a file")
-            return stream.readall()
+            return stream.readall() if check_size(stream, path) else b"".join(_pieces(stream, path))
     except OSError as error:
         raise _unreadable(path, error) from None
     except ValueError:
@@ -69,12 +75,60 @@ def _unreadable(path: str, error: OSError) -> ManifestError:
 def read_stream(stream: IO[Any] | None) -> bytes:
     """The bytes of *stream*, text or binary; None: of standard input."""
     if stream is None and sys.stdin is None:
-        raise ManifestError("standard input: closed, wanted a manifest")
+        raise ManifestError(f"{_STANDARD_INPUT}: closed, wanted a manifest")
+    source = stream or sys.stdin.buffer
     try:
-        content = (stream or sys.stdin.buffer).read()
+        check_size(source, _STANDARD_INPUT)
+        return b"".join(map(_encoded, _pieces(source, _STANDARD_INPUT, ends_short=source.isatty())))
     except OSError as error:
-        raise _unreadable("standard input", error) from None
-    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else bytes(content)
+        raise _unreadable(_STANDARD_INPUT, error) from None
+
+
+def _encoded(piece: str | bytes) -> bytes:
+    return piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else bytes(piece)
+
+
+# --- how much -------------------------------------------------------------------------------------------------------
+
+
+def check_size(stream: IO[Any], where: str) -> int:
+    """The bytes of an open file, 0 where that is not known. Raises :class:`~kubeclassic.exceptions.ManifestError` for too many."""
+    try:
+        found = os.fstat(stream.fileno())
+    except (OSError, ValueError, AttributeError):
+        return 0
+    size = found.st_size if stat.S_ISREG(found.st_mode) else 0
+    if size > (limit := _allowed() or MOST_BYTES):
+        raise _too_large(where, f"{size:,}, wanted at most", limit)
+    return size
+
+
+def _pieces(stream: IO[Any], where: str, *, ends_short: bool = False) -> Iterator[Any]:
+    """All that *stream* gives, which does not say how much that is; *ends_short*: with the first piece that is not full."""
+    limit, got = _allowed() or MOST_BYTES, 0
+    while piece := stream.read(_PIECE):
+        got += len(piece)
+        if got > limit:
+            raise _too_large(where, "more than", limit)
+        yield piece
+        if ends_short and len(piece) < _PIECE:
+            return
+
+
+def _too_large(where: str, got: str, limit: int) -> ManifestError:
+    enough = 4
+    while enough << 30 <= limit:
+        enough *= 4
+    return ManifestError(f"{where}: got {got} {limit:,} bytes; set {MAX_UNPACKED}={enough}Gi in the environment to allow more")
+
+
+def _allowed() -> int | None:
+    """What the environment allows, if it says something."""
+    written = os.environ.get(MAX_UNPACKED)
+    try:
+        return Quantity.parse(written).value() if written else None
+    except QuantityError as error:
+        raise ManifestError(f"{MAX_UNPACKED}: {error}") from None
 
 
 # --- gzip and text --------------------------------------------------------------------------------------------------
@@ -84,26 +138,29 @@ def unpacked(content: bytes, where: str) -> bytes:
     """*content*, unpacked if it is gzip data. Raises :class:`~kubeclassic.exceptions.ManifestError` if it is broken or too large."""
     if not content.startswith(b"\x1f\x8b"):
         return content
-    limit = _limit(len(content))
+    limit = _allowed() or min(MOST_BYTES, max(_ALWAYS_ALLOWED, len(content) * _MOST_TIMES))
     try:
         found = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
     except (OSError, EOFError, zlib.error):
-        raise ManifestError(f"{where}: broken gzip data") from None
+        after = f" after line {lines:,}" if (lines := _whole_lines(content)) else ""
+        raise ManifestError(f"{where}: broken gzip data{after}") from None
     if len(found) > limit:
-        got = f"got {len(content):,} bytes of gzip data that hold more than {limit:,}"
-        raise ManifestError(f"{where}: {got}; set {MAX_UNPACKED}=4Gi in the environment to allow more")
+        raise _too_large(where, f"{len(content):,} bytes of gzip data that hold more than", limit)
     return found
 
 
-def _limit(packed: int) -> int:
-    """How many bytes so many bytes of gzip data may hold."""
-    written = os.environ.get(MAX_UNPACKED)
-    if not written:
-        return max(_ALWAYS_ALLOWED, packed * _MOST_TIMES)
-    try:
-        return Quantity.parse(written).value()
-    except QuantityError as error:
-        raise ManifestError(f"{MAX_UNPACKED}: {error}") from None
+def _whole_lines(packed: bytes) -> int:
+    """How many line ends there are before broken gzip data breaks."""
+    lines, at = 0, 0
+    with suppress(zlib.error):
+        while at < len(packed):
+            unpacker = zlib.decompressobj(wbits=31)
+            while at < len(packed) and not unpacker.eof:
+                step = packed[at : at + _STEP]
+                lines += unpacker.decompress(step).count(b"\n")
+                at += len(step)
+            at -= len(unpacker.unused_data)
+    return lines
 
 
 def as_text(content: bytes, where: str) -> str:

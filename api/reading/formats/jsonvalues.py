@@ -24,8 +24,8 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 Parsed = tuple[Any, Repeats]
 
 
-def json_values(content: bytes, where: str, first_line: int = 1) -> Iterator[Parsed]:
-    """Each value in *content*, whose lines count from *first_line*; log blocks of ``kubectl cluster-info dump`` are skipped.
+def json_values(content: bytes, where: str, line: int | None = None) -> Iterator[Parsed]:
+    """Each value in *content*, which can be one *line* of a file; log blocks of ``kubectl cluster-info dump`` are skipped.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column.
     """
@@ -40,8 +40,9 @@ def json_values(content: bytes, where: str, first_line: int = 1) -> Iterator[Par
             if _keeps_every_key(content, value, dumps):
                 yield value, Repeats()
                 return
-    text = as_text(content, where)
-    yield from _stream(_LOGS.sub(_blank_lines, text) if _START_OF_LOGS in text else text, where, first_line)
+    place = where if line is None else f"{where}, line {line}"
+    text = as_text(content, place)
+    yield from _stream(_LOGS.sub(_blank_lines, text) if _START_OF_LOGS in text else text, place, line is None)
 
 
 def fast_json() -> tuple[Callable[[bytes], Any], Callable[[Any], bytes]] | None:
@@ -71,17 +72,17 @@ def _blank_lines(logs: re.Match[str]) -> str:
     return "\n" * logs.group().count("\n")
 
 
-def _stream(text: str, where: str, first_line: int) -> Iterator[Parsed]:
+def _stream(text: str, where: str, has_lines: bool) -> Iterator[Parsed]:
     has_surrogates = _SURROGATE.search(text) is not None
     position = _end_of_blank(text, 0)
     while position < len(text):
         repeats = Repeats()
-        value, position = _value_at(text, position, repeats, where, first_line)
+        value, position = _value_at(text, position, repeats, where, has_lines)
         yield _cleaned(value, where) if has_surrogates else value, repeats
         position = _end_of_blank(text, position)
 
 
-def _value_at(text: str, position: int, repeats: Repeats, where: str, first_line: int) -> tuple[Any, int]:
+def _value_at(text: str, position: int, repeats: Repeats, where: str, has_lines: bool) -> tuple[Any, int]:
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
@@ -99,8 +100,8 @@ def _value_at(text: str, position: int, repeats: Repeats, where: str, first_line
         return json.JSONDecoder(object_pairs_hook=mapping, parse_constant=refused).raw_decode(text, position)
     except json.JSONDecodeError as error:
         message = error.msg[:1].lower() + error.msg[1:]
-        line = error.lineno + first_line - 1
-        raise ManifestError(f"{where}, line {line}, column {error.colno}: broken JSON: {message}") from None
+        line = f", line {error.lineno}" if has_lines else ""
+        raise ManifestError(f"{where}{line}, column {error.colno}: broken JSON: {message}") from None
     except RecursionError:
         raise _too_deep(where) from None
     except ValueError:  # Python reads no number of more digits

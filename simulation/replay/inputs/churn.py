@@ -16,7 +16,8 @@ from ....api.objects import KubeObject, Map, Node, NodeStatus, ObjectMeta, Pod, 
 from ....api.objects.quantity import Quantity
 from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document, read_documents
-from ....api.reading.fields import Mismatch, Reader, Table, entries, flag, list_of, one_of, record, shown, text, text_list, whole
+from ....api.reading.fields import UNKNOWN, Mismatch, Reader, Table, entries, flag, list_of, one_of, record, shown, text, text_list, whole
+from ....api.reading.oddities import Oddities
 from ....exceptions import ManifestError, did_you_mean
 from .times import DURATION, parse_duration
 
@@ -67,10 +68,12 @@ def nodes_of(operations: Iterable[Operation]) -> list[Node]:
     return [found for operation in operations for found in operation.templates if isinstance(found, Node)]
 
 
-def read_operations(documents: Iterable[Document], folder: Path, *, defaults: bool = True) -> Iterator[Operation]:
+def read_operations(
+    documents: Iterable[Document], folder: Path, *, defaults: bool = True, odd: Oddities | None = None
+) -> Iterator[Operation]:
     """The operations of a scenario: a list of them, or an object with ``workloadTemplate``, ``defaultPodTemplatePath``, ``params``.
 
-    The paths of templates are relative to *folder*. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    The paths of templates are relative to *folder*; *odd* takes what nobody reads. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
     for document in documents:
         whole_file: Mapping[str, Any] = document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
@@ -78,7 +81,8 @@ def read_operations(documents: Iterable[Document], folder: Path, *, defaults: bo
         for name, value, kind, wanted in (("params", params, dict, "an object"), ("defaultPodTemplatePath", path or "", str, "a file")):
             if not isinstance(value, kind):
                 raise ManifestError(f"{document.where}: {name}: got {shown(value)}, wanted {wanted}")
-        settings = _Settings(folder, defaults, params, path)
+        settings = _Settings(folder, defaults, params, path, odd or Oddities())
+        settings.odd.note_repeated(document.repeated, document.where)
         steps = whole_file["workloadTemplate"]
         if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
             raise ManifestError(f"{document.where}: workloadTemplate: got {shown(steps)}, wanted a list of operations")
@@ -168,6 +172,7 @@ class _Settings:
     defaults: bool
     params: Mapping[str, Any]
     default_pods: str | None
+    odd: Oddities
 
     def read(self, step: Mapping[str, Any], where: str) -> Operation:
         """One operation."""
@@ -232,12 +237,16 @@ class _Settings:
             if not isinstance(path, str):
                 raise ManifestError(f"{where}: templatePath: got {shown(path)}, wanted a file")
             for document in read_documents([self.folder / path]):
+                self.odd.note_repeated(document.repeated, document.where)
                 yield self._decoded(document.data, document.where)
 
     def _decoded(self, document: Mapping[str, Any], where: str) -> KubeObject:
-        found = decode(document, f"{where} ({describe(document)})")
+        place, unknown = f"{where} ({describe(document)})", UNKNOWN.seen
+        found = decode(document, place)
         if found is None:
             raise ManifestError(f"{where}: kind: got {shown(document.get('kind'))}, wanted a kind that scheduling reads")
+        if UNKNOWN.seen != unknown:
+            self.odd.note_unknown(found.kind, document, place)
         prefix = (document.get("metadata") or {}).get("generateName")
         if found.name or not isinstance(prefix, str):
             return found

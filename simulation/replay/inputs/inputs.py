@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -21,8 +20,9 @@ from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.reading.decode import decode
 from ....api.reading.documents import Document, read_documents
-from ....api.reading.formats.files import manifests_in
+from ....api.reading.formats.files import check_size, manifests_in, read_stream
 from ....api.reading.notices import Notice
+from ....api.reading.oddities import Oddities
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from . import openb
@@ -46,6 +46,8 @@ class Choice:
     """Gate PodPriority is on."""
     defaults: bool = True
     """Complete and admit objects as the API server would."""
+    strict_fields: bool = False
+    """Refuse unknown fields and keys given twice, instead of a warning."""
     keeps_manifests: bool = False
     """Objects keep their JSON form, for extenders."""
     scheduler_names: frozenset[str] = frozenset([DEFAULT_SCHEDULER])
@@ -89,7 +91,7 @@ def read_inputs(
 
     *objects* are there like those in manifests, but do not count for the digest. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
-    reader = _Reader(choice, stdin, tuple(objects))
+    reader = _Reader(choice, stdin, tuple(objects), odd=Oddities(choice.strict_fields))
     for path in paths:
         reader.sort(os.fspath(path))
     return reader.inputs()
@@ -107,7 +109,7 @@ class _Reader:
     operations: list[Operation] = attrs.field(factory=list)
     times: Times = attrs.field(factory=Times)
     passed_over: Counter[str] = attrs.field(factory=Counter)
-    warnings: list[Notice] = attrs.field(factory=list)
+    odd: Oddities = attrs.field(factory=Oddities)
     config_maps: dict[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     _hash: Any = attrs.field(factory=hashlib.sha256)
     _piped: bytes | None = None
@@ -131,14 +133,14 @@ class _Reader:
             self._read_events([first, *documents])
         elif first is not None and is_operation(first.data):
             folder = Path() if path == STDIN else Path(path).parent
-            self.operations += read_operations([first, *documents], folder, defaults=self.choice.defaults)
+            self.operations += read_operations([first, *documents], folder, defaults=self.choice.defaults, odd=self.odd)
         else:
             self.manifests.append(path)
 
     def _read_events(self, documents: Iterable[Document]) -> None:
         found = []
         for document in documents:
-            event = read_event(document, self.times, defaults=self.choice.defaults, keeps_manifest=self.choice.keeps_manifests)
+            event = read_event(document, self.times, self.odd, defaults=self.choice.defaults, keeps_manifest=self.choice.keeps_manifests)
             if event is None:
                 self.passed_over["events about other kinds"] += 1
             else:
@@ -159,7 +161,7 @@ class _Reader:
     def _digest(self, path: str) -> None:
         """Add a path's bytes to the hash; if it cannot be read, the parser raises the error later."""
         if path == STDIN:
-            self._piped = (self.stdin or sys.stdin.buffer).read()
+            self._piped = read_stream(self.stdin)
             self._hash.update(self._piped)
         elif not self.choice.digest:
             return
@@ -168,6 +170,7 @@ class _Reader:
                 self._digest(file)
         elif os.path.isfile(path):
             with suppress(OSError), open(path, "rb") as stream:
+                check_size(stream, path)
                 self._hash.update(hashlib.file_digest(stream, "sha256").digest())
 
     # --- objects ----------------------------------------------------------------------------------------------------
@@ -176,17 +179,20 @@ class _Reader:
         """Everything that was read."""
         choice, loaded = self.choice, Loaded()
         if self.manifests:
-            loaded = load(self.manifests, stdin=self._stream(), defaults=choice.defaults, keeps_manifests=choice.keeps_manifests)
+            loaded = load(
+                self.manifests, stdin=self._stream(), defaults=choice.defaults, strict_fields=choice.strict_fields,
+                keeps_manifests=choice.keeps_manifests,
+            )  # fmt: skip
         self.passed_over.update({f"of kind {kind}": count for kind, count in loaded.passed_over.items()})
-        self.warnings += loaded.warnings
+        self.odd.notices += loaded.warnings
         self.config_maps.update(config_maps([loaded]))
         made = made_by_workloads([loaded], defaults=self.choice.defaults, cron_jobs=self.choice.cron_jobs)
-        self.warnings += made.notices
+        self.odd.notices += made.notices
         objects = [*loaded.objects, *self.given, *made.objects, *self._traced()]
         events = self._admitted([*timed(filter(self._takes_part, objects), self.choice.reading, self.times), *self.events])
         events, origin = self._placed(events)
         resources = self._resources(events)
-        counts, warnings = dict(self.passed_over), tuple(self.warnings)
+        counts, warnings = dict(self.passed_over), tuple(self.odd.notices)
         operations = tuple(self.operations)
         digest = self._hash.hexdigest() if self.choice.digest else ""
         return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps, digest)
@@ -218,7 +224,7 @@ class _Reader:
         for event in events:
             found = admit([event.item], known, priorities=self.choice.priorities) if event.verb == ADD else None
             if found is not None and found.refused:
-                self.warnings.append(Notice(f"{event.item.kind} {event.item.key}", f"not admitted: {found.refused[0][1]}"))
+                self.odd.notices.append(Notice(f"{event.item.kind} {event.item.key}", f"not admitted: {found.refused[0][1]}"))
                 self.passed_over["not admitted"] += 1
             else:
                 kept.append(event if found is None else attrs.evolve(event, item=found.objects[0]))

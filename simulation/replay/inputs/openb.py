@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from ....api.reading.fields import shown
+from ....api.reading.formats.files import check_size
 from ....exceptions import ManifestError
 from .traces import CREATION_TIME, DELETION_TIME, RUN_TIME
 
@@ -85,11 +86,13 @@ class _Row:
 
 def _rows(path: Path, columns: tuple[str, ...], required: int) -> Iterator[_Row]:
     with _errors_with_path(path), path.open(newline="", encoding="utf-8-sig") as file:
+        check_size(file, str(path))
         yield from _read(csv.reader(file), str(path), columns, required)
 
 
 def _lines(path: Path) -> Iterator[list[str]]:
     with _errors_with_path(path), path.open(newline="", encoding="utf-8-sig") as file:
+        check_size(file, str(path))
         yield from ([value.strip() for value in line] for line in csv.reader(file))
 
 

@@ -11,7 +11,8 @@ from ....api.controlplane.defaults import with_defaults
 from ....api.objects import KubeObject, Node, Pod
 from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document
-from ....api.reading.fields import shown
+from ....api.reading.fields import UNKNOWN, shown
+from ....api.reading.oddities import Oddities
 from ....exceptions import ManifestError
 from ..cluster.podlifecycle import EVER, Lifetime
 from .times import DURATION, TIME, parse_duration, parse_time
@@ -67,8 +68,8 @@ def is_event(data: Mapping[str, Any]) -> bool:
     return "event" in data and "kind" not in data
 
 
-def read_event(document: Document, times: Times, *, defaults: bool, keeps_manifest: bool = False) -> Event | None:
-    """The event in a line of a recording; None for one about a kind that scheduling does not read.
+def read_event(document: Document, times: Times, odd: Oddities, *, defaults: bool, keeps_manifest: bool = False) -> Event | None:
+    """The event in a line of a recording; None for one about a kind that scheduling does not read. *odd* takes what nobody reads.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
@@ -80,9 +81,13 @@ def read_event(document: Document, times: Times, *, defaults: bool, keeps_manife
     inner = data.get("object", data.get("resource"))
     if not isinstance(inner, Mapping):
         raise ManifestError(f"{where}: object: got {shown(inner)}, wanted a Kubernetes object")
-    item = decode(inner, f"{where} ({describe(inner)})", strict=False, keeps_manifest=keeps_manifest)
+    place, unknown = f"{where} ({describe(inner)})", UNKNOWN.seen
+    item = decode(inner, place, strict=False, keeps_manifest=keeps_manifest)
     if item is None:
         return None
+    odd.note_repeated(document.repeated, place)
+    if UNKNOWN.seen != unknown:
+        odd.note_unknown(item.kind, inner, place)
     if not item.name:
         raise ManifestError(f"{where}: object.metadata.name: got nothing, wanted a name")
     if verb in (DRAIN, FAIL, RECOVER) and not isinstance(item, Node):

@@ -1,0 +1,219 @@
+"""What an API server refuses in pods and nodes though its form is right: weights, skews, amounts, selectors, names given twice.
+
+Objects from a cluster have none of this. Scheduling takes it as the original would if it were there, so it is a warning, or an error
+under ``--strict``. Upstream: pkg/apis/core/validation/validation.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from ...exceptions import ManifestError
+from ..objects import KubeObject, Map, Node, Pod
+from ..objects.nodes import Taint
+from ..objects.pods import Container, Toleration, TopologySpreadConstraint, Volume
+from ..objects.quantity import Quantity
+from ..objects.selectors import Affinity, LabelSelector, NodeAffinity, NodeSelectorTerm, PodAffinity, PodAffinityTerm, Requirement
+from .decode import decode_kind
+from .fields import shown
+
+Told: TypeAlias = Iterator[str]
+"""Paths, with what is there and what is wanted."""
+WEIGHTS = range(1, 101)
+_REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+_SUFFIX = "; an API server would refuse it"
+
+
+@attrs.define
+class Validation:
+    """Finds it. Equal parts of objects are mostly one object, which is looked at once if it is fine."""
+
+    _fine: dict[int, Any] = attrs.field(factory=dict)
+
+    def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
+        """What there is to say about *item*; each path begins with *path*."""
+        parts = _pod_parts(item) if isinstance(item, Pod) else _node_parts(item) if isinstance(item, Node) else ()
+        return [f"{path}{told}{_SUFFIX}" for where, part, check in parts for told in self._told(where, part, check)]
+
+    def refused_in_template(self, kind: str, data: Mapping[str, Any]) -> list[str]:
+        """What there is to say about the pods of a workload of *kind*, from its JSON form; nothing, if they cannot be read."""
+        outer = "spec.jobTemplate.spec.template" if kind == "CronJob" else "spec.template"
+        template: Any = data
+        for name in outer.split("."):
+            template = template.get(name) if isinstance(template, Mapping) else None
+        if not isinstance(template, Mapping):
+            return []
+        try:
+            return self.refused(decode_kind("Pod", template), f"{outer}.")
+        except ManifestError:
+            return []
+
+    def _told(self, where: str, part: Any, check: Callable[[Any, str], Told]) -> list[str]:
+        if not part or id(part) in self._fine:
+            return []
+        found = list(check(part, where))
+        if not found and check is not _names:  # those lists are never shared
+            self._fine[id(part)] = part
+        return found
+
+
+_Part: TypeAlias = "tuple[str, Any, Callable[[Any, str], Told]]"
+
+
+def _pod_parts(pod: Pod) -> Iterator[_Part]:
+    spec = pod.spec
+    yield "spec.affinity", spec.affinity, _affinity
+    yield "spec.tolerations", spec.tolerations, _tolerations
+    yield "spec.topologySpreadConstraints", spec.topology_spread_constraints, _constraints
+    yield "spec.overhead", spec.overhead, _amounts
+    for name, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
+        for index, container in enumerate(containers):
+            yield f"spec.{name}[{index}]", container, _container
+    if len(spec.containers) + len(spec.init_containers) > 1:
+        yield "spec.containers", (*spec.containers, *spec.init_containers), _names
+    if len(spec.volumes) > 1:
+        yield "spec.volumes", spec.volumes, _names
+
+
+def _node_parts(node: Node) -> Iterator[_Part]:
+    yield "spec.taints", node.spec.taints, _taints
+    yield "status.allocatable", node.status.allocatable, _amounts
+    yield "status.capacity", node.status.capacity, _amounts
+
+
+# --- amounts and names ----------------------------------------------------------------------------------------------
+
+
+def _amounts(amounts: Map[Quantity], path: str) -> Told:
+    for name, amount in amounts.items():
+        if amount.nanos < 0:
+            yield f"{path}[{name}]: got {shown(str(amount))}, wanted 0 or more"
+
+
+def _container(container: Container, path: str) -> Told:
+    yield from _amounts(container.requests, f"{path}.resources.requests")
+    yield from _amounts(container.limits, f"{path}.resources.limits")
+
+
+def _names(named: Iterable[Container | Volume], path: str) -> Told:
+    return _once((one.name for one in named if one.name), path, "name")
+
+
+def _once(keys: Iterable[Hashable], path: str, what: str) -> Told:
+    seen: set[Hashable] = set()
+    for key in keys:
+        if key in seen:
+            told = ", ".join(map(str, key)) if isinstance(key, tuple) else key
+            yield f"{path}: got {what} {shown(told)} twice, wanted each once"
+        seen.add(key)
+
+
+def _key(key: str, path: str, name: str = "key") -> Told:
+    if not key:
+        yield f"{path}.{name}: got nothing, wanted a label's key"
+
+
+# --- taints and tolerations -----------------------------------------------------------------------------------------
+
+
+def _taints(taints: tuple[Taint, ...], path: str) -> Told:
+    for index, taint in enumerate(taints):
+        yield from _key(taint.key, f"{path}[{index}]")
+    yield from _once(((taint.key, taint.effect) for taint in taints), path, "key and effect")
+
+
+def _tolerations(tolerations: tuple[Toleration, ...], path: str) -> Told:
+    for index, one in enumerate(tolerations):
+        if not one.key and one.operator != "Exists":
+            yield f"{path}[{index}].operator: got {shown(one.operator)} without a key, wanted Exists"
+        if one.operator == "Exists" and one.value:
+            yield f"{path}[{index}].value: got {shown(one.value)} beside Exists, wanted none"
+        if one.toleration_seconds is not None and one.effect != "NoExecute":
+            yield f"{path}[{index}].effect: got {shown(one.effect)} beside tolerationSeconds, wanted NoExecute"
+
+
+# --- spreading and affinity -----------------------------------------------------------------------------------------
+
+
+def _constraints(constraints: tuple[TopologySpreadConstraint, ...], path: str) -> Told:
+    for index, one in enumerate(constraints):
+        place = f"{path}[{index}]"
+        if one.max_skew < 1:
+            yield f"{place}.maxSkew: got {one.max_skew}, wanted 1 or more"
+        if one.min_domains is not None and one.min_domains < 1:
+            yield f"{place}.minDomains: got {one.min_domains}, wanted 1 or more"
+        yield from _key(one.topology_key, place, "topologyKey")
+        yield from _selector(one.label_selector, f"{place}.labelSelector")
+    keys = ((one.topology_key, one.when_unsatisfiable) for one in constraints)
+    yield from _once(keys, path, "topologyKey and whenUnsatisfiable")
+
+
+def _affinity(affinity: Affinity, path: str) -> Told:
+    if affinity.node_affinity is not None:
+        yield from _node_affinity(affinity.node_affinity, f"{path}.nodeAffinity")
+    for name, found in (("podAffinity", affinity.pod_affinity), ("podAntiAffinity", affinity.pod_anti_affinity)):
+        if found is not None:
+            yield from _pod_affinity(found, f"{path}.{name}")
+
+
+def _node_affinity(affinity: NodeAffinity, path: str) -> Told:
+    required = affinity.required
+    if required is not None:
+        if not required.node_selector_terms:
+            yield f"{path}.{_REQUIRED}.nodeSelectorTerms: got none, wanted one at least"
+        for index, term in enumerate(required.node_selector_terms):
+            yield from _node_term(term, f"{path}.{_REQUIRED}.nodeSelectorTerms[{index}]")
+    for index, preferred in enumerate(affinity.preferred):
+        place = f"{path}.{_PREFERRED}[{index}]"
+        yield from _weight(preferred.weight, place)
+        yield from _node_term(preferred.preference, f"{place}.preference")
+
+
+def _pod_affinity(affinity: PodAffinity, path: str) -> Told:
+    for index, term in enumerate(affinity.required):
+        yield from _pod_term(term, f"{path}.{_REQUIRED}[{index}]")
+    for index, preferred in enumerate(affinity.preferred):
+        place = f"{path}.{_PREFERRED}[{index}]"
+        yield from _weight(preferred.weight, place)
+        yield from _pod_term(preferred.pod_affinity_term, f"{place}.podAffinityTerm")
+
+
+def _weight(weight: int, path: str) -> Told:
+    if weight not in WEIGHTS:
+        yield f"{path}.weight: got {weight}, wanted {WEIGHTS[0]} to {WEIGHTS[-1]}"
+
+
+def _pod_term(term: PodAffinityTerm, path: str) -> Told:
+    yield from _key(term.topology_key, path, "topologyKey")
+    yield from _selector(term.label_selector, f"{path}.labelSelector")
+    yield from _selector(term.namespace_selector, f"{path}.namespaceSelector")
+
+
+# --- selectors ------------------------------------------------------------------------------------------------------
+
+
+def _selector(selector: LabelSelector | None, path: str) -> Told:
+    for index, one in enumerate(selector.match_expressions if selector else ()):
+        yield from _requirement(one, f"{path}.matchExpressions[{index}]")
+
+
+def _node_term(term: NodeSelectorTerm, path: str) -> Told:
+    for index, one in enumerate(term.match_expressions):
+        yield from _requirement(one, f"{path}.matchExpressions[{index}]")
+    for index, one in enumerate(term.match_fields):
+        if one.operator not in ("In", "NotIn") or len(one.values) != 1:
+            got = f"{one.operator} with {len(one.values)} values"
+            yield f"{path}.matchFields[{index}]: got {got}, wanted In or NotIn with one"
+
+
+def _requirement(one: Requirement, path: str) -> Told:
+    yield from _key(one.key, path)
+    if one.operator in ("In", "NotIn") and not one.values:
+        yield f"{path}.values: got none beside {one.operator}, wanted one at least"
+    if one.operator in ("Exists", "DoesNotExist") and one.values:
+        yield f"{path}.values: got {len(one.values)} beside {one.operator}, wanted none"
+    if one.operator in ("Gt", "Lt") and len(one.values) != 1:
+        yield f"{path}.values: got {len(one.values)} beside {one.operator}, wanted one"
