@@ -121,6 +121,18 @@ class Batch:
     def _labels(self) -> dict[str, ColumnView[str | None]]:
         return {}
 
+    def is_anywhere(self, key: str, found: Mask) -> bool:
+        """Whether any node has a value of label *key*, or none, for which *found* is set: bool[values], by code."""
+        there = self._there.get(key)
+        if there is None:
+            there = self._there[key] = np.bincount(self.label(key).codes, minlength=1).astype(np.bool_)
+        return bool(found[: len(there)][there[: len(found)]].any())
+
+    @cached_property
+    def _there(self) -> dict[str, Mask]:
+        """Label key -> which of its values some node has, by code: bool[values]."""
+        return {}
+
     @property
     def taints(self) -> ColumnView[tuple[Taint, ...]]:
         return self._view(self.table.taints)

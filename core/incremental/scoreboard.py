@@ -180,7 +180,7 @@ class Scoreboard:
             answer = tracked.answer
             if answer.node_revision != node_revision or not answer.is_of_nodes:
                 self.answers.refresh_scores(answer, tracked.priority, cycle)
-            if everything or tracked.is_stale(refitted):
+            if everything or tracked.seen != answer.trail.revision or (tracked.counts and tracked.is_stale(refitted)):
                 rows = union(rows, tracked.refresh(cycle, feasible, everything=everything, window=self.window))
         self._counting = [tracked for tracked in self.priorities if tracked.counts]
         return rows
