@@ -192,7 +192,7 @@ class ClassicFlow:
             if equivalence is not None:
                 equivalence.volumes_assumed()
         try:
-            engine.cache.assume(pod.bound_to(host), engine.template_of(pod))
+            engine.cache.assume(pod, engine.template_of(pod), host)
         except CacheError as error:
             return str(error)
         if equivalence is not None:

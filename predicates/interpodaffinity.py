@@ -7,7 +7,7 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; Re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import attrs
 import numpy as np
@@ -18,7 +18,7 @@ from ..core.arrays.census import Counter, Terms
 from ..core.arrays.types import Ints, Mask
 from ..core.cluster.listings import Listing
 from ..core.cycle import Cycle
-from ..core.failures import Failures
+from ..core.failures import Failures, Reasons
 from ..core.matching.domains import DomainSums, pods_with_any_key
 from ..core.matching.namespaces import by_name
 from ..core.pods.notes import Slot
@@ -47,17 +47,17 @@ def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
         return without_metadata(pod, nodes, cycle)
     terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
     found = (refused_by_existing(terms, nodes), _affinity_unmet(pod, nodes), _anti_affinity_violated(pod, nodes))
-    return Failures.coded(first_of(found, nodes), (REFUSED_BY_EXISTING, AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED))
+    return first_of(found, (REFUSED_BY_EXISTING, AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED))
 
 
-def first_of(found: Sequence[Mask | None], nodes: Batch) -> Ints:
-    """The number of the first mask of *found* that is set for each node, counted from 1; 0 where none is: int64[n]."""
+def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failures | None:
+    """For each node the one of *reasons* that belongs to the first mask of *found* that is set: bool[n] each, None: for no node."""
     codes: Ints | None = None
     for code in range(len(found), 0, -1):
         mask = found[code - 1]
         if mask is not None:
             codes = mask * np.int64(code) if codes is None else np.where(mask, code, codes)
-    return np.zeros(nodes.n, np.int64) if codes is None else codes
+    return None if codes is None else Failures.coded(codes, reasons)
 
 
 def refused_by_existing(terms: Terms, nodes: Batch) -> Mask | None:
@@ -106,16 +106,24 @@ def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:
     return affinity_unmet(affinity, nodes, lambda wanted: _change(nodes, wanted, wanted))
 
 
-def affinity_unmet(affinity: Affinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
-    """Where a domain lacks a pod that *affinity* matches; *change* tells how many of them the edits add on each node: int64[n]."""
+def affinity_unmet(affinity: Affinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask | None:
+    """Where a domain lacks a pod that *affinity* matches, None: nowhere; *change*: how many of them edits add on each node, int64[n]."""
     counter = nodes.counter(affinity.wanted)
     there = pods_with_any_key(nodes, counter, affinity.keys)
     if nodes.edits:
         return _unmet_with(affinity, nodes, counter, there, change(affinity.wanted))
-    unmet = np.zeros(nodes.n, np.bool_)
-    for key in affinity.keys if there or not affinity.itself else ():
-        unmet |= (counter.domains(key, nodes.table.labels) <= 0).take(nodes.label(key).codes)
-    return unmet
+    lacking = ((key, counter.domains(key, nodes.table.labels) <= 0) for key in affinity.keys) if there or not affinity.itself else ()
+    return _where_any(lacking, nodes)
+
+
+def _where_any(domains: Iterable[tuple[str, Mask]], nodes: Batch) -> Mask | None:
+    """The nodes in any of *domains*: label key and bool[values], by code; None: there are none."""
+    found: Mask | None = None
+    for key, wanted in domains:
+        if nodes.is_anywhere(key, wanted):
+            here = wanted.take(nodes.label(key).codes)
+            found = here if found is None else found | here
+    return found
 
 
 def _unmet_with(affinity: Affinity, nodes: Batch, counter: Counter, there: int, change: Ints) -> Mask:
@@ -164,15 +172,15 @@ def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
     return anti_affinity_violated(anti, nodes, lambda refused: _change(nodes, refused, anti.any_term))
 
 
-def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
-    """Where a domain has a pod that *anti* matches; *change* tells how many of them the edits add on each node: int64[n]."""
+def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask | None:
+    """Where a domain has a pod that *anti* matches, None: nowhere; *change* tells how many the edits add on each node: int64[n]."""
+    counted = [(key, refused, nodes.counter(refused).domains(key, nodes.table.labels)) for key, refused in anti.by_key]
+    if not nodes.edits:
+        return _where_any(((key, domains > 0) for key, _, domains in counted), nodes)
     met = np.zeros(nodes.n, np.bool_)
-    for key, refused in anti.by_key:
-        label, domains = nodes.label(key), nodes.counter(refused).domains(key, nodes.table.labels)
-        if nodes.edits:
-            met |= domains[label.codes] + change(refused) * label.present > 0
-        else:
-            met |= (domains > 0).take(label.codes)
+    for key, refused, domains in counted:
+        label = nodes.label(key)
+        met |= domains[label.codes] + change(refused) * label.present > 0
     return met
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from functools import lru_cache
 
 import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Counter, Query
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Scores
+from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
 from ..core.matching.domains import DomainSums
 from ..core.matching.namespaces import by_name, terms_about
@@ -20,6 +21,7 @@ from ..core.pods.terms import (
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
     AllPods,
+    AnyUnreadable,
     PodsTargeted,
     Unreadable,
     target_of,
@@ -36,7 +38,10 @@ Preferences = list[tuple[PodsTargeted, str, int]]
 """The pods that a term matches, its topology key and its weight."""
 _PREFERENCES: Mapping[str, Slot[Preferences]] = {role: Slot(role) for role, _ in OWN}
 ALL_PODS = AllPods()
-UNREADABLE = tuple(Unreadable(role) for role in (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY))
+MOST_SCALED = 1 << 12
+"""Up to such a spread of raw scores, what each of them becomes is kept."""
+READ = (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
+ANY_UNREADABLE, UNREADABLE = AnyUnreadable(READ), tuple(Unreadable(role) for role in READ)
 
 
 def _key(pod: Template) -> Hashable:
@@ -58,10 +63,28 @@ def _between(pod: Template, raw: Scores, extremes: tuple[int, int], nodes: Batch
 
 
 def stretched(raw: Scores, lowest: int, highest: int, top: int) -> Scores:
-    """*raw* scaled from *lowest*..*highest* to 0..*top*: int64[n], rounded down; 0 where the two are equal."""
-    if highest == lowest:
+    """*raw* scaled from *lowest*..*highest* to 0..*top*: int64[n], rounded down; 0 where the two are equal.
+
+    >>> stretched(np.array([1, 2, 3, 4]), 1, 4, 10).tolist()
+    [0, 3, 6, 10]
+    """
+    spread = highest - lowest
+    if not spread:
         return np.zeros(len(raw), np.int64)
-    scores: Scores = (float(top) * ((raw - lowest) / float(highest - lowest))).astype(np.int64)
+    if spread < MOST_SCALED:
+        # Nodes that do not fit can be out of range; they get a score that nobody looks at.
+        return _scale(spread, top).take(raw - lowest, mode="clip")
+    return _scaled(raw - lowest, spread, top)
+
+
+@lru_cache(maxsize=1024)
+def _scale(spread: int, top: int) -> Scores:
+    """What each of 0..*spread* becomes: int64[spread + 1]."""
+    return _scaled(np.arange(spread + 1), spread, top)
+
+
+def _scaled(above: Ints, spread: int, top: int) -> Scores:
+    scores: Scores = (float(top) * (above / float(spread))).astype(np.int64)
     return scores
 
 
@@ -127,10 +150,10 @@ def _own(pod: Template, role: str) -> Preferences:
 
 def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
     """Raise RuleError for the first invalid selector that a pod on an existing node has or is matched against."""
-    own = next((text for role, _ in OWN if (text := unreadable(pod, role)) is not None), None)
+    own = unreadable(pod, PREFERRED_AFFINITY) or unreadable(pod, PREFERRED_ANTI_AFFINITY)
     if own is not None and _carrying_rows(table, ALL_PODS):
         raise RuleError(own, once=True)
-    for query in UNREADABLE:
+    for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
         for row in _carrying_rows(table, query):
             text = next(text for entry in table.pods[row] if (text := unreadable(entry.template, query.role)) is not None)
             raise RuleError(text, once=True)

@@ -17,7 +17,7 @@ from ..pods.template import Entry, Port
 from ..rebuilt import rebuilt_from
 from .census import Counter, Query
 from .columns import Column, ColumnView
-from .table import NodeTable, Statuses
+from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
 from .types import Ints, Mask, Rows
 
 NOBODY: Column[str | None] = Column(None)
@@ -121,6 +121,18 @@ class Batch:
     def _labels(self) -> dict[str, ColumnView[str | None]]:
         return {}
 
+    def is_anywhere(self, key: str, found: Mask) -> bool:
+        """Whether any node has a value of label *key*, or none, for which *found* is set: bool[values], by code."""
+        there = self._there.get(key)
+        if there is None:
+            there = self._there[key] = np.bincount(self.label(key).codes, minlength=1).astype(np.bool_)
+        return bool(found[: len(there)][there[: len(found)]].any())
+
+    @cached_property
+    def _there(self) -> dict[str, Mask]:
+        """Label key -> which of its values some node has, by code: bool[values]."""
+        return {}
+
     @property
     def taints(self) -> ColumnView[tuple[Taint, ...]]:
         return self._view(self.table.taints)
@@ -197,27 +209,27 @@ class Batch:
     def requested(self, resource: str) -> Ints:
         """The sum of *resource* over the node's pods: int64[n]."""
         index = self.table.resources.get(resource)
-        return np.zeros(self.n, np.int64) if index is None else self._of(self.table.requested[index])
+        return np.zeros(self.n, np.int64) if index is None else self._of(self.table.sums[FIRST_RESOURCE + index])
 
     def requesteds(self, resources: Sequence[str]) -> Ints:
         """:meth:`requested` of each of *resources*: int64[len(resources), n]."""
-        requested = self.table.requested
+        requested = self.table.sums[FIRST_RESOURCE:]
         return self._of_each(resources, requested[:, : self.n] if self.rows is None else requested.take(self.rows, axis=1))
 
     @cached_property
     def nonzeros(self) -> Ints:
         """:meth:`nonzero` of cpu and of memory: int64[2, n]."""
-        nonzero = self.table.nonzero
+        nonzero = self.table.sums[:POD_COUNT]
         return nonzero[:, : self.n] if self.rows is None else nonzero.take(self.rows, axis=1)
 
     def nonzero(self, resource: str) -> Ints:
         """The sum of cpu or memory with the defaults for absent requests: int64[n]."""
-        return self._of(self.table.nonzero[(CPU, MEMORY).index(resource)])
+        return self._of(self.table.sums[(CPU, MEMORY).index(resource)])
 
     @property
     def pod_count(self) -> Ints:
         """Pods on the node: int64[n]."""
-        return self._of(self.table.pod_count)
+        return self._of(self.table.sums[POD_COUNT])
 
     def holding_port(self, port: Port) -> Mask:
         """Which nodes have exactly this (host IP, protocol, port) in use."""

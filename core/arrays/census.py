@@ -153,20 +153,20 @@ class Census:
 
     def counter(self, query: Query) -> Counter:
         """The counter of *query*; the first time all present pods are counted for it."""
-        found = self._carried(query) if isinstance(query, TermCarriers) else self._counter(query)
+        found = self.counters.get(query)
+        if found is None:
+            found = self._carried(query) if isinstance(query, TermCarriers) else self._new(query)
         if self.watch is not None:
             self.watch.append(found)
         return found
 
-    def _counter(self, query: Query) -> Counter:
-        found = self.counters.get(query)
-        if found is None:
-            found = self.counters[query] = Counter(query)
-            self._asked.file(found, query.pairs)
-            for template in self._labelled.shortest(query.pairs) if query.pairs else self._templates:
-                if often := found.of(template):
-                    self._matching[template].append((found, often))
-                    found.begin(self._templates[template], often)
+    def _new(self, query: Query) -> Counter:
+        found = self.counters[query] = Counter(query)
+        self._asked.file(found, query.pairs)
+        for template in self._labelled.shortest(query.pairs) if query.pairs else self._templates:
+            if often := found.of(template):
+                self._matching[template].append((found, often))
+                found.begin(self._templates[template], often)
         return found
 
     def terms_about(self, template: Template, role: str) -> Terms:

@@ -13,9 +13,9 @@ import attrs
 import numpy as np
 
 from ...api.objects import Map, Node, Taint
-from ...api.objects.quantity import MAX_INT64, wrap_int64
+from ...api.objects.quantity import wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
-from ..pods.template import Entry, Port
+from ..pods.template import Entry, Port, Template
 from ..release import Requests
 from .census import Census
 from .changes import ChangeLog
@@ -27,7 +27,9 @@ ImageStates = Mapping[str, tuple[int, int]]
 HUGE = 1 << 56
 """An amount below it fits into 64 bits a hundred times."""
 MOST_KEPT = 1 << 14
-"""Answers about the node objects that are kept at a time."""
+"""Answers about the node objects that are kept at a time, and amounts of templates."""
+POD_COUNT, FIRST_RESOURCE = 2, 3
+"""Where ``sums`` has the number of pods, and what resources request."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
 
 
@@ -58,9 +60,8 @@ class NodeTable:
     resources: dict[str, int] = attrs.field(factory=lambda: {name: i for i, name in enumerate(NATIVE)})
     """Resource name -> index into the first axis of ``allocatable`` and ``requested``."""
     allocatable: Ints = attrs.field(factory=lambda: np.zeros((3, 8), np.int64))
-    requested: Ints = attrs.field(factory=lambda: np.zeros((3, 8), np.int64))
-    nonzero: Ints = attrs.field(factory=lambda: np.zeros((2, 8), np.int64))
-    pod_count: Ints = attrs.field(factory=_ints)
+    sums: Ints = attrs.field(factory=lambda: np.zeros((FIRST_RESOURCE + 3, 8), np.int64))
+    """All that pods add up to, so that a pod is one addition: ``nonzero``, ``pod_count`` and ``requested``, one below the other."""
     max_pods: Ints = attrs.field(factory=_ints)
     has_node: Mask = attrs.field(factory=_flags)
     used: Mask = attrs.field(factory=_flags)
@@ -103,6 +104,8 @@ class NodeTable:
     """What was worked out of the node objects."""
     _once_at: int = -1
     """At which revision of the node objects it was."""
+    _amounts: dict[Template, Ints] = attrs.field(factory=dict)
+    """What a pod adds to its column of ``sums``."""
     _free: list[int] = attrs.field(factory=list)
     _images_of: dict[int, tuple[str, ...]] = attrs.field(factory=dict)
 
@@ -111,6 +114,19 @@ class NodeTable:
 
     def __repr__(self) -> str:
         return f"<NodeTable: {np.count_nonzero(self.has_node)} nodes, {int(self.pod_count.sum())} pods>"
+
+    @property
+    def nonzero(self) -> Ints:
+        return self.sums[:POD_COUNT]
+
+    @property
+    def pod_count(self) -> Ints:
+        counts: Ints = self.sums[POD_COUNT]
+        return counts
+
+    @property
+    def requested(self) -> Ints:
+        return self.sums[FIRST_RESOURCE:]
 
     @property
     def has_nodeless(self) -> bool:
@@ -161,7 +177,7 @@ class NodeTable:
 
     def _append(self) -> int:
         row, self.size = self.size, self.size + 1
-        for attribute in ("allocatable", "requested", "nonzero", "transient", "pod_count", "max_pods", "has_node", "used"):
+        for attribute in ("allocatable", "sums", "transient", "max_pods", "has_node", "used"):
             setattr(self, attribute, grown(getattr(self, attribute), self.size))
         for column in self._columns():
             column.codes = grown(column.codes, self.size)
@@ -234,7 +250,8 @@ class NodeTable:
         index = self.resources.get(name)
         if index is None:
             index = self.resources[name] = len(self.resources)
-            for attribute in ("allocatable", "requested"):
+            self._amounts.clear()
+            for attribute in ("allocatable", "sums"):
                 array = getattr(self, attribute)
                 setattr(self, attribute, np.concatenate([array, np.zeros((1, array.shape[1]), np.int64)]))
         return index
@@ -291,19 +308,19 @@ class NodeTable:
 
     def _count(self, row: int, entry: Entry, sign: int) -> None:
         template = entry.template
-        for name, number in template.footprint.items():
-            index = self.resource(name)  # may replace the arrays by larger ones
-            total = self.requested.item(index, row) + sign * number
-            self.requested[index, row] = total if -MAX_INT64 <= total <= MAX_INT64 else wrap_int64(total)
-        for index, number in enumerate(template.nonzero_footprint):
-            total = self.nonzero.item(index, row) + sign * number
-            self.nonzero[index, row] = total if -MAX_INT64 <= total <= MAX_INT64 else wrap_int64(total)
-        self.pod_count[row] += sign
+        amounts = self._amounts.get(template)
+        if amounts is None:
+            amounts = self._amounts_of(template)  # may replace the sums by larger ones
+        column = self.sums[:, row]
+        if sign > 0:
+            np.add(column, amounts, column)
+        else:
+            np.subtract(column, amounts, column)
         if template.pod.spec.volumes:
             self.volumes[row] = self.volumes.get(row, 0) + sign
             if not self.volumes[row]:
                 del self.volumes[row]
-        priority = entry.pod.spec.priority or 0
+        priority = entry.priority
         self.priorities[priority] = held = self.priorities.get(priority, 0) + sign
         if not held:
             del self.priorities[priority]
@@ -312,3 +329,14 @@ class NodeTable:
             self.changed.pod_came(row, template)
         else:
             self.changed.pod_left(row)
+
+    def _amounts_of(self, template: Template) -> Ints:
+        """What a pod of *template* adds to its column: int64[rows of ``sums``]. Sums wrap around, as Go's do."""
+        indexes = {self.resource(name): number for name, number in template.footprint.items()}
+        if len(self._amounts) > MOST_KEPT:
+            self._amounts.clear()
+        found = self._amounts[template] = np.zeros(len(self.sums), np.int64)
+        found[:FIRST_RESOURCE] = *map(wrap_int64, template.nonzero_footprint), 1
+        for index, number in indexes.items():
+            found[FIRST_RESOURCE + index] = wrap_int64(number)
+        return found

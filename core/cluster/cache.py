@@ -44,14 +44,23 @@ class Change(NamedTuple):
 class PodState:
     """The state of one pod in the cache."""
 
-    pod: Pod
-    """The latest object."""
+    _latest: Pod | None
+    """The latest object; None: the one on the node."""
     entry: Entry
     """The object on the node: the assumed one stays there when the pod is confirmed."""
     node_name: str
     assumed: bool = False
     deadline: float | None = None
     """The time at which it expires; None: never, as its binding has not finished."""
+
+    @property
+    def pod(self) -> Pod:
+        """The latest object."""
+        return self.entry.pod if self._latest is None else self._latest
+
+    @pod.setter
+    def pod(self, pod: Pod) -> None:
+        self._latest = pod
 
 
 @attrs.define(eq=False, repr=False)
@@ -88,12 +97,14 @@ class Cache:
         state = self.state(pod)
         return state is not None and state.assumed
 
-    def assume(self, pod: Pod, template: Template | None = None) -> None:
-        """Assume *pod*, whose node name is set, before the API confirms it. *template*: the pod's, if known."""
-        if pod.uid in self._states:
-            raise CacheError(f"pod {pod.uid} is in the cache, so can't be assumed")
-        state = PodState(pod, self._put(pod, template), pod.spec.node_name, assumed=True)
-        self._states[pod.uid] = self._assumed[pod.uid] = state
+    def assume(self, pod: Pod, template: Template | None = None, host: str = "") -> None:
+        """Assume *pod* on *host* before the API confirms it. *template*: the pod's, if known; no *host*: the pod's own."""
+        uid = pod.uid
+        if uid in self._states:
+            raise CacheError(f"pod {uid} is in the cache, so can't be assumed")
+        entry = self.templates.entry(pod, host=host) if template is None else Entry(pod, template, host=host)
+        self._put(entry, host or pod.spec.node_name)
+        self._states[uid] = self._assumed[uid] = PodState(None, entry, host or pod.spec.node_name, assumed=True)
 
     def finish_binding(self, pod: Pod, now: float) -> None:
         """The binding of an assumed pod has finished: from now on it can expire."""
@@ -115,13 +126,13 @@ class Cache:
         """A bound pod is added; this confirms its assumption, if there was one."""
         state = self.state(pod)
         if state is None:
-            self._states[pod.uid] = PodState(pod, self._put(pod), pod.spec.node_name)
+            self._states[pod.uid] = PodState(None, self._put_bound(pod), pod.spec.node_name)
             return
         if not state.assumed:
             raise CacheError(f"pod {pod.uid} was already in added state")
         if state.node_name != pod.spec.node_name:
             self._take(state)
-            state.entry, state.node_name = self._put(pod), pod.spec.node_name
+            state.entry, state.node_name = self._put_bound(pod), pod.spec.node_name
         # Upstream: if it is on the assumed node, the assumed object stays until the next update.
         state.pod, state.assumed, state.deadline = pod, False, None
         del self._assumed[pod.uid]
@@ -136,7 +147,7 @@ class Cache:
         if state.node_name != pod.spec.node_name:
             raise CacheError(f"pod {pod.uid} updated on a different node than previously added to")
         self._take(state)
-        state.pod, state.entry = pod, self._put(pod)
+        state.pod, state.entry = pod, self._put_bound(pod)
 
     def remove(self, pod: Pod) -> None:
         """A bound pod is deleted."""
@@ -156,20 +167,25 @@ class Cache:
         expired = [state for state in self._assumed.values() if state.deadline is not None and now > state.deadline]
         for state in expired:
             self._take(state)
-            del self._states[state.pod.uid], self._assumed[state.pod.uid]
+            uid = state.pod.uid
+            del self._states[uid], self._assumed[uid]
         return [state.pod for state in expired]
 
     def next_expiry(self) -> float | None:
         """The earliest deadline of an assumed pod, until which :meth:`expire` does nothing; None if there is none."""
         return min((state.deadline for state in self._assumed.values() if state.deadline is not None), default=None)
 
-    def _put(self, pod: Pod, template: Template | None = None) -> Entry:
-        entry = self.templates.entry(pod) if template is None else Entry(pod, template)
-        info = self._info(pod.spec.node_name)
-        info.pods.append(entry)
-        info.used_ports.update(entry.template.ports)
-        self._changed(info.name, Change(entry, 1, None, {}))
+    def _put_bound(self, pod: Pod) -> Entry:
+        entry = self.templates.entry(pod)
+        self._put(entry, pod.spec.node_name)
         return entry
+
+    def _put(self, entry: Entry, node_name: str) -> None:
+        info = self._info(node_name)
+        info.pods.append(entry)
+        if entry.template.ports:
+            info.used_ports.update(entry.template.ports)
+        self._changed(info.name, Change(entry, 1, None, {}))
 
     def _take(self, state: PodState) -> None:
         info, entry = self.infos[state.node_name], state.entry

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from ..arrays.types import Ints, Rows
+from ..arrays.types import Ints
 
 PickHost = Callable[[int, int], tuple[int, bool]]
 """(number of nodes with the best total, lastNodeIndex) -> (index of the host among them, whether lastNodeIndex moves)."""
@@ -24,17 +24,10 @@ class TieBreaker:
     def best(self, totals: Ints) -> int:
         """The index of the host in *totals*: int64[k], in visiting order."""
         ties = np.flatnonzero(totals == totals.max())
-        return int(ties[self._which(len(ties))])
+        return int(ties[self.which(len(ties))])
 
-    def among(self, rows: Rows, places: Callable[[], Rows]) -> int:
-        """The host among *rows*: intp[k], ascending, with equal totals. *places*: row -> position in visiting order."""
-        which = self._which(len(rows))
-        if len(rows) == 1:
-            return int(rows[0])
-        at = places()[rows]
-        return int(rows[at.argmin() if which == 0 else at.argsort()[which]])
-
-    def _which(self, count: int) -> int:
+    def which(self, count: int) -> int:
+        """The index of the host among *count* nodes with equal totals, in visiting order; the counter of picks moves on."""
         which, moves = self.pick(count, self.last_node_index)
         self.last_node_index += moves
         return which

@@ -133,14 +133,15 @@ class AnswerCache:
 
         While it stays the same, no answer of such a rule is stale, but for rows whose own pods it reads.
         """
-        table, owners, volumes = self.table, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(scope, cycle)
+        table, owners = self.table, cycle.listings.owner_tick.count if scope.owners else 0
+        volumes = _volumes(cycle) if scope.volumes else 0
         return table.changed.node_revision, table.census.revision if scope.wide or scope.counted else 0, owners, volumes
 
     def _environment(self, answer: Answer[Value], cycle: Cycle, counters: int) -> tuple[int, int, int]:
         """The same for one answer, node objects aside: of all counters it depends on those alone that it watches, *counters* in sum."""
         scope = answer.scope
         counted = counters + (self.table.census.terms_revision if answer.watches_terms else 0) if scope.wide else 0
-        return counted, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(scope, cycle)
+        return counted, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
 
     def _refresh(self, answer: Answer[Value], cycle: Cycle, evaluate: Callable[[Batch], Value]) -> None:
         log = self.table.changed
@@ -195,5 +196,5 @@ class AnswerCache:
         self.held += answer.bytes_held - before
 
 
-def _volumes(scope: Scope, cycle: Cycle) -> int:
-    return cycle.listings.volume_tick.count + cycle.binder.version if scope.volumes else 0
+def _volumes(cycle: Cycle) -> int:
+    return cycle.listings.volume_tick.count + cycle.binder.version

@@ -97,16 +97,18 @@ class QuickPath:
         if not order.is_regular:
             return Detour.ORDER
         wanted = algorithm.release.nodes_to_find(len(rows), algorithm.percentage)
+        window = wanted < len(rows)
+        places = None if window else order.places()
         cycle.algorithm = self.algorithm
         board = self.scoreboards.of(cycle)
         try:
-            if not board.refresh(cycle, rows, order.revision, window=wanted < len(rows)):
+            if not board.refresh(cycle, rows, order.revision, window=window):
                 return Detour.ERROR
             if not board.count:
                 return Detour.NOTHING_FITS
-            if board.window:
+            if places is None:
                 return self._best_in_window(cycle, board, wanted)
-            row = int(board.fits.argmax()) if board.count == 1 else self.ties.among(board.best(), order.places)
+            row = int(board.fits.argmax()) if board.count == 1 else board.leaders.host(rows, places, self.ties.which)
             order.take(len(rows))
             return row
         except RuleError:

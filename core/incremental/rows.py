@@ -62,9 +62,9 @@ class RowScores:
 
     def _follow(self, cycle: Cycle, events: Sequence[Event]) -> None:
         """Put the rows of *events* right: as foreseen, or else by judging them."""
-        ahead = self.ahead
-        self.trail.touch_each([row for row, _ in events])
+        ahead, moved = self.ahead, [row for row, _ in events]
         missed = ahead.follow(events, cycle.template.size, self.fits, self.totals)
+        self.trail.touch_each(moved)
         if missed:
             rows = distinct(missed)
             self.fits[rows], self.totals[rows] = self._judge(cycle, Batch(self.table, rows))

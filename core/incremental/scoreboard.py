@@ -18,6 +18,7 @@ from ..cycle import Cycle
 from . import verify
 from .answer import Scope, Unanswerable
 from .answers import AnswerCache
+from .leaders import MOST_MOVED, Leaders
 from .rows import RowScores
 from .tracked import Feasible, TrackedPredicate, TrackedPriority
 
@@ -44,6 +45,8 @@ class Scoreboard:
     fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
     """bool[size]"""
     ranked: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    leaders: Leaders = attrs.field(init=False)
+    """The rows with the highest total."""
     count: int = 0
     """How many rows fit."""
     window: bool = False
@@ -68,6 +71,7 @@ class Scoreboard:
     def __attrs_post_init__(self) -> None:
         scopes = [tracked.answer.scope for tracked in self.predicates] + [tracked.answer.scope for tracked in self.priorities]
         self._scope = Scope.together(scopes)
+        self.leaders = Leaders(self.ranked)
 
     def forget(self) -> None:
         """Work everything out again when next asked."""
@@ -82,6 +86,8 @@ class Scoreboard:
         self.order = order
         if window is not self.window:
             self.window, self._is_ranked = window, False
+        if len(self.leaders.moved) > MOST_MOVED:
+            self.leaders.replaced(self.ranked)
         seen, self._seen = self._seen, NEVER
         try:
             self._refresh(cycle, seen, order_revision)
@@ -174,7 +180,7 @@ class Scoreboard:
             answer = tracked.answer
             if answer.node_revision != node_revision or not answer.is_of_nodes:
                 self.answers.refresh_scores(answer, tracked.priority, cycle)
-            if everything or tracked.is_stale(refitted):
+            if everything or tracked.seen != answer.trail.revision or (tracked.counts and tracked.is_stale(refitted)):
                 rows = union(rows, tracked.refresh(cycle, feasible, everything=everything, window=self.window))
         self._counting = [tracked for tracked in self.priorities if tracked.counts]
         return rows
@@ -185,12 +191,14 @@ class Scoreboard:
             row = int(rows[0])
             total = int(self.row_scores.totals[row]) + sum([int(tracked.reduced[row]) * tracked.weight for tracked in self._counting])
             self.ranked[row] = total if self.fits[row] else OUT
+            self.leaders.moved.append(row)
             return
         if rows is not None:
             totals = self.row_scores.totals[rows]
             for tracked in self._counting:
                 totals += tracked.reduced[rows] * tracked.weight
             self.ranked[rows] = np.where(self.fits[rows], totals, OUT)
+            self.leaders.moved += rows.tolist()
             return
         totals = self.row_scores.totals
         for tracked in self._counting:
@@ -199,6 +207,7 @@ class Scoreboard:
             self.ranked = np.where(self.fits, totals, OUT)
         else:
             self.ranked = totals.copy() if totals is self.row_scores.totals else totals
+        self.leaders.replaced(self.ranked)
 
     # --- the best ---------------------------------------------------------------------------------------------------
 
@@ -219,9 +228,3 @@ class Scoreboard:
                 raw = tracked.answer.answer[feasible]
                 totals += tracked.priority.reduce(cycle.template, raw, nodes, cycle) * tracked.weight
         return totals
-
-    def best(self) -> Rows:
-        """The rows with the highest total, ascending."""
-        ranked = self.ranked
-        found: Rows = (ranked == ranked[ranked.argmax()]).nonzero()[0]
-        return found

@@ -7,7 +7,7 @@ that is read is worked out again from the table, without anything that was kept,
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -147,6 +147,13 @@ def _check_totals(board: Board, cycle: Cycle) -> None:
         scores = ", ".join(f"{name} {scores[wrong[0]]}" for name, scores in by_priority.items())
         text = f"totals {wanted[wrong[0]]} and {wanted[0]}, kept {board.ranked[row]} and {board.ranked[rows[0]]}; scores: {scores}"
         raise _stale(cycle, "scoreboard", rows[wrong].tolist(), text)
+
+
+def check_leaders(ranked: Ints, leaders: Sequence[int]) -> None:
+    """Raise StaleError unless *leaders* are the rows with the highest of *ranked*: int64[rows]."""
+    wanted = np.flatnonzero(ranked == ranked.max()).tolist()
+    if sorted(leaders) != wanted:
+        raise StaleError(f"the leaders of a scoreboard are stale: kept {sorted(leaders)[:5]}, worked out {wanted[:5]}")
 
 
 def _totals(board: Board, cycle: Cycle, rows: Rows) -> tuple[Scores, dict[str, Scores]]:

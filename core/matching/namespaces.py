@@ -29,7 +29,7 @@ def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, st
 def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
     """The distinct terms of *role* that match *pod* and that pods carry or carried, each with the counter of its carriers."""
     terms = cycle.table.census.terms_about(pod, role)
-    if not terms or not any(carrier.target.by_labels for carrier, _ in terms):
+    if not terms or not pod.selects_namespaces or not any(carrier.target.by_labels for carrier, _ in terms):
         return terms
     labels = labels_of(pod.namespace, cycle.listings.namespaces)
     return [(carrier, counter) for carrier, counter in terms if _reaches(carrier.target, pod.namespace, labels)]

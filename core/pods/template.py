@@ -96,17 +96,27 @@ class Template:
 class Entry:
     """One pod on a row (or nominated to one): the object, its class, and what changes from pod to pod."""
 
-    pod: Pod
+    _pod: Pod
     template: Template
     nominated: bool = False
     """It is there only as a nominated pod; its ``spec.node_name`` is empty as a rule."""
+    _host: str = ""
+    """The node of a pod that does not say so itself yet; "" where it does."""
+    priority: int = attrs.field(init=False)
+    """The pod's priority; 0 if none is given."""
+
+    def __attrs_post_init__(self) -> None:
+        self.priority = self._pod.spec.priority or 0
 
     def __repr__(self) -> str:
         return f"<Entry: {self.pod.key} on {self.pod.spec.node_name or 'no node'}>"
 
     @property
-    def priority(self) -> int:
-        return self.pod.priority
+    def pod(self) -> Pod:
+        """The pod on its node. It is copied when it is first asked for: most pods that are placed never are."""
+        if self._host:
+            self._pod, self._host = self._pod.bound_to(self._host), ""
+        return self._pod
 
 
 def host_ports(pod: Pod) -> Iterator[Port]:
@@ -143,9 +153,9 @@ class Templates:
             found = self._known[key] = self._make(pod if pod.spec.node_name == node_name else pod.bound_to(node_name))
         return found
 
-    def entry(self, pod: Pod, *, nominated: bool = False) -> Entry:
-        """*pod* as it is on a row; the row is no part of its class."""
-        return Entry(pod, self._intern(pod, ""), nominated)
+    def entry(self, pod: Pod, *, nominated: bool = False, host: str = "") -> Entry:
+        """*pod* as it is on a row, that of *host* where the pod itself does not say so; the row is no part of its class."""
+        return Entry(pod, self._intern(pod, ""), nominated, host)
 
     @staticmethod
     def _key(pod: Pod) -> tuple[Hashable, ...]:

@@ -102,6 +102,20 @@ class Unreadable:
         return int(unreadable(template, self.role) is not None)
 
 
+@attrs.frozen(cache_hash=True)
+class AnyUnreadable:
+    """A query for the pods that have an invalid selector among their terms of any of *roles*."""
+
+    roles: tuple[str, ...]
+
+    @property
+    def pairs(self) -> Collection[Pair]:
+        return ()
+
+    def counts(self, template: Template) -> int:
+        return int(any(unreadable(template, role) is not None for role in self.roles))
+
+
 def terms_of(template: Template, role: str) -> Iterator[tuple[PodAffinityTerm, int]]:
     """The terms of *role* with their weights, 0 where the role has none."""
     for item in getattr(template, role):
@@ -167,14 +181,24 @@ def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
 
 
 @attrs.define(eq=False, repr=False)
+class TermsAbout(Generic[T]):
+    """The terms that match one template, and which terms it was compared with."""
+
+    terms: list[tuple[TermCarriers, T]] = attrs.field(factory=list)
+    size: int = 0
+    """With how many terms in all."""
+    seen: dict[Pair | None, int] = attrs.field(factory=dict)
+    """With how many of each list."""
+
+
+@attrs.define(eq=False, repr=False)
 class TermIndex(Generic[T]):
     """Terms of one role, each with an item that belongs to it, found by the labels of the pods that they match."""
 
     size: int = 0
     """The terms that are here."""
     _terms: Pairs[tuple[TermCarriers, T]] = attrs.field(factory=Pairs)
-    _about: dict[Template, tuple[list[tuple[TermCarriers, T]], dict[Pair | None, int]]] = attrs.field(factory=dict)
-    """Template -> the terms that match it, and how many of each list it was compared with."""
+    _about: dict[Template, TermsAbout[T]] = attrs.field(factory=dict)
 
     def add(self, carrier: TermCarriers, item: T) -> None:
         """Add a new term."""
@@ -184,9 +208,12 @@ class TermIndex(Generic[T]):
 
     def about(self, template: Template) -> Sequence[tuple[TermCarriers, T]]:
         """The terms that match pods of *template*, including all that depend on the labels of its namespace."""
-        found, seen = self._about.setdefault(template, ([], {}))
-        for pair, terms in self._terms.concerning(template.labels):
-            if len(terms) > (start := seen.get(pair, 0)):
-                found.extend(term for term in terms[start:] if term[0].target.matches(template.group))
-                seen[pair] = len(terms)
-        return found
+        about = self._about.get(template)
+        if about is None:
+            about = self._about[template] = TermsAbout()
+        if about.size != self.size:
+            for pair, terms in self._terms.concerning(template.labels):
+                start, about.seen[pair] = about.seen.get(pair, 0), len(terms)
+                about.terms.extend(term for term in terms[start:] if term[0].target.matches(template.group))
+            about.size = self.size
+        return about.terms

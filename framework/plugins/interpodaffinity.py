@@ -98,12 +98,13 @@ class InterPodAffinity(Plugin):
             # Upstream: even the first of its kind needs a node with all the keys.
             unmet = affinity_unmet(affinity, nodes, nodes.delta)
             for key in affinity.keys:
-                unmet |= ~nodes.label(key).present
+                absent = ~nodes.label(key).present
+                unmet = absent if unmet is None else unmet | absent
         if anti.by_key:
             violated = anti_affinity_violated(anti, nodes, nodes.delta)
         refused = refused_by_existing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), nodes)
         reasons = (POD_AFFINITY_RULES_NOT_MATCH, POD_ANTI_AFFINITY_RULES_NOT_MATCH, EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH)
-        return Failures.coded(first_of((unmet, violated, refused), nodes), [(reason,) for reason in reasons])
+        return first_of((unmet, violated, refused), [(reason,) for reason in reasons])
 
     # --- what is preferred ------------------------------------------------------------------------------------------
 

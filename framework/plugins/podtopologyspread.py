@@ -105,9 +105,7 @@ class PodTopologySpread(Plugin):
         for constraint in constraints:
             found.append(None if has_key(constraint.topology_key, cycle.table) else ~nodes.label(constraint.topology_key).present)
             found.append(skews.exceeding(constraint, constraint.max_skew - int(constraint.peers.matches(pod.labels))))
-        if all(mask is None for mask in found):
-            return None
-        return Failures.coded(first_of(found, nodes), ((MISSING_LABEL,), (UNEVEN,)) * len(constraints))
+        return first_of(found, ((MISSING_LABEL,), (UNEVEN,)) * len(constraints))
 
     def _domains(self, pod: Template, constraints: Constraints, nodes: Batch, cycle: FrameworkCycle) -> dict[str, Domains]:
         """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer knows which counters it read."""

@@ -64,7 +64,7 @@ TABLE = _needing(
     free="size resources zone_key",
     node="row_of names nodes allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid attachable "
     "images deleted_rows has_nodeless once",
-    requests="requested nonzero pod_count",
+    requests="sums",
     ports="ports",
     pods="pods volumes",
     effects="transient has_transient",

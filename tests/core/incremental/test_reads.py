@@ -130,7 +130,7 @@ class TestTheWatch:
         assert len(nodes.has_node) == nodes.n
         assert not watch.undeclared
         assert len(nodes.pod_count) == nodes.n
-        assert watch.undeclared == ["NodeTable.pod_count needs one of Reads.REQUESTS, declared: Reads.NODE"]
+        assert watch.undeclared == ["NodeTable.sums needs one of Reads.REQUESTS, declared: Reads.NODE"]
 
 
 def _names_in(function: Any) -> tuple[str, ...]:

@@ -72,7 +72,8 @@ class Boards:
 
     def best(self, incoming: Pod) -> list[str]:
         """The nodes with the highest total."""
-        return self.named(self.of(incoming).best())
+        board = self.of(incoming)
+        return self.named(sorted(board.leaders.all(board.order, np.arange(len(board.ranked)))))
 
     def put(self, *objects: KubeObject) -> None:
         """Tell the scheduler of objects."""

@@ -1,0 +1,96 @@
+"""How much work a decision is, in counts and not in seconds: calls of our functions, calls of numpy, and rows that rules look at.
+
+Counts are the same on every machine, so a change that makes decisions dearer is seen at once. ``tests/test_counts.py`` holds them to
+the figures in ``counts.json``; ``python tests/bench/counts.py --write`` puts today's there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+import numpy as np
+
+import kubeclassic
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.run import Run
+from kubeclassic.simulation.bench.cases import Shape
+from kubeclassic.simulation.conform import build, decisions, read_items
+
+FIGURES = Path(__file__).with_name("counts.json")
+ROOT = str(Path(kubeclassic.__file__).parent) + "/"
+RULES = tuple(ROOT + folder for folder in ("predicates/", "priorities/", "framework/plugins/"))
+SHAPES = {kind: Shape(kind=kind, nodes=300, existing=100, pods=200) for kind in ("basic", "affinity", "antiaffinity", "spread", "mixed")}
+PREEMPTION = Shape(kind="preemption", nodes=60, pods=20)
+CASES: Mapping[str, tuple[Shape, str, int]] = {
+    **{f"{kind} {release}": (shape, release, 100) for kind, shape in SHAPES.items() for release in ("1.16", "1.27")},
+    "basic 1.12": (SHAPES["basic"], "1.12", 100),
+    "basic, adaptive 1.16": (SHAPES["basic"], "1.16", 0),
+    "preemption 1.16": (PREEMPTION, "1.16", 100),
+    "preemption 1.27": (PREEMPTION, "1.27", 100),
+}
+"""Name -> cluster, release, percentage of nodes to score."""
+
+Counts = dict[str, int]
+"""What is counted -> how often in a case."""
+CALLS, NUMPY_CALLS, ROWS = "calls", "numpy calls", "rows"
+
+
+def counted(name: str) -> Counts:
+    """The counts of the decisions of one case, those of loading its cluster left out."""
+    shape, release, percentage = CASES[name]
+    case = shape.case(release, percentage)
+    run = Run(build(case, {}), details=False)
+    items = read_items(case)
+    run.engine.warm()
+    found = {CALLS: 0, NUMPY_CALLS: 0, ROWS: 0}
+    sys.setprofile(partial(_count, found))
+    try:
+        for _ in decisions(run, items, {}):
+            pass
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def _count(found: Counts, frame: FrameType, event: str, called: Any) -> None:
+    code = frame.f_code
+    # Comprehensions are functions in some versions of Python and none in others.
+    if not code.co_filename.startswith(ROOT) or code.co_name.startswith("<"):
+        return
+    if event == "call":
+        found[CALLS] += 1
+        if code.co_filename.startswith(RULES):
+            nodes = frame.f_locals.get("nodes")
+            found[ROWS] += nodes.n if isinstance(nodes, Batch) else 0
+    elif event == "c_call" and _is_of_numpy(called):
+        found[NUMPY_CALLS] += 1
+
+
+def _is_of_numpy(called: Any) -> bool:
+    owner = getattr(called, "__self__", None)
+    return isinstance(owner, np.ndarray | np.generic | np.ufunc) or str(getattr(called, "__module__", "")).startswith("numpy")
+
+
+def main() -> None:
+    """Print the counts a pod of each case, or write them to the file of figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the figures to counts.json")
+    asked = parser.parse_args()
+    figures = {name: counted(name) for name in CASES}
+    for name, counts in figures.items():
+        pods = CASES[name][0].pods
+        click.echo(f"{name:22} " + ", ".join(f"{number / pods:10.1f} {what}" for what, number in counts.items()) + " a pod")
+    if asked.write:
+        FIGURES.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

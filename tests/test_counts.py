@@ -1,0 +1,53 @@
+"""A decision takes no more work than the committed figures say: counts, so that no noise of a machine can matter."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.bench.counts import CASES, FIGURES, counted
+
+MOST = 1.05
+"""How many times a figure a count may be."""
+
+
+def figures() -> dict[str, dict[str, int]]:
+    """The committed figures."""
+    found: dict[str, dict[str, int]] = json.loads(FIGURES.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_decision_got_dearer(name: str) -> None:
+    """Calls, numpy calls and rows that rules look at are at most five in a hundred above the figures of the case."""
+    found = counted(name)
+    assert {what: number for what, number in found.items() if number > MOST * figures()[name][what]} == {}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_figures_are_not_out_of_date(name: str) -> None:
+    """Where a decision got cheaper by more than a tenth, the figures have to follow, so that nothing is lost again."""
+    found = counted(name)
+    assert {what: number for what, number in found.items() if number < 0.9 * figures()[name][what]} == {}
+
+
+def test_every_case_has_its_figures() -> None:
+    """The file has the cases that are counted, and no others."""
+    assert figures().keys() == CASES.keys()
+
+
+def test_more_work_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A decision that takes two more calls, of a wrapper and of what it calls, shows in the counts."""
+    from kubeclassic.core.engine import Engine
+
+    name = "basic 1.16"
+    before, schedule = counted(name), Engine.schedule
+
+    def twice(self: Engine, pod: Any, **options: Any) -> Any:
+        self.template_of(pod)
+        return schedule(self, pod, **options)
+
+    monkeypatch.setattr(Engine, "schedule", twice)
+    assert counted(name)["calls"] == before["calls"] + 2 * CASES[name][0].pods
