@@ -103,7 +103,7 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
         found = [view.over(predicate, failures) for predicate, failures in zip(predicates, found, strict=True)]
     findings = [(predicate, failures) for predicate, failures in zip(predicates, found, strict=True) if failures is not None]
     alive = np.ones(nodes.n, np.bool_)
-    passed = alive.copy()
+    passed = alive.copy() if check_all else alive
     errors: Codes | None = None
     texts: list[str] = []
     for _, failures in findings:
@@ -112,7 +112,8 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
             counted = np.flatnonzero((failures.errors > 0) & alive)
             errors[counted] = failures.errors[counted] + len(texts)
             texts.extend(failures.texts)
-        alive &= (failures.errors_or_zero == 0) if check_all else failures.passed
+        if check_all:
+            alive &= failures.errors_or_zero == 0
         passed &= failures.passed
     return Judgement(nodes, findings, check_all, passed, errors, texts, predicates, {} if view is None else view.hits)
 

@@ -66,7 +66,7 @@ def _normalize(cycle: FrameworkCycle, rules: list[tuple[Priority, int]], nodes: 
         except RuleError as error:
             raise ScoreError(f'running Normalize on Score plugins: plugin "{rule.name}" failed with: {error}') from None
         ranking.by_priority[rule.name] = scores
-        ranking.totals += scores * weight
+        ranking.totals += scores if weight == 1 else scores * weight
 
 
 def _check_range(ranking: Ranking) -> None:
