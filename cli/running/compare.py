@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,7 +20,7 @@ from ..engines.configurations import Wanted
 from ..report.comparison.forms import comparison_csv, comparison_markdown
 from ..report.comparison.page import comparison_html
 from ..report.comparison.text import comparison_text
-from ..report.documents import document
+from ..report.documents import document, indented
 from .cluster import contest
 from .notices import tell_notices
 
@@ -72,7 +71,7 @@ def _yaml(record: Record) -> str:
 
 FORMS: dict[str, Callable[[Record, int], str]] = {
     "table": comparison_text,
-    "json": lambda record, show: json.dumps(document("Comparison", record), indent=2),
+    "json": lambda record, show: indented(document("Comparison", record)),
     "yaml": lambda record, show: _yaml(record),
     "csv": lambda record, show: comparison_csv(record),
     "markdown": comparison_markdown,
