@@ -72,7 +72,9 @@ class Judgement:
         for _, failures in self.findings:
             unresolvable = [code for code, reasons in failures.sequences.items() if not all(reason.resolvable for reason in reasons)]
             if unresolvable:
-                found |= np.isin(failures.codes, unresolvable) & alive
+                counts = np.zeros(max(failures.sequences) + 1, np.bool_)
+                counts[unresolvable] = True
+                found |= counts.take(failures.codes) & alive
             if not self.check_all:
                 alive &= failures.passed
         return found
