@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from json.encoder import encode_basestring_ascii
 from collections.abc import Mapping
+from json.encoder import encode_basestring_ascii
 from typing import IO, Any
 
 API_VERSION = "kubeclassic/v1"
