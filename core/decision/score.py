@@ -87,8 +87,15 @@ def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) 
         return raw
     if isinstance(reduce, Reduction):
         if is_even(raw) and reduce.zeros_alike and not raw[0]:
-            one = Batch(nodes.table, nodes.indexes[:1])
-            score = reduce.apply(pod, raw[:1].copy(), reduce.summarise(pod, raw[:1], one, cycle), one, cycle)
-            return evenly(int(score[0]), len(raw))
+            return evenly(_of_zeros(cycle, reduce, nodes), len(raw))
         return reduce.apply(pod, raw, reduce.summarise(pod, raw, nodes, cycle), nodes, cycle)
     return reduce(pod, raw, nodes, cycle)
+
+
+def _of_zeros(cycle: Cycle, reduce: Reduction, nodes: Batch) -> int:
+    """The score that nodes get whose raw scores are all 0."""
+    pod = cycle.template
+    found = pod.notes.get(reduce.slot)
+    if found is None:
+        found = pod.notes[reduce.slot] = int(reduce(pod, np.zeros(1, np.int64), Batch(nodes.table, nodes.indexes[:1]), cycle)[0])
+    return found
