@@ -40,7 +40,8 @@ def best(decision: Decision) -> Rows:
     if details.ranking is None:
         return details.feasible_rows
     totals: Ints = details.ranking.totals
-    return details.feasible_rows[totals == totals.max()]
+    found: Rows = details.feasible_rows[totals == totals.max()]
+    return found
 
 
 @attrs.define(eq=False)

@@ -130,15 +130,16 @@ def _by_subject(weighed: Weights, ranking: Ranking, beside: Ranking) -> dict[str
 
 def _centred(sides: Sequence[list[tuple[str, float]]], ranking: Ranking, at: Rows) -> dict[int, Floats]:
     """Place of a subject -> the scores of the chosen nodes around their mean, float64[k], but for those that are the same for all."""
-    found = {}
+    found = dict[int, Floats]()
     for place, rules in enumerate(sides):
         parts = [(ranking.by_priority[rule], weight) for rule, weight in rules if not is_even(ranking.by_priority[rule])]
         if parts:
-            found[place] = _around_mean(reduce(add, (scores.take(at) * weight for scores, weight in parts)))
+            found[place] = _around_mean(reduce(add, [scores.take(at) * weight for scores, weight in parts]))
     # The total is the last subject.
     found[len(sides) - 1] = _around_mean(ranking.totals.take(at).astype(np.float64))
     return found
 
 
-def _around_mean(scores: Floats) -> Floats:
-    return scores - np.add.reduce(scores) / len(scores)
+def _around_mean(scores: Any) -> Floats:
+    found: Floats = scores - np.add.reduce(scores) / len(scores)
+    return found
