@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 import attrs
+import numpy as np
 
 from ..api.objects import Node, Pod
 from .arrays.batch import Batch
 from .arrays.census import Counter
 from .arrays.described import DescribedBatch
 from .arrays.table import NodeTable
-from .arrays.types import Scores
+from .arrays.types import Rows, Scores
 from .binding import Binder
 from .cluster.cache import Cache
 from .cluster.listings import Listings
@@ -20,7 +22,7 @@ from .failures import Failures
 from .pods.notes import Notes
 from .pods.template import Entry, Template, Templates
 from .release import Release
-from .rule import Algorithm, Predicate, Priority, RuleError
+from .rule import Algorithm, Predicate, Priority, Reduction, RuleError
 
 
 class CachedAnswer(Protocol):
@@ -34,6 +36,13 @@ class CachedAnswer(Protocol):
     """The counters of the census that the rule read."""
 
 
+class CachedScores(CachedAnswer, Protocol):
+    """That of a priority."""
+
+    constant: int | None
+    """The score of all rows, where it is known to be the same for all."""
+
+
 class Answers(Protocol):
     """The cached answers of earlier cycles; a stale one is brought up to date when it is read. See :mod:`.incremental`."""
 
@@ -45,7 +54,7 @@ class Answers(Protocol):
         """The failures of *predicate* for every row of the table."""
         ...
 
-    def scores(self, priority: Priority, cycle: Cycle) -> CachedAnswer:
+    def scores(self, priority: Priority, cycle: Cycle) -> CachedScores:
         """The raw scores of *priority* for every row of the table."""
         ...
 
@@ -81,9 +90,9 @@ class Cycle:
     def ask(self, predicates: Sequence[Predicate], nodes: Batch) -> list[Failures | None]:
         """The failures of each of *predicates* for *nodes*; from the cached answers if *nodes* is the whole table."""
         found: list[Failures | None] = []
-        answers = self.answers if nodes.rows is None else None
+        answers, keeps_all = self.answers if nodes.rows is None else None, not self.algorithm.leaves_counts
         for predicate in predicates:
-            if answers is None or not answers.keeps(predicate, self):
+            if answers is None or not (keeps_all or answers.keeps(predicate, self)):
                 found.append(predicate.check(self.template, nodes, self))
                 continue
             kept = answers.failures(predicate, self)
@@ -94,13 +103,13 @@ class Cycle:
     def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | RuleError]:
         """The raw scores of each of *priorities* for *nodes*, or its error; from the cached answers where possible."""
         found: list[Scores | RuleError] = []
-        answers = self.answers if nodes.rows is not None and self.described is None else None
+        answers, keeps_all = self.answers if self.described is None else None, not self.algorithm.leaves_counts
         for priority in priorities:
             try:
-                if answers is None or priority.whole_list or not answers.keeps(priority, self):
+                if answers is None or nodes.rows is None or priority.whole_list or not (keeps_all or answers.keeps(priority, self)):
                     found.append(priority.score(self.template, nodes, self))
                 else:
-                    found.append(answers.scores(priority, self).answer[nodes.rows])
+                    found.append(_chosen(answers.scores(priority, self), priority, nodes.rows))
             except RuleError as error:
                 found.append(error)
         return found
@@ -134,3 +143,23 @@ class Cycle:
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on."""
         return self.algorithm.enabled(gate)
+
+
+def _chosen(kept: CachedScores, priority: Priority, rows: Rows) -> Scores:
+    """The scores of *rows*: int64[k]; one number that stands for all (see :func:`is_even`), where that is enough for the reduce step."""
+    reduce = priority.reduce
+    if kept.constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and kept.constant == 0)):
+        return evenly(kept.constant, len(rows))
+    found: Scores = kept.answer.take(rows)
+    return found
+
+
+@lru_cache(1 << 10)
+def evenly(score: int, count: int) -> Scores:
+    """The same *score* for each of *count* nodes: int64[count], read only, in the memory of one number."""
+    return np.broadcast_to(np.int64(score), count)
+
+
+def is_even(scores: Scores) -> bool:
+    """Whether *scores* were made by :func:`evenly`."""
+    return scores.strides == (0,)

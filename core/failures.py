@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from itertools import chain
 from operator import or_
 
 import attrs
@@ -25,6 +26,8 @@ class Reason:
 
 
 Reasons = tuple[Reason, ...]
+MOST_BITS = 8
+"""So many different reasons of one predicate get a bit each in its codes; more are numbered by what occurs together."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -131,10 +134,14 @@ class Failures:
 
     def _settle(self) -> None:
         """Work out the codes."""
-        coded = [Failures(mask.astype(np.int64), {1: reasons}) for reasons, mask in self._named if mask.any()]
-        found = self._coded_together(coded) if len(coded) > 1 else coded[0]
-        assert found is not None
-        self._codes, self._sequences, self._named, self._failed = found.codes, found.sequences, (), None
+        named = [(reasons, mask) for reasons, mask in self._named if mask.any()]
+        if len(named) <= MOST_BITS:
+            self._codes, self._sequences = _by_bits(named)
+        else:
+            found = self._coded_together([Failures(mask.astype(np.int64), {1: reasons}) for reasons, mask in named])
+            assert found is not None
+            self._codes, self._sequences = found.codes, found.sequences
+        self._named, self._failed = (), None
 
     # --- a user's own -----------------------------------------------------------------------------------------------
 
@@ -179,6 +186,15 @@ class Failures:
     def take(self, rows: NDArray[np.intp]) -> Failures:
         """The failures of some nodes of the batch, in the order of *rows*."""
         return Failures(self.codes[rows], self.sequences, None if self.errors is None else self.errors[rows], self.texts)
+
+
+def _by_bits(named: Sequence[tuple[Reasons, Mask]]) -> tuple[Codes, dict[int, Reasons]]:
+    """Codes and sequences of (reasons, nodes), where each has a bit of the code."""
+    codes = named[0][1].astype(np.int64)
+    for bit, (_, mask) in enumerate(named[1:], 1):
+        codes |= mask.astype(np.int64) << bit
+    present: list[int] = np.bincount(codes).nonzero()[0].tolist()
+    return codes, {code: tuple(chain(*(reasons for bit, (reasons, _) in enumerate(named) if code >> bit & 1))) for code in present if code}
 
 
 def _unreasonable(reasons: object) -> tuple[str, str] | None:

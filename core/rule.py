@@ -94,12 +94,14 @@ class Reduction:
 
     ``summarise(pod, raw, nodes, cycle)`` takes all feasible nodes, in any order, and returns a value that compares by equality.
     ``apply(pod, raw, summary, nodes, cycle)`` scores each node of a batch from its raw score and the summary alone, so it can run again
-    for changed nodes only. *zeros_alike*: raw scores that are all 0 have the same summary for any set of nodes.
+    for changed nodes only. *zeros_alike*: raw scores that are all 0 become one score for all, the same for any nodes of any cycle.
     """
 
     summarise: Callable[[Template, Scores, Batch, AnyCycle], Hashable]
     apply: Callable[[Template, Scores, Any, Batch, AnyCycle], Scores]
     zeros_alike: bool = False
+    slot: Slot[int] = attrs.field(init=False, repr=False, eq=False, factory=lambda: Slot("score of zeros"))
+    """With *zeros_alike*: where a template's notes have that score."""
 
     def __call__(self, pod: Template, raw: Scores, nodes: Batch, cycle: AnyCycle) -> Scores:
         """Both halves: int64[k] raw scores of the feasible *nodes* -> int64[k]."""

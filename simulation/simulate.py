@@ -137,10 +137,10 @@ class Simulation:
                 if self._run is None or victim.key in self._run.evicted:
                     self._note_eviction(Eviction(victim, key, plan.node))
         error = WAITS.format(pod.name) if decision.is_waiting else decision.error
-        self.outcomes[key] = attrs.evolve(
-            before or Outcome(pod, tries=0, replaces=self._origins.get(key)),
+        self.outcomes[key] = Outcome(
             pod=pod, host=decision.host, error=error, is_gated=decision.is_gated, is_waiting=decision.is_waiting,
             tries=(before.tries if before else 0) + (not decision.is_gated), victims=(before.victims if before else ()) + victims,
+            eviction=before.eviction if before else None, replaces=before.replaces if before else self._origins.get(key),
         )  # fmt: skip
         self._note_ended_waits()
         return decision

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,7 +20,7 @@ from ..engines.configurations import Wanted
 from ..report.comparison.forms import comparison_csv, comparison_markdown
 from ..report.comparison.page import comparison_html
 from ..report.comparison.text import comparison_text
-from ..report.documents import document
+from ..report.documents import document, indented
 from ..report.tables import width_of
 from .cluster import contest
 from .notices import tell_notices
@@ -73,7 +72,7 @@ def _yaml(record: Record) -> str:
 
 FORMS: dict[str, Callable[[Record, int, int | None], str]] = {
     "table": comparison_text,
-    "json": lambda record, show, width: json.dumps(document("Comparison", record), indent=2),
+    "json": lambda record, show, width: indented(document("Comparison", record)),
     "yaml": lambda record, show, width: _yaml(record),
     "csv": lambda record, show, width: comparison_csv(record),
     "markdown": lambda record, show, width: comparison_markdown(record, show),

@@ -25,6 +25,7 @@ from ..console.yamltext import write_yaml
 from ..declaring.options import environments_max_pd_vols
 from ..report.comparison.page import comparison_html
 from ..report.comparison.text import comparison_text
+from ..report.documents import indented
 from ..report.migration import check_text
 from ..report.tables import width_of
 from .notices import tell_line, tell_notices
@@ -32,7 +33,7 @@ from .policyfiles import read_policy_file, release_of_policies
 
 REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {
     ".html": comparison_html,
-    ".json": lambda record: json.dumps(record, indent=2) + "\n",
+    ".json": lambda record: indented(record) + "\n",
     ".txt": lambda record: comparison_text(record) + "\n",
 }
 

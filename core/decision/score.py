@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.types import Rows, Scores
-from ..cycle import Cycle
+from ..cycle import Cycle, evenly, is_even
 from ..rule import Priority, Reduction, RuleError
 from .extender import Extender, extender_scores
 
@@ -53,7 +53,8 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
     priorities = [priority for priority, _ in algorithm.priorities]
     for (priority, weight), raw in zip(algorithm.priorities, cycle.raw_scores(priorities, nodes), strict=True):
         try:
-            totals += _reduced(cycle, priority, nodes, raw, ranking) * weight
+            reduced = _reduced(cycle, priority, nodes, raw, ranking)
+            totals += reduced if weight == 1 else reduced * weight
         except RuleError as error:
             # Upstream: a map function runs node by node, and the error of each node is kept.
             errors += [str(error)] * (1 if priority.whole_list or error.once else nodes.n)
@@ -85,5 +86,16 @@ def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) 
     if reduce is None:
         return raw
     if isinstance(reduce, Reduction):
+        if is_even(raw) and reduce.zeros_alike and not raw[0]:
+            return evenly(_of_zeros(cycle, reduce, nodes), len(raw))
         return reduce.apply(pod, raw, reduce.summarise(pod, raw, nodes, cycle), nodes, cycle)
     return reduce(pod, raw, nodes, cycle)
+
+
+def _of_zeros(cycle: Cycle, reduce: Reduction, nodes: Batch) -> int:
+    """The score that nodes get whose raw scores are all 0."""
+    pod = cycle.template
+    found = pod.notes.get(reduce.slot)
+    if found is None:
+        found = pod.notes[reduce.slot] = int(reduce(pod, np.zeros(1, np.int64), Batch(nodes.table, nodes.indexes[:1]), cycle)[0])
+    return found

@@ -92,7 +92,7 @@ class Search:
 def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, view: EquivalenceView | None = None) -> Search:
     """Judge the whole table, then visit rows in *order* until one feasible node more than *wanted* is found."""
     verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view)
-    fits: Mask = verdict.fits[order]
+    fits: Mask = verdict.fits.take(order)
     consumed = len(order)
     if wanted < consumed:
         found = np.flatnonzero(fits)

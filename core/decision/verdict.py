@@ -72,7 +72,9 @@ class Judgement:
         for _, failures in self.findings:
             unresolvable = [code for code, reasons in failures.sequences.items() if not all(reason.resolvable for reason in reasons)]
             if unresolvable:
-                found |= np.isin(failures.codes, unresolvable) & alive
+                counts = np.zeros(max(failures.sequences) + 1, np.bool_)
+                counts[unresolvable] = True
+                found |= counts.take(failures.codes) & alive
             if not self.check_all:
                 alive &= failures.passed
         return found
@@ -103,7 +105,7 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
         found = [view.over(predicate, failures) for predicate, failures in zip(predicates, found, strict=True)]
     findings = [(predicate, failures) for predicate, failures in zip(predicates, found, strict=True) if failures is not None]
     alive = np.ones(nodes.n, np.bool_)
-    passed = alive.copy()
+    passed = alive.copy() if check_all else alive
     errors: Codes | None = None
     texts: list[str] = []
     for _, failures in findings:
@@ -112,7 +114,8 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
             counted = np.flatnonzero((failures.errors > 0) & alive)
             errors[counted] = failures.errors[counted] + len(texts)
             texts.extend(failures.texts)
-        alive &= (failures.errors_or_zero == 0) if check_all else failures.passed
+        if check_all:
+            alive &= failures.errors_or_zero == 0
         passed &= failures.passed
     return Judgement(nodes, findings, check_all, passed, errors, texts, predicates, {} if view is None else view.hits)
 

@@ -50,6 +50,8 @@ def preempt(
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
     trial = _begin(cycle, nominations, found, layout.lower_than(cycle.pod.priority, rows))
+    if trial is None:
+        return Preemption()
     candidates, _ = dry_run(trial, exhausted(cycle.listings.budgets))
     return chosen(cycle, nominations, candidates, extenders, asks_later=asks_later)
 
@@ -62,14 +64,16 @@ def _where_it_might_help(cycle: Cycle, found: Search, nodes: Rows) -> Rows:
     return nodes[~unresolvable[nodes]]
 
 
-def _begin(cycle: Cycle, nominations: Nominations, found: Search, potential: PotentialVictims) -> Trial:
+def _begin(cycle: Cycle, nominations: Nominations, found: Search, potential: PotentialVictims) -> Trial | None:
+    """A trial of the rows that may have become others than they were in the search; None if there are none."""
     coming = coming_pods(cycle, nominations)
     if not is_plain(cycle, coming):
         return OverlayTrial.of(cycle, nominations, potential, incoming=cycle.pod)
     # A row without a pod of lower priority stays as it was when it failed, if the search came to it.
     judged = np.zeros(cycle.table.size, np.bool_)
     judged[found.failed] = True
-    return ArrayTrial.of(cycle, coming, potential.some(np.flatnonzero(potential.any | ~judged[potential.rows])))
+    others = (potential.any | ~judged[potential.rows]).nonzero()[0]
+    return ArrayTrial.of(cycle, coming, potential.some(others)) if len(others) else None
 
 
 def chosen(

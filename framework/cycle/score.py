@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Rows
+from ...core.arrays.types import Rows, Scores
+from ...core.cycle import is_even
 from ...core.decision.extender import Extender
 from ...core.decision.parts import SUCCESS, OnPart, Part
 from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
@@ -74,10 +75,19 @@ def _normalize(cycle: FrameworkCycle, rules: list[tuple[Priority, int]], nodes: 
         except RuleError as error:
             raise ScoreError(f'running Normalize on Score plugins: plugin "{rule.name}" failed with: {error}') from None
         ranking.by_priority[rule.name] = scores
-        ranking.totals += scores * weight
+        ranking.totals += scores if weight == 1 else scores * weight
+
+
+def _is_within(scores: Scores) -> bool:
+    if is_even(scores):
+        return 0 <= int(scores[0]) <= MAX_NODE_SCORE
+    # Seen as unsigned, numbers below 0 are above every bound.
+    return scores.dtype == np.int64 and bool(scores.view(np.uint64).max() <= MAX_NODE_SCORE)
 
 
 def _check_range(ranking: Ranking) -> None:
+    if all(map(_is_within, ranking.by_priority.values())):
+        return
     outside = {name: (scores < 0) | (scores > MAX_NODE_SCORE) for name, scores in ranking.by_priority.items()}
     first = [(int(np.argmax(mask)), order, name) for order, (name, mask) in enumerate(outside.items()) if mask.any()]
     if first:

@@ -9,17 +9,17 @@ import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
-from ...core.arrays.arithmetic import truncated_div
+from ...core.arrays.arithmetic import truncated_div, whole
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Floats, Ints, Mask, Scores
 from ...core.failures import Failures
 from ...core.pods.notes import Slot
-from ...core.pods.requests import NATIVE, is_extended_resource, is_scalar_resource
+from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.resources import checked_resources, sought
 from ...priorities.requestedtocapacity import FULL, broken_line
-from ...priorities.shares import free_share, request, requested_with, used_share
+from ...priorities.shares import both_requested_with, free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
@@ -33,8 +33,26 @@ Combine = Callable[["Shares"], Scores]
 
 
 @attrs.frozen(eq=False)
+class Measured:
+    """The R resources that a plugin scores by: their names, and ``weights``: int64[R, 1]."""
+
+    names: tuple[str, ...]
+    weights: Ints
+    common_weight: bool
+    """All have the same."""
+    has_scalars: bool
+
+    @classmethod
+    def of(cls, resources: Sequence[ResourceSpec]) -> Measured:
+        """Those of the arguments."""
+        names = tuple(resource.name for resource in resources)
+        weights = np.array([[resource.weight] for resource in resources], np.int64)
+        return cls(names, weights, bool((weights == weights[0]).all() and weights[0] > 0), any(map(is_scalar_resource, names)))
+
+
+@attrs.frozen(eq=False)
 class Shares:
-    """The use of R resources on n nodes: ``requested``, ``allocatable``: int64[R, n]; ``weights``: int64[R].
+    """The use of the R resources ``measured`` on n nodes: ``requested``, ``allocatable``: int64[R, n].
 
     ``counted``: bool[R, n], False where a resource is skipped: the node has none, or it is a scalar that the pod does not request.
     """
@@ -42,25 +60,36 @@ class Shares:
     requested: Ints
     allocatable: Ints
     counted: Mask
-    weights: Ints
+    measured: Measured
+    counts_all: bool
+    """Nothing is skipped, as with cpu and memory on most clusters; that takes half as long."""
 
     @classmethod
-    def of(cls, pod: Template, nodes: Batch, resources: Sequence[ResourceSpec], asked: Asked, requested: Requested) -> Shares:
+    def of(cls, pod: Template, nodes: Batch, measured: Measured, asked: Asked, requested: Requested) -> Shares:
         """The shares with *pod* on each node."""
-        names = [resource.name for resource in resources]
-        allocatable = np.stack([nodes.allocatable(name) for name in names])
-        wanted = np.array([not is_scalar_resource(name) or asked(pod, name) != 0 for name in names])
-        weights = np.array([resource.weight for resource in resources], np.int64)
-        return cls(np.stack([requested(pod, nodes, name) for name in names]), allocatable, (allocatable != 0) & wanted[:, None], weights)
+        allocatable = nodes.allocatables(measured.names)
+        counted = allocatable != 0
+        if measured.has_scalars:
+            counted &= np.array([[not is_scalar_resource(name) or asked(pod, name) != 0] for name in measured.names])
+        return cls(requested(pod, nodes, measured.names), allocatable, counted, measured, bool(counted.all()))
 
     def mean(self, scores: Ints) -> Scores:
         """The weighted mean of *scores*, int64[R, n], over the counted resources, rounded down: int64[n]; 0 where none is counted."""
-        weights = self.weights[:, None] * self.counted
-        return truncated_div((scores * weights).sum(axis=0), weights.sum(axis=0))
+        if self.counts_all and self.measured.common_weight:
+            return truncated_div(np.add.reduce(scores, axis=0), len(scores))
+        weights = self.measured.weights * self.counted
+        return truncated_div(np.add.reduce(scores * weights, axis=0), np.add.reduce(weights, axis=0))
 
 
 Asked = Callable[[Template, str], int]
-Requested = Callable[[Template, Batch, str], Ints]
+Requested = Callable[[Template, Batch, tuple[str, ...]], Ints]
+
+
+def _counted_requests(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
+    """The requested sums with *pod*, as scores count them: int64[R, n]."""
+    if names == (CPU, MEMORY):
+        return both_requested_with(pod, nodes)
+    return np.stack([requested_with(pod, nodes, name) for name in names])
 
 
 # --- strategies -----------------------------------------------------------------------------------------------------
@@ -92,7 +121,7 @@ def _requested_to_capacity_ratio(shape: Sequence[ShapePoint]) -> Combine:
 
     def combine(shares: Shares) -> Scores:
         scores = np.where(shares.counted, line[utilization(shares.requested, shares.allocatable)], 0)
-        return rounded_mean_of_positive(scores, shares.weights)
+        return rounded_mean_of_positive(scores, shares.measured.weights[:, 0])
 
     return combine
 
@@ -125,13 +154,13 @@ class NodeResourcesFit(Plugin):
         super().__init__(args or NodeResourcesFitArgs(), handle)
         self.checked_slot: Slot[tuple[str, ...]] = Slot("NodeResourcesFit checked")
         self._combine = _combination(self.args.scoring_strategy)
-        self._resources: Sequence[ResourceSpec] = self.args.scoring_strategy.resources or CPU_AND_MEMORY
+        self._measured = Measured.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY)
 
     def filter_key(self, pod: Template) -> Hashable:
         return frozenset(pod.requests.items())
 
     def score_key(self, pod: Template) -> Hashable:
-        return tuple(request(pod, resource.name) for resource in self._resources)
+        return tuple(request(pod, name) for name in self._measured.names)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> None:
         """Nothing to prepare; but a profile can disable it, and then the filter fails."""
@@ -162,7 +191,7 @@ class NodeResourcesFit(Plugin):
         """Nothing needs to be prepared."""
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        return self._combine(Shares.of(pod, nodes, self._resources, request, requested_with))
+        return self._combine(Shares.of(pod, nodes, self._measured, request, _counted_requests))
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         pod = Action.DELETE | Action.UPDATE if self.handle.enabled("InPlacePodVerticalScaling") else Action.DELETE
@@ -179,31 +208,32 @@ class NodeResourcesBalancedAllocation(Plugin):
     score_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
     pre_score_by_class: ClassVar[bool] = True
 
-    @property
-    def _resources(self) -> Sequence[ResourceSpec]:
-        return (self.args and self.args.resources) or CPU_AND_MEMORY
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._measured = Measured.of((args and args.resources) or CPU_AND_MEMORY)
 
     def score_key(self, pod: Template) -> Hashable:
-        return tuple(_asked(pod, resource.name) for resource in self._resources)
+        return tuple(_asked(pod, name) for name in self._measured.names)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
         """Nothing needs to be prepared."""
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """One minus the standard deviation of the shares, in percent."""
-        shares = Shares.of(pod, nodes, self._resources, _asked, _really_requested)
+        shares = Shares.of(pod, nodes, self._measured, _asked, _really_requested)
+        if shares.counts_all and len(shares.requested) == 2:
+            one, other = np.minimum(shares.requested / shares.allocatable, 1)
+            return whole((1 - np.abs(one - other) / 2) * MAX_NODE_SCORE)
         used = np.divide(shares.requested, shares.allocatable, out=np.zeros(shares.requested.shape), where=shares.counted)
-        with np.errstate(invalid="ignore"):  # Upstream: what 64 bits cannot hold becomes the least number on amd64
-            return ((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE).astype(np.int64)
+        return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
 
 
 def _asked(pod: Template, resource: str) -> int:
     return pod.requests.get(resource, 0)
 
 
-def _really_requested(pod: Template, nodes: Batch, resource: str) -> Ints:
-    asked = _asked(pod, resource)
-    return nodes.requested(resource) + asked
+def _really_requested(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
+    return nodes.requesteds(names) + np.array([[_asked(pod, name)] for name in names], np.int64)
 
 
 def _deviation(used: Floats, counted: Mask) -> Floats:

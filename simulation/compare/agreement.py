@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from ...core.arrays.trail import NO_ROWS
 from ...core.arrays.types import Ints, Rows
 from ...core.decision.decision import Decision
 from .contestants import Contestant
@@ -31,20 +32,16 @@ def decided(decision: Decision) -> Decided:
     return None, plan.node, tuple(sorted(victim.key for victim in plan.victims))
 
 
-def fitting(decision: Decision) -> Rows:
-    """intp[k]: the rows that fit, ascending, each once; *decision* must have kept its details."""
-    return np.unique(decision.details.feasible_rows)
-
-
 def best(decision: Decision) -> Rows:
-    """intp[k]: the rows that share the best total, ascending; none if there is no host."""
+    """intp[k]: the rows that share the best total, in visiting order; none if there is no host. *decision* must have kept its details."""
     details = decision.details
-    if details is None or decision.host is None:
-        return np.zeros(0, np.intp)
+    if decision.host is None:
+        return NO_ROWS
     if details.ranking is None:
-        return fitting(decision)
+        return details.feasible_rows
     totals: Ints = details.ranking.totals
-    return np.unique(details.feasible_rows[totals == totals.max()])
+    found: Rows = details.feasible_rows[totals == totals.max()]
+    return found
 
 
 @attrs.define(eq=False)
@@ -75,10 +72,11 @@ class Agreement:
         ours, theirs = best(one), best(other)
         found = self._verdict(one, other, ours, theirs)
         self.counts[found] += 1
-        self.same_fitting += np.array_equal(fitting(one), np.sort(self._map.of_first(fitting(other))))
-        mapped = np.sort(self._map.of_first(theirs))
-        self.same_best += np.array_equal(ours, mapped)
-        self.best_within += bool(np.isin(mapped, ours).all()) and bool(len(ours)) == bool(len(mapped))
+        fitting = self._map.marked(one.details.feasible_rows), self._map.marked(self._map.of_first(other.details.feasible_rows))
+        self.same_fitting += np.array_equal(*fitting)
+        mapped, is_best = self._map.of_first(theirs), self._map.marked(ours)
+        self.same_best += np.array_equal(is_best, self._map.marked(mapped))
+        self.best_within += bool(is_best[mapped].all()) and bool(len(ours)) == bool(len(mapped))
         return found
 
     def _verdict(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> str:

@@ -39,15 +39,17 @@ class Cause:
         return attrs.asdict(self)
 
 
-@attrs.frozen
+@attrs.define
 class Leaning:
     """How many points the rules on one subject give a node more than another, and how many they could; both times weight."""
 
     points: int = 0
     most: int = 0
 
-    def __add__(self, other: Leaning) -> Leaning:
-        return Leaning(self.points + other.points, self.most + other.most)
+    def add(self, points: int, most: int) -> None:
+        """Count one rule more."""
+        self.points += points
+        self.most += most
 
     def text(self, beside: str) -> str:
         """How the node scores beside *beside*."""
@@ -76,10 +78,11 @@ class Judged:
         """Subject -> how far its rules prefer node *other* to node *one*; both must be scored."""
         before, after = self.views[one].scores, self.views[other].scores
         found: dict[str, Leaning] = {}
-        rules = (rule for rule, _ in self.contestant.algorithm(self.decision.pod).priorities if rule.name in before and rule.name in after)
-        for rule, subject in subjects(rules, beside.views[one].scores).items():
-            most = self.contestant.scale * abs(after[rule].weight)
-            found[subject] = found.get(subject, Leaning()) + Leaning(after[rule].total - before[rule].total, most)
+        scale, rules = self.contestant.scale, self.contestant.algorithm(self.decision.pod).priorities
+        scored = (rule for rule, _ in rules if rule.name in before and rule.name in after)
+        for rule, subject in subjects(scored, beside.views[one].scores).items():
+            score, weight = after[rule]
+            found.setdefault(subject, Leaning()).add((score - before[rule].score) * weight, scale * abs(weight))
         return found
 
 

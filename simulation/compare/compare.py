@@ -50,10 +50,10 @@ class Difference:
         found = {"host": host, "error": one.decision.error, "roomOn": room, "victims": list(victims)}
         return {**found, "gated": one.decision.is_gated, "nodes": [view.record() for view in one.views.values()]}
 
-    def lean(self) -> Difference:
-        """The same without the arrays behind the decisions."""
-        judged = {name: attrs.evolve(one, decision=attrs.evolve(one.decision, details=no_details())) for name, one in self.judged.items()}
-        return attrs.evolve(self, judged=judged)
+    def drop_details(self) -> None:
+        """Let go of the arrays behind the decisions."""
+        for one in self.judged.values():
+            one.decision.details = no_details()
 
 
 @attrs.define(eq=False)
@@ -230,7 +230,9 @@ def _difference(
     judged = {contestant.name: _judged(contestant, decisions[contestant.name], list(nodes)) for contestant in contestants}
     first = judged[contestants[0].name]
     causes = {name: find_cause(first, judged[name]) for name in verdicts}
-    return Difference(first.decision.pod.key, cycle, retry, judged, causes, verdicts).lean()
+    made = Difference(first.decision.pod.key, cycle, retry, judged, causes, verdicts)
+    made.drop_details()
+    return made
 
 
 def _judged(contestant: Contestant, decision: Decision, nodes: list[str]) -> Judged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -17,8 +17,7 @@ FITS, TURNED_DOWN, NOT_VISITED, UNKNOWN = "fits", "turned down", "not visited", 
 EXTENDER = "Extender"
 
 
-@attrs.frozen
-class Weighed:
+class Weighed(NamedTuple):
     """A rule's score for a node, and the rule's weight."""
 
     score: int
@@ -89,7 +88,8 @@ class Contestant:
     def follow(self, pod: Pod, led: Decision) -> Decision:
         """Decide, but carry out the decision of another contestant."""
         decision = self.run.follow(pod, led)
-        self.simulation.note(attrs.evolve(decision, preemption=led.preemption))
+        same_room = decision.preemption is led.preemption
+        self.simulation.note(decision if same_room else attrs.evolve(decision, preemption=led.preemption))
         return decision
 
     def view(self, decision: Decision, node: str) -> NodeView:
@@ -114,7 +114,7 @@ def _fitting(engine: Engine, pod: Pod, details: Details, node: str, row: int) ->
     algorithm = engine.flow.algorithm_of(pod) or engine.algorithm
     weights = {rule.name: weight for rule, weight in algorithm.priorities}
     at = int((details.feasible_rows == row).argmax())
-    scores = {name: Weighed(int(found[at]), weights[name]) for name, found in ranking.by_priority.items()}
+    scores = {name: Weighed(found.item(at), weights[name]) for name, found in ranking.by_priority.items()}
     return NodeView(node, FITS, scores=scores, total=int(ranking.totals[at]))
 
 

@@ -99,10 +99,12 @@ def _summed(stream: IO[bytes], length: int) -> tuple[int, int]:
 
 # --- forms ----------------------------------------------------------------------------------------------------------
 
+_JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+
 
 def as_json_line(record: Record) -> bytes:
     """A record as a line of JSON."""
-    return json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    return _JSON.encode(record).encode() + b"\n"
 
 
 def as_csv_line(values: Sequence[Any]) -> bytes:

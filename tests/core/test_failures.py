@@ -136,3 +136,13 @@ def _appended(parts: list[Outcome]) -> Outcome:
             return part
         reasons += part or ()
     return reasons
+
+
+class TestCodes:
+    @given(masks=st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=11))
+    def test_tell_who_has_which_reasons(self, masks: list[list[bool]]) -> None:
+        """Few reasons or many: each node has those whose masks hold it, in order."""
+        reasons = [Reason(f"reason {number}") for number in range(len(masks))]
+        found = Failures.all_of([(reason, np.array(held)) for reason, held in zip(reasons, masks, strict=True)])
+        wanted = [tuple(reason for reason, held in zip(reasons, masks, strict=True) if held[i]) for i in range(4)]
+        assert outcomes(found, 4) == wanted

@@ -67,7 +67,7 @@ def as_timestamp(seconds: float) -> str:
     >>> as_timestamp(90.7)
     '1970-01-01T00:01:30Z'
     """
-    return datetime.fromtimestamp(min(max(int(seconds), 0), _LAST_SECOND), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{datetime.fromtimestamp(min(max(int(seconds), 0), _LAST_SECOND), UTC).replace(tzinfo=None).isoformat()}Z"
 
 
 def plain(seconds: float) -> int | float:

@@ -1,0 +1,40 @@
+"""Scores of feasible nodes: those that are the same for all are worked out once, and are the same as by the long way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kubeclassic.core.cycle import evenly, is_even
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
+from tests.support.build import node, pod
+from tests.support.worldforms import ZONE
+
+
+def fed(release: str, memory_bytes: int) -> Engine:
+    """A scheduler with four nodes, two of them in a zone."""
+    made = engine_for(release, {"percentageOfNodesToScore": 100}, memory_bytes=memory_bytes)
+    feed = Feed(made)
+    for number in range(4):
+        feed.put(node(f"n{number}", labels={ZONE: "a"} if number < 2 else {}, cpu=str(4 + number)))
+    feed.put(pod("there", on="n1", requests={"cpu": "1"}))
+    return made
+
+
+class TestEvenScores:
+    @pytest.mark.parametrize("release", ALL_RELEASES)
+    def test_are_those_of_the_long_way(self, release: str) -> None:
+        """With cached answers some rules give one number for all nodes; every score is that of a scheduler without a cache."""
+        short, long = (fed(release, size).schedule(pod("web", requests={"cpu": "2"})).details for size in (1 << 20, 0))
+        assert any(is_even(scores) for scores in short.reduced.values())
+        assert not any(is_even(scores) for scores in long.reduced.values())
+        assert short.priorities == long.priorities
+        assert short.scores == long.scores
+
+    def test_are_told_from_scores_that_happen_to_agree(self) -> None:
+        """An array of equal numbers is not taken for one number."""
+        assert is_even(evenly(10, 3))
+        assert not is_even(np.full(3, 10))
+        assert evenly(10, 3).tolist() == [10, 10, 10]
