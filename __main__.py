@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
 def main() -> None:
     """Run the command line and end the process."""
+    gc.set_threshold(50_000, 20, 50)  # a start makes many objects that stay, and hardly any garbage
     try:
         from .cli import main as start
 

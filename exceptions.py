@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 _LONGEST_NAME = 300
 """Of longer names only the beginning is compared."""
@@ -90,6 +89,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     >>> did_you_mean("DefaultProvidor", ["ClusterAutoscalerProvider", "DefaultProvider"])
     '; did you mean "DefaultProvider"?'
     """
+    from difflib import get_close_matches  # needed only once something is wrong
+
     near = [f'"{found}"' for found in get_close_matches(name[:_LONGEST_NAME], list(dict.fromkeys(names)), n=3)]
     return f"; did you mean {' or '.join(near)}?" if near else ""
 

@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_mean, wrong_type
 from .controlplane.defaults import with_defaults
+from .garbage import no_garbage_collection
 from .inventory import Inventory, find_waiting, read_inventory, take_in, why_not_waiting
 from .kindnames import kind_of
 from .load import Loaded, load_documents
@@ -218,8 +219,9 @@ class Cluster:
 
     def follow(self, follower: Follower, *, told: bool = False) -> None:
         """Tell *follower* of all objects, unless it was *told* already, and of every later change, as long as something refers to it."""
-        for item in () if told else self.objects:
-            follower.put(item)
+        with no_garbage_collection():
+            for item in () if told else self.objects:
+                follower.put(item)
         self._followers.add(follower)
 
     def _put(self, item: KubeObject) -> None:

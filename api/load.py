@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from typing import IO, Any, TypeVar
 
 import attrs
@@ -14,11 +12,13 @@ import attrs
 from ..exceptions import ManifestError
 from .controlplane.defaults import with_default_selector, with_defaults
 from .controlplane.workloads import WORKLOADS
+from .garbage import no_garbage_collection
 from .objects import KubeObject, Node
 from .reading.apifields import has_only_api_fields
 from .reading.decode import decode_kind, describe
-from .reading.documents import Document, PathLike, read_documents
+from .reading.documents import Document, File, PathLike, read_files
 from .reading.fields import UNKNOWN, shown
+from .reading.formats.jsonlists import Uncertain
 from .reading.hugequantities import HugeQuantities, huge_quantities
 from .reading.notices import Notice
 from .reading.oddities import Oddities
@@ -65,9 +65,11 @@ def load(
     are also kept in JSON form; with *keeps_manifests* every object has its own as ``manifest``.
     Raises :class:`~kubeclassic.exceptions.ManifestError` with the place.
     """
-    documents = read_documents(paths, stdin)
     loading = _Loading(defaults, strict, Oddities(strict_fields), frozenset(raw_kinds), keeps_manifests)
-    return _loaded(documents, loading)
+    with no_garbage_collection():
+        for file in read_files(paths, stdin):
+            loading.take_file(file)
+    return loading.result()
 
 
 def load_documents(
@@ -79,34 +81,23 @@ def load_documents(
     raw_kinds: Collection[str] = RAW_KINDS,
 ) -> Loaded:
     """Like :func:`load`, for documents that have been read."""
-    return _loaded(documents, _Loading(defaults, strict, Oddities(strict_fields), frozenset(raw_kinds)))
-
-
-def _loaded(documents: Iterable[Document], loading: _Loading) -> Loaded:
-    with _without_garbage_collection():
+    loading = _Loading(defaults, strict, Oddities(strict_fields), frozenset(raw_kinds))
+    with no_garbage_collection():
         for document in documents:
             loading.take(document)
     return loading.result()
 
 
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Loading makes many objects and no cyclic garbage; garbage collection would double its time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            _settle()
-            gc.enable()
+@attrs.define
+class _Place:
+    """Where an object is; written only where that is told."""
 
+    where: str
+    data: Mapping[str, Any]
+    kind: str
 
-def _settle() -> None:
-    """Make everything old, so that the next garbage collection does not go through all that was loaded."""
-    if not gc.get_freeze_count():
-        gc.freeze()
-        gc.unfreeze()
+    def __str__(self) -> str:
+        return f"{self.where} ({describe(self.data, self.kind)})"
 
 
 @attrs.define
@@ -121,6 +112,29 @@ class _Loading:
     passed_over: Counter[str] = attrs.field(factory=Counter)
     huge: HugeQuantities = attrs.field(factory=HugeQuantities)
     validation: Validation = attrs.field(factory=Validation)
+
+    def take_file(self, file: File) -> None:
+        """Add what a file has. A long list is tried item by item, and if anything is wrong, from its beginning in the exact way."""
+        long_list = file.long_list()
+        if long_list is not None:
+            trial = self._copied()
+            try:
+                trial._take_items(long_list.kind.removesuffix("List"), long_list.items(), f"{file.where}, document 1")
+            except (ManifestError, Uncertain):
+                pass
+            else:
+                self._adopt(trial)
+                return
+        for document in file.documents():
+            self.take(document)
+
+    def _copied(self) -> _Loading:
+        raw = {kind: documents.copy() for kind, documents in self.raw.items()}
+        odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
+        return attrs.evolve(self, objects=self.objects.copy(), raw=raw, passed_over=self.passed_over.copy(), odd=odd)
+
+    def _adopt(self, other: _Loading) -> None:
+        self.objects, self.raw, self.passed_over, self.odd = other.objects, other.raw, other.passed_over, other.odd
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
@@ -138,9 +152,12 @@ class _Loading:
 
     def _take(self, kind: str, data: Mapping[str, Any], where: str) -> None:
         if kind.endswith("List") and ("items" in data or kind == "List"):
-            self._take_items(kind.removesuffix("List"), data.get("items"), where)
+            items = data.get("items")
+            if items is not None and not isinstance(items, list):
+                raise ManifestError(f"{where}: items: got {shown(items)}, wanted a list")
+            self._take_items(kind.removesuffix("List"), items or (), where)
             return
-        place, unknown = f"{where} ({describe(data, kind)})", UNKNOWN.seen
+        place, unknown = _Place(where, data, kind), UNKNOWN.seen
         if kind in self.raw_kinds:
             check_nesting(data, place)
             self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
@@ -154,17 +171,15 @@ class _Loading:
         self._validate(kind, decoded, data, place)
         if kind in WORKLOADS or not self.huge.has_none(decoded):
             check_nesting(data, place)
-            self.odd.notices += [Notice(place, what) for what in huge_quantities(data)]
+            self.odd.notices += [Notice(str(place), what) for what in huge_quantities(data)]
 
-    def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: str) -> None:
+    def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: object) -> None:
         told = self.validation.refused(decoded) if decoded is not None else []
         for what in told + self.validation.refused_in_template(kind, data) if kind in WORKLOADS else told:
             self.odd.note(place, what)
 
-    def _take_items(self, kind: str, items: Any, where: str) -> None:
-        if items is not None and not isinstance(items, list):
-            raise ManifestError(f"{where}: items: got {shown(items)}, wanted a list")
-        for index, item in enumerate(items or ()):
+    def _take_items(self, kind: str, items: Iterable[Any], where: str) -> None:
+        for index, item in enumerate(items):
             place = f"{where}, item {index + 1}"
             if not isinstance(item, dict):
                 raise ManifestError(f"{place}: got {shown(item)}, wanted a Kubernetes object")
@@ -173,7 +188,7 @@ class _Loading:
                 raise ManifestError(f"{place}: kind: got {shown(item.get('kind'))}, wanted the kind of a Kubernetes object")
             self._take(item_kind, item, place)
 
-    def _named(self, decoded: KubeObject, data: Mapping[str, Any], place: str) -> KubeObject:
+    def _named(self, decoded: KubeObject, data: Mapping[str, Any], place: object) -> KubeObject:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""
         if decoded.metadata.name:
             return decoded
@@ -187,12 +202,12 @@ class _Loading:
                 return named
             number += 1
 
-    def _keep(self, decoded: KubeObject, data: Mapping[str, Any], place: str) -> None:
+    def _keep(self, decoded: KubeObject, data: Mapping[str, Any], place: object) -> None:
         identity = (decoded.kind, decoded.key)
         if identity in self.objects:
             if isinstance(decoded, Node):
                 raise ManifestError(f"{place}: metadata.name: got {decoded.name} again, wanted each node once")
-            self.odd.notices.append(Notice(place, "was given before, the last one counts"))
+            self.odd.notices.append(Notice(str(place), "was given before, the last one counts"))
         self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
 
     def result(self) -> Loaded:

@@ -5,8 +5,11 @@ Upstream: the event handlers in pkg/scheduler/eventhandlers.go (1.12: pkg/schedu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
+from ..api.garbage import no_garbage_collection
 from ..api.objects import KubeObject, Node, PersistentVolume, PersistentVolumeClaim, Pod
 from .engine import Engine
 
@@ -25,6 +28,12 @@ class Feed:
             self._put_pod(item)
         else:
             self._put_listed(item)
+
+    def put_all(self, items: Iterable[KubeObject]) -> None:
+        """Many objects are added or updated, such as a whole cluster."""
+        with no_garbage_collection():
+            for item in items:
+                self.put(item)
 
     def delete(self, item: KubeObject) -> None:
         """An object is deleted; only its kind and key matter."""

@@ -18,9 +18,7 @@ from ..core.release import Release
 from ..core.rule import Algorithm
 from ..exceptions import UnknownNameError, did_you_mean
 from .config.configuration import KubeSchedulerConfiguration
-from .flow import framework_engine
 from .plugin import Plugin
-from .registry import DEFAULT_REGISTRY, with_plugins
 from .releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 
 
@@ -56,6 +54,9 @@ def build_engine(
     if isinstance(wanted, Algorithm):
         wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)
         return classic_engine(wanted, pick_host=draw(release, seed), **options)
+    from .flow import framework_engine  # half of this package: up to 1.16 none of it is needed
+    from .registry import DEFAULT_REGISTRY, with_plugins
+
     # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
     return framework_engine(
         wanted, registry=with_plugins(DEFAULT_REGISTRY, plugins), preempts=preempts, shortlists=False,

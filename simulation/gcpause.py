@@ -10,7 +10,6 @@ from contextlib import contextmanager
 @contextmanager
 def settled() -> Iterator[None]:
     """Inside, the garbage collector does not scan the objects that exist at the beginning."""
-    gc.collect()
     gc.freeze()
     try:
         yield

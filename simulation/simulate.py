@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
+from ..api.garbage import no_garbage_collection
 from ..api.objects import Pod
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
@@ -117,8 +118,9 @@ class Simulation:
     def begin(self) -> Run:
         """Tell the scheduler of the cluster."""
         run = self._run = Run(self.engine, self.details)
-        for item in (*self.scenario.objects, *self.scenario.pending):
-            run.put(item)
+        with no_garbage_collection():
+            for item in (*self.scenario.objects, *self.scenario.pending):
+                run.put(item)
         return run
 
     def pods(self) -> list[Pod]:

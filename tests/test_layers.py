@@ -23,6 +23,7 @@ RULES = (
 
 ROWS = {
     "exceptions.py": "",
+    "api/garbage.py": "",
     "api/objects": "exceptions.py",
     "api/reading": "exceptions.py api",
     "api/meaning": "exceptions.py api",
@@ -41,7 +42,7 @@ ROWS = {
     "core/matching core/incremental core/decision": CORE,
     "core/volumes core/preemption core/equivalence": CORE,
     "core/engine.py": CORE,
-    "core/feed.py": CORE,
+    "core/feed.py": f"{CORE} api/garbage.py",
     "core/run.py core/router.py": CORE,
     "core/classic.py": CORE,
     "predicates priorities": RULES,

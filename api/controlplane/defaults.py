@@ -27,6 +27,7 @@ from ..objects import (
     ReplicationController,
     StatefulSet,
     StorageClass,
+    Volume,
     VolumeSource,
 )
 from ..objects.quantity import Quantity
@@ -87,15 +88,28 @@ def _pod(pod: Pod) -> Pod:
 
 def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
     """A pod's specification with its defaults: requests from limits, protocols, host ports of pods in the host's network and so on."""
-    changes: dict[str, Any] = {
-        "scheduler_name": spec.scheduler_name or "default-scheduler",
-        "containers": _containers(spec.containers, spec.host_network),
-        "init_containers": _containers(spec.init_containers, spec.host_network),
-        "overhead": _rounded(spec.overhead) if spec.overhead else spec.overhead,
-        "volumes": _each(_volume, spec.volumes),
-    }
-    needed = {name: changed for name, changed in changes.items() if getattr(spec, name) != changed}
+    needed = _needed(spec.scheduler_name, spec.host_network, spec.containers, spec.init_containers, spec.overhead, spec.volumes)
     return attrs.evolve(spec, **needed) if needed else spec
+
+
+@lru_cache(maxsize=_CACHED)
+def _needed(
+    scheduler_name: str,
+    host_network: bool,
+    containers: tuple[Container, ...],
+    init_containers: tuple[Container, ...],
+    overhead: Map[Quantity],
+    volumes: tuple[Volume, ...],
+) -> Mapping[str, Any]:
+    """The attributes that a pod's specification with these gets defaults in."""
+    changes: Mapping[str, tuple[Any, Any]] = {
+        "scheduler_name": (scheduler_name, scheduler_name or "default-scheduler"),
+        "containers": (containers, _containers(containers, host_network)),
+        "init_containers": (init_containers, _containers(init_containers, host_network)),
+        "overhead": (overhead, _rounded(overhead) if overhead else overhead),
+        "volumes": (volumes, _each(_volume, volumes)),
+    }
+    return {name: changed for name, (given, changed) in changes.items() if given != changed}
 
 
 def _each(complete: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -99,6 +99,12 @@ class PodSpec:
     """What the pod as a whole requests, which newer releases read."""
     host_network: bool = False
 
+    def on(self, node_name: str) -> PodSpec:
+        """A copy with *node_name*."""
+        spec = _copied(self, _SPEC_FIELDS)
+        object.__setattr__(spec, "node_name", node_name)
+        return spec
+
 
 @attrs.frozen(kw_only=True)
 class PodStatus:
@@ -135,10 +141,8 @@ class Pod(KubeObject):
     def bound_to(self, node_name: str) -> Pod:
         """A copy of the pod on *node_name*."""
         # Runs once per placed pod; attrs.evolve would take twenty times as long.
-        spec = _copied(self.spec, _SPEC_FIELDS)
-        object.__setattr__(spec, "node_name", node_name)
         bound = _copied(self, _POD_FIELDS)
-        object.__setattr__(bound, "spec", spec)
+        object.__setattr__(bound, "spec", self.spec.on(node_name))
         return bound
 
 

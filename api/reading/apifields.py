@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any
 
 from .shapes import ANYTHING, Shape
@@ -45,7 +45,7 @@ def type_shape(*names: str) -> Shape:
 @cache
 def _types() -> Mapping[str, Mapping[str, str]]:
     """Type -> its fields -> their types; empty for single values and for objects with any keys."""
-    text = files(__package__).joinpath("apifields.txt").read_text(encoding="utf-8")
+    text = (get_data(__name__.rpartition(".")[0], "apifields.txt") or b"").decode()
     lines = text.replace("\n  ", " ").splitlines()
     split = (line.split() for line in lines if not line.startswith("#"))
     return {name.rstrip(":"): {field: kind for field, _, kind in (part.partition(":") for part in parts)} for name, *parts in split}

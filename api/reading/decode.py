@@ -34,7 +34,7 @@ def decode(
 
 
 def decode_kind(
-    kind: str, document: Mapping[str, Any], where: str = "", *, strict: bool = True, keeps_manifest: bool = False
+    kind: str, document: Mapping[str, Any], where: object = "", *, strict: bool = True, keeps_manifest: bool = False
 ) -> KubeObject | None:
     """Like :func:`decode`, for a document of a known *kind*, such as an item of a list; it need not name its kind.
 

@@ -13,15 +13,17 @@ import attrs
 from ...exceptions import ManifestError
 from .fields import shown
 from .formats.files import as_text, manifests_in, read_file, read_stream, unpacked
+from .formats.jsonlists import SplitList, split_list
 from .formats.jsonvalues import json_values
 from .formats.repeats import Repeats
 from .formats.yamlvalues import yaml_values
 
-__all__ = ["Document", "PathLike", "json_lines", "parsed", "read_documents"]
+__all__ = ["Document", "File", "PathLike", "json_lines", "parsed", "read_documents", "read_files"]
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
 _HEAD = 1 << 12
+_LONG = 1 << 18
 _MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items)\Z")
 """Keys that nobody writes twice by intention: a second one begins another object."""
@@ -38,21 +40,52 @@ class Document:
     """The paths of keys that an object has twice; the last one counts."""
 
 
+@attrs.frozen
+class File:
+    """The unpacked bytes of a file. *where* is its name in messages, *found* as in :class:`Document`."""
+
+    content: bytes = attrs.field(repr=False)
+    where: str
+    name: str = ""
+    found: bool = False
+
+    def documents(self) -> Iterator[Document]:
+        """Each object; each object of an array is a document of its own."""
+        number = 0
+        for value, repeats in _values(self.content, self.where, self.name.removesuffix(".gz")) if self.content else ():
+            for data in value if isinstance(value, list) else [value]:
+                number += 1
+                yield _document(data, repeats, f"{self.where}, document {number}", self.found)
+
+    def long_list(self) -> SplitList | None:
+        """The only document, unread, if it is a long list in JSON; None too where only :meth:`documents` can tell."""
+        return split_list(self.content) if len(self.content) >= _LONG and _looks_like_json(self.content) else None
+
+
 def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[Document]:
     """The documents of files, directories and ``-`` (standard input), in order.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for missing, unreadable and broken files, with line and column, and for
     an object with two kinds, specs and so on: a line with ``---`` is missing there.
     """
+    for file in read_files(paths, stdin):
+        yield from file.documents()
+
+
+def read_files(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[File]:
+    """Files, all files in directories, and ``-`` (standard input), in order.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError` for missing and unreadable files.
+    """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         name = os.fspath(path)
         if name == "-":
-            yield from _documents(read_stream(stdin), "standard input", "", found=False)
+            yield File(unpacked(read_stream(stdin), "standard input"), "standard input")
         elif "\0" not in name and os.path.isdir(name):
             for file in manifests_in(name):
-                yield from _documents(read_file(file), file, file, found=True)
+                yield File(unpacked(read_file(file), file), file, file, found=True)
         else:
-            yield from _documents(read_file(name), name, name, found=False)
+            yield File(unpacked(read_file(name), name), name, name)
 
 
 def json_lines(path: PathLike) -> Iterator[tuple[str, Any]]:
@@ -72,28 +105,20 @@ def parsed(content: str | bytes, where: str) -> list[Any]:
     return [value for value, _ in _values(unpacked(raw, where), where, "")]
 
 
-def _documents(content: bytes, where: str, name: str, *, found: bool) -> Iterator[Document]:
-    """Each object of a file; each object of an array is a document of its own."""
-    if not content:
-        return
-    number = 0
-    for value, repeats in _values(unpacked(content, where), where, name.removesuffix(".gz")):
-        for data in value if isinstance(value, list) else [value]:
-            number += 1
-            place = f"{where}, document {number}"
-            if not isinstance(data, dict):
-                raise ManifestError(f"{place}: got {shown(data)}, wanted a Kubernetes object")
-            repeated = repeats.paths(data)
-            for path in filter(_SWALLOWS.match, repeated):
-                raise ManifestError(f"{place}: {path}: given twice, wanted it once; a line with --- belongs between two objects")
-            yield Document(data, place, found, repeated)
+def _document(data: Any, repeats: Repeats, place: str, found: bool) -> Document:
+    if not isinstance(data, dict):
+        raise ManifestError(f"{place}: got {shown(data)}, wanted a Kubernetes object")
+    repeated = repeats.paths(data)
+    for path in filter(_SWALLOWS.match, repeated):
+        raise ManifestError(f"{place}: {path}: given twice, wanted it once; a line with --- belongs between two objects")
+    return Document(data, place, found, repeated)
 
 
 def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeats]]:
     """The values of a file: JSON if it looks like that, else YAML. YAML would include JSON, but is slower to read."""
     if content.startswith(_MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
-    if content[:_HEAD].lstrip()[:1] not in (b"{", b"[") and not name.endswith((".json", ".jsonl")):
+    if not _looks_like_json(content) and not name.endswith((".json", ".jsonl")):
         return yaml_values(as_text(content, where), where)
     if not name.endswith((".yaml", ".yml")):
         return json_values(content, where)
@@ -101,3 +126,7 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
         return list(json_values(content, where))
     except ManifestError:
         return yaml_values(as_text(content, where), where)
+
+
+def _looks_like_json(content: bytes) -> bool:
+    return content[:_HEAD].lstrip()[:1] in (b"{", b"[")

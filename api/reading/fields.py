@@ -25,7 +25,12 @@ Table: TypeAlias = Mapping[str, tuple[str, Reader[Any]] | None]
 """JSON name -> attribute and reader; None: not read. With an empty attribute the reader returns a dict of several attributes."""
 
 _REMEMBERED = 1 << 16
-_LONGEST_KEY = 1 << 12
+_LONGEST_KEY = 1 << 14
+_MOST_BYTES = 1 << 25
+_CREDIT = 1 << 11
+"""How many values may come that have not come before, and two more for each that has."""
+_PAUSE = 1 << 14
+_PLANS = 1 << 10
 _LONGEST_TEXT = 200
 _LONGEST_NUMBER = 1 << 12
 
@@ -199,26 +204,40 @@ def _map_of(read: Reader[V], null: V, empty: Map[V]) -> Reader[Map[V]]:
             raise mismatch.under(f"[{key}]" if "." in key or "/" in key else key) from None
 
     def read_map(value: Any) -> Map[V]:
+        if read is text and type(value) is dict and {str}.issuperset(map(type, value.values())) and {str}.issuperset(map(type, value)):
+            return Map(value) or empty
         return Map({key: read_entry(key, item) for key, item in entries(value).items()}) or empty
 
     return read_map
 
 
 def remembered(read: Reader[V]) -> Reader[V]:
-    """The same reader, but equal JSON values (if not too large, and without unknown fields) give one shared object."""
+    """The same reader, but equal JSON values (if not too large, and without unknown fields) give one shared object.
+
+    Where hardly any value comes again it pauses, as then looking for them takes longer than reading.
+    """
     known: dict[bytes, V] = {}
+    credit, size, pause = _CREDIT, 0, 0
 
     def recall(value: Any) -> V:
+        nonlocal credit, size, pause
+        if pause:
+            pause -= 1
+            return read(value)
         try:
             key = marshal.dumps(value, 0)
         except ValueError:  # no JSON value: the reader refuses it
             return read(value)
         if (found := known.get(key)) is not None:
+            credit += 2
             return found
         unknown_fields = UNKNOWN.seen
         made = read(value)
         if len(key) <= _LONGEST_KEY and UNKNOWN.seen == unknown_fields:
-            if len(known) >= _REMEMBERED:
+            credit, size = min(credit, _CREDIT) - 1, size + len(key)
+            if credit < 0 or size > _MOST_BYTES or len(known) >= _REMEMBERED:
+                pause = 0 if credit >= 0 else _PAUSE
+                credit, size = _CREDIT, 0
                 known.clear()
             known[key] = made
         return made
@@ -254,16 +273,23 @@ text_list: Reader[tuple[str, ...]] = list_of(text, "")
 # --- records --------------------------------------------------------------------------------------------------------
 
 
+_Plan: TypeAlias = "tuple[tuple[str, str, Reader[Any]], ...]"
+"""The fields that are read of objects with the same names: name, attribute, reader."""
+
+
 def _gatherer(table: Table) -> Reader[dict[str, Any]]:
     """A reader for the attributes in a JSON object; nulls and unknown fields are ignored."""
     known = table if isinstance(table, FieldTable) else FieldTable(table)
+    plans: dict[tuple[str, ...], _Plan] = {}
 
     def gather(value: Any) -> dict[str, Any]:
         made: dict[str, Any] = {}
-        for name, item in (value if type(value) is dict else entries(value)).items():
-            if (found := known[name]) is None or item is None:
+        names = tuple(value if type(value) is dict else entries(value))
+        if (plan := plans.get(names)) is None:
+            plan = _learn(names, known, plans)
+        for name, attribute, read in plan:
+            if (item := value[name]) is None:
                 continue
-            attribute, read = found
             try:
                 if read is text and type(item) is str:  # most values are, and a call takes time
                     made[attribute] = item
@@ -276,6 +302,16 @@ def _gatherer(table: Table) -> Reader[dict[str, Any]]:
         return made
 
     return gather
+
+
+def _learn(names: tuple[str, ...], known: FieldTable, plans: dict[tuple[str, ...], _Plan]) -> _Plan:
+    unknown = UNKNOWN.seen
+    plan = tuple([(name, *found) for name in names if (found := known[name]) is not None])
+    if UNKNOWN.seen == unknown:  # else they are to be counted next time too
+        if len(plans) >= _PLANS:
+            plans.clear()
+        plans[names] = plan
+    return plan
 
 
 def record(kind: Callable[..., V], table: Table, **from_itself: Reader[Any]) -> Reader[V]:

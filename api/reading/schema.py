@@ -131,6 +131,17 @@ def _container(read: Reader[o.Container]) -> Reader[o.Container]:
     return shared(read, lambda made: (made, id(made.requests), id(made.limits)))
 
 
+def _spec(read: Reader[o.PodSpec]) -> Reader[o.PodSpec]:
+    """Pods of one owner have equal specs but for the node."""
+    recall = remembered(read)
+
+    def read_spec(value: Any) -> o.PodSpec:
+        node = value.get("nodeName") if type(value) is dict else None
+        return recall({**value, "nodeName": ""}).on(node) if node and type(node) is str else recall(value)
+
+    return read_spec
+
+
 _REMEMBERED: tuple[Any, ...] = (
     o.LabelSelector,
     o.NodeSelector,
@@ -140,11 +151,14 @@ _REMEMBERED: tuple[Any, ...] = (
     tuple[o.TopologySpreadConstraint, ...],
     tuple[o.ContainerPort, ...],
     tuple[o.Taint, ...],
+    tuple[o.Condition, ...],
+    tuple[o.Volume, ...],
 )
 _WRAPPERS: Mapping[Any, Wrapper] = {
     **dict.fromkeys(_REMEMBERED, over(remembered)),
     o.ContainerImage: over(shared),
     o.Container: over(_container),
+    o.PodSpec: over(_spec),
 }
 _NEVER_NULL = (o.Container, o.Volume, o.Requirement, o.OwnerReference, o.CSINodeDriver)
 """Items that the API server refuses if they are empty, so nobody writes null on purpose."""

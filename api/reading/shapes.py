@@ -64,7 +64,7 @@ MAX_NESTING = 200
 """How many levels an object may have that is kept in JSON form; the API's own have 20 or so."""
 
 
-def check_nesting(value: Any, where: str) -> None:
+def check_nesting(value: Any, where: object) -> None:
     """Raise :class:`~kubeclassic.exceptions.ManifestError` for objects and lists in one another beyond :data:`MAX_NESTING`."""
     level, depth = [value], 0
     while level := [part for part in level if isinstance(part, (dict, list))]:

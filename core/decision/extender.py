@@ -6,7 +6,6 @@ Upstream: SchedulerExtender in pkg/scheduler/algorithm/scheduler_interface.go; f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import attrs
@@ -156,6 +155,8 @@ def extender_scores(extenders: Sequence[Extender], pod: Pod, nodes: Sequence[Nod
     """Node -> the sum of what all *extenders* give it; they are asked at once."""
     asked = interested(extenders, pod)
     if len(asked) > 1:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(len(asked)) as pool:
             scores = list(pool.map(lambda extender: _scores(extender, pod, nodes), asked))
     else:

@@ -13,7 +13,6 @@ from ...core.release import Release
 from ...exceptions import UnknownNameError
 from .bodies import Bodies
 from .extender import HttpExtender
-from .overhttp import http_post
 from .post import Post
 from .recorded import Recorded, RecordingPost, Replayed
 
@@ -21,6 +20,13 @@ WAYS = "off, record FILE or replay FILE"
 
 OpenPost = Callable[[ExtenderConfig], Post]
 """How an extender is reached."""
+
+
+def http_post(config: ExtenderConfig) -> Post:
+    """A :class:`Post` over HTTP. The HTTP client is imported only where there is an extender."""
+    from .overhttp import http_post as post_of
+
+    return post_of(config)
 
 
 def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_post: OpenPost = http_post) -> list[HttpExtender]:

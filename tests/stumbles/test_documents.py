@@ -94,7 +94,7 @@ class TestStrictness:
     def test_keys_given_twice_are_warned_of(self, document: str, wanted: str, quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
         """A key that an object has twice is a warning, in YAML and in JSON, whichever JSON reader is installed."""
         if not quick:
-            monkeypatch.setattr(jsonvalues, "fast_json", lambda: None)
+            monkeypatch.setattr(jsonvalues, "quick_value", lambda content: None)
         assert warnings_of(document) == [wanted]
 
     @pytest.mark.parametrize(

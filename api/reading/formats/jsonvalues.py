@@ -1,6 +1,6 @@
 """The values of a JSON text, one or several, with the keys that they have twice.
 
-The standard library reads exactly what is there, but tells of repeated keys only one object at a time, which is slow. orjson is quicker
+The standard library reads exactly what is there, but tells of repeated keys only one object at a time, which is slow. msgspec is quicker
 and says nothing of them, so what it made is written again without blanks and its commas are counted: a key that got lost took one along.
 """
 
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 from typing import Any, NoReturn
+
+import msgspec
 
 from ....exceptions import ManifestError
 from .files import as_text
@@ -23,48 +24,47 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 Parsed = tuple[Any, Repeats]
 
+decoded, encoded = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
+UNREADABLE = (ValueError, TypeError, OverflowError, RecursionError)
+"""What these two raise."""
+
 
 def json_values(content: bytes, where: str, line: int | None = None) -> Iterator[Parsed]:
     """Each value in *content*, which can be one *line* of a file; log blocks of ``kubectl cluster-info dump`` are skipped.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column.
     """
-    quick = fast_json()
-    if quick is not None:
-        loads, dumps = quick
-        try:
-            value = loads(content)
-        except ValueError:
-            pass  # several values, or broken: the standard library finds out
-        else:
-            if _keeps_every_key(content, value, dumps):
-                yield value, Repeats()
-                return
+    found = quick_value(content)
+    if found is not None:
+        yield found[0], Repeats()
+        return
     place = where if line is None else f"{where}, line {line}"
     text = as_text(content, place)
     yield from _stream(_LOGS.sub(_blank_lines, text) if _START_OF_LOGS in text else text, place, line is None)
 
 
-def fast_json() -> tuple[Callable[[bytes], Any], Callable[[Any], bytes]] | None:
-    """A faster reader of JSON and its writer, if installed."""
-    try:
-        orjson = import_module("orjson")
-    except ImportError:
+def quick_value(content: bytes) -> tuple[Any] | None:
+    """The one value in *content*, if no object in it has a key twice; None too where that cannot be told quickly."""
+    if may_hide_commas(content):
         return None
-    return orjson.loads, orjson.dumps
-
-
-def _keeps_every_key(content: bytes, value: Any, dumps: Callable[[Any], bytes]) -> bool:
-    """Whether *value* has all that is in *content*; False too where that cannot be told."""
-    if b"\\" in content and b"\\u002" in content:  # \u002c is a comma too
-        return False
-    items = value.get("items") if isinstance(value, dict) else value
-    parts: Iterable[Any] = items if isinstance(items, list) else ()
     try:
-        outside = dumps({**value, "items": None} if isinstance(value, dict) and parts else [] if parts else value).count(b",")
-        return content.count(b",") == outside + max(len(list(parts)) - 1, 0) + sum(dumps(part).count(b",") for part in parts)
-    except (TypeError, ValueError):
-        return False
+        value = decoded(content)
+        return (value,) if content.count(b",") == _commas(value) else None
+    except UNREADABLE:
+        return None  # several values, or broken: the standard library finds out
+
+
+def may_hide_commas(content: bytes) -> bool:
+    """Whether *content* may have commas that are written in another way."""
+    return b"\\" in content and b"\\u002" in content  # \u002c is a comma too
+
+
+def _commas(value: Any) -> int:
+    """How many commas *value* has in JSON. Long lists are written item by item, which takes less memory."""
+    items = value.get("items") if isinstance(value, dict) else value
+    parts: list[Any] = items if isinstance(items, list) else []
+    outside = {**value, "items": None} if isinstance(value, dict) and parts else None if parts else value
+    return encoded(outside).count(b",") + max(len(parts) - 1, 0) + sum(encoded(part).count(b",") for part in parts)
 
 
 def _blank_lines(logs: re.Match[str]) -> str:

@@ -1,6 +1,7 @@
 """The values of a YAML text, as the API reads it: dates stay texts, keys become texts, and aliases cannot fill the memory.
 
-PyYAML makes nodes of the text; here values are made of the nodes, so that no tag can call for more than a JSON value.
+Plain texts are read from events (:mod:`.yamlevents`). Of all others PyYAML makes nodes; here values are made of the nodes, so that no
+tag can call for more than a JSON value.
 Upstream: sigs.k8s.io/yaml, which turns YAML into JSON.
 """
 
@@ -10,6 +11,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import attrs
@@ -21,6 +23,7 @@ from ..fields import shown
 from .nodegraph import NodeError, check_aliases, merged
 from .repeats import Repeats
 from .surrogates import without_surrogates
+from .yamlevents import PlainScalars, Uncommon, document_values
 
 MAX_NESTING = 1000
 _TAG = "tag:yaml.org,2002:"
@@ -35,15 +38,39 @@ _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
     """Each document of *text* that is not empty. Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column."""
-    has_aliases, has_escapes = "*" in text and "&" in text, "\\u" in text or "\\U" in text
+    told = 0
+    try:
+        for value, repeats in _quick_values(text):
+            told += 1
+            if value is not None:
+                yield value, repeats
+        return
+    except (Uncommon, yaml.YAMLError, ValueError, RecursionError):
+        pass  # the exact way has the words for what is wrong
+    for value, repeats in islice(_exact_values(text, where), told, None):
+        if value is not None:
+            yield value, repeats
+
+
+def _quick_values(text: str) -> Iterator[tuple[Any, Repeats]]:
+    loader, has_escapes = _ManifestLoader(text), _has_escapes(text)
+    try:
+        for value, repeats in document_values(loader.get_event, PlainScalars(_plain)):
+            yield without_surrogates(value) if has_escapes else value, repeats
+    finally:
+        loader.dispose()
+
+
+def _exact_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
+    """The value of each document, None for an empty one."""
+    has_aliases, has_escapes = "*" in text and "&" in text, _has_escapes(text)
     try:
         for root in _roots(text):
             if has_aliases:
                 check_aliases(root)
             values = _Values()
             value = values.of(root)
-            if value is not None:
-                yield without_surrogates(value) if has_escapes else value, values.repeats
+            yield without_surrogates(value) if has_escapes else value, values.repeats
     except (yaml.MarkedYAMLError, NodeError) as error:
         mark = error.problem_mark or error.context_mark
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -52,6 +79,10 @@ def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
         raise ManifestError(f"{where}: YAML nested too deeply") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ManifestError(f"{where}: broken YAML: {str(error).splitlines()[0]}") from None
+
+
+def _has_escapes(text: str) -> bool:
+    return "\\u" in text or "\\U" in text
 
 
 def _roots(text: str) -> Iterator[Node]:
@@ -205,3 +236,11 @@ _SCALARS: Mapping[str, Callable[[str], Any]] = {
     f"{_TAG}binary": _decoded,
 }
 """Tag -> how its text is read. The keys of a mapping apart, ``<<`` is a text."""
+
+
+def _plain(text: str) -> Any:
+    """The value of a text without quotes."""
+    for tag, pattern in _ManifestLoader.yaml_implicit_resolvers.get(text[:1], ()):
+        if pattern.match(text):
+            return _SCALARS[tag](text)
+    return text

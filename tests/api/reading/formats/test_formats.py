@@ -53,7 +53,7 @@ class TestJson:
     def test_keys_given_twice(self, text: str, wanted: tuple[str, ...], quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
         """Each key that an object has twice is told by its path, with a quick reader and without."""
         if not quick:
-            monkeypatch.setattr(jsonvalues, "fast_json", lambda: None)
+            monkeypatch.setattr(jsonvalues, "quick_value", lambda content: None)
         assert repeated(text) == wanted
 
     def test_lines_count_from_the_first(self) -> None:

@@ -1,0 +1,85 @@
+"""Long lists in JSON are read item by item: with the same objects, warnings and errors as lists that are read as a whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.api.load import load
+from kubeclassic.api.reading import documents
+from kubeclassic.api.reading.formats.jsonlists import Uncertain, split_list
+from kubeclassic.exceptions import ManifestError
+
+NODE: dict[str, Any] = {"kind": "Node", "metadata": {"name": "n", "labels": {"a": "1,2"}}, "status": {"allocatable": {"cpu": "4"}}}
+PODS: list[dict[str, Any]] = [
+    {"kind": "Pod", "metadata": {"name": f"p{number}"}, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "é"}]}}
+    for number in range(3)
+]
+GOOD = json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, *PODS], "metadata": {"resourceVersion": "", "x": [1, 2]}})
+BARE = '{"kind": "PodList", "items": [{"metadata": {"name": "a"}}, {"metadata": {"generateName": "b"}}]}'
+BIG = '{"kind": "List", "items": [{"kind": "PriorityClass", "metadata": {"name": "a"}, "value": 123456789012345678901234567890}]}'
+
+
+def outcome(path: Path, **options: Any) -> object:
+    """What loading *path* gives, or the error."""
+    try:
+        found = load(path, **options)
+    except ManifestError as error:
+        return str(error)
+    return found.objects, [repr(item) for item in found.objects], found.raw, found.passed_over, found.warnings
+
+
+@pytest.mark.parametrize("text", [GOOD, json.dumps(json.loads(GOOD), indent=4), BARE, '{"kind": "List", "items": []}'])
+def test_lists_are_split(text: str) -> None:
+    """The items of a list, in any layout, are those that the standard library reads."""
+    found = split_list(text.encode())
+    assert found is not None
+    assert list(found.items()) == json.loads(text)["items"]
+
+
+@pytest.mark.parametrize("text", [
+    '{"kind": "List", "items": [{"a": 1, "a": 1}]}', '{"kind": "List", "items": [[{"a": [1], "a": {"b": {}}}], 2]}',
+    '{"kind": "List", "items": [{}], "items": [{}]}', '{"kind": "List", "kind": "List", "items": []}',
+    '{"kind": "List", "items": [], "metadata": {"a": 1, "a": 1}}', '{"kind": "List", "items": ["\\udc00"]}',
+    '{"kind": "List", "items": [1e999]}', '{"kind": "List", "items": [NaN]}', '{"kind": "List", "items": [1]} x', '{"kind": "List"}',
+    '{"kind": "Pod", "items": []}', '{"kind": "List", "items": {}}', '{"kind": "List", "items": [1], "more": 1}', "[1]",
+    '{"kind": "List", "items": ["\\u002c", {"a": 1, "a": 2}]}', '{"kind": "List", "items": ["\t"]}', '{"kind": 1, "items": []}',
+    '{"kind": "List", "items": [%s]}' % ("[" * 5000 + "]" * 5000),
+])  # fmt: skip
+def test_what_may_be_odd_is_left_to_the_exact_way(text: str) -> None:
+    """Repeated keys, half characters, huge numbers, deep nesting and syntax errors are never passed over."""
+    found = split_list(text.encode())
+    if found is not None:
+        with pytest.raises(Uncertain):
+            list(found.items())
+
+
+def test_bytes_that_are_no_text_are_left_to_the_exact_way() -> None:
+    """Bytes that are no UTF-8 are never passed over, wherever they are."""
+    for content in (b'{"kind": "List", "items": ["\xff"]}', b'{"kind": "List", "items": [{"\xff": 1}]}'):
+        found = split_list(content)
+        assert found is not None
+        with pytest.raises(Uncertain):
+            list(found.items())
+
+
+@pytest.mark.parametrize("strict_fields", [False, True])
+@pytest.mark.parametrize("text", [
+    GOOD, BARE, BIG, GOOD.replace('"p1"', '"p0"'), GOOD.replace('"p1"', "7"), GOOD.replace('"p2"', '"p2", "name": "p3"'),
+    GOOD.replace('"image"', '"imag"'), GOOD.replace("nodeName", "nodeNam"), GOOD[:-1], GOOD + GOOD, GOOD.replace('"Node"', '""'),
+    GOOD.replace('"n", "lab', '7, "lab') + "]", GOOD.replace('"n", "lab', '7, "lab'), GOOD.replace('"kind": "Pod"', '"kind": "ConfigMap"'),
+    GOOD.replace('"cpu": "4"', '"cpu": "x"'), GOOD.replace('"cpu": "4"', '"memory": "20E"'),
+    GOOD.replace('"List"', '"List", "kind": "List"'),
+])  # fmt: skip
+def test_item_by_item_is_the_same(text: str, strict_fields: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Objects, warnings and errors are those of a list that is read as a whole, and an earlier file counts as ever."""
+    (tmp_path / "a.json").write_text(json.dumps(PODS[0]))
+    (tmp_path / "b.json").write_text(text)
+    found = []
+    for least in (0, 1 << 30):
+        monkeypatch.setattr(documents, "_LONG", least)
+        found += [outcome(tmp_path, strict_fields=strict_fields), outcome(tmp_path / "b.json", strict_fields=strict_fields)]
+    assert found[:2] == found[2:]
