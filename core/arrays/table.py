@@ -251,6 +251,7 @@ class NodeTable:
         if index is None:
             index = self.resources[name] = len(self.resources)
             self._amounts.clear()
+            self._once.clear()  # the batch of all rows has views of the arrays
             for attribute in ("allocatable", "sums"):
                 array = getattr(self, attribute)
                 setattr(self, attribute, np.concatenate([array, np.zeros((1, array.shape[1]), np.int64)]))

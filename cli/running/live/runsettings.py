@@ -11,7 +11,7 @@ import yaml
 from ....algorithmprovider.config import KubeSchedulerConfiguration
 from ....exceptions import PolicyError
 from ....framework.recipe import ConfigMaps
-from ....live.client.access import Access
+from ....live.client.access import Access, KubeconfigError
 from ....live.client.answers import error_of, object_of
 from ....live.client.api import Api
 from ....live.client.kubeconfig import in_cluster, read_kubeconfig
@@ -81,7 +81,14 @@ def access_of(settings: RunSettings, context: str | None) -> Access:
         return attrs.evolve(access, server=client.master) if client.master else access
     if context is not None:
         raise FlagError("--context: got it without --kubeconfig, wanted both")
-    return Access(server=client.master) if client.master else in_cluster()
+    if client.master:
+        return Access(server=client.master)
+    try:
+        return in_cluster()
+    except KubeconfigError as error:
+        if not settings.config:
+            raise
+        raise KubeconfigError(f"{error}; beside --config: clientConnection.kubeconfig in {settings.config}") from None
 
 
 async def config_maps_of(configuration: Configuration, link: Transport) -> ConfigMaps:

@@ -1,26 +1,54 @@
 """Follows the cluster's own scheduler pod by pod, and decides each time by itself, on the same state.
 
-The other's bindings are seen in the order in which they were written, and it writes many at once. So pods are taken in the order of our own
-queue, and the outcome of each is awaited: then every decision counts the same earlier decisions as the other's did.
+The other one binds many pods at once, so their bindings are seen in another order than it decided. :mod:`.backlog` says which pods it may
+have taken next. If ours decides otherwise on the likeliest of them, the others are tried first, then an earlier time, and then later states
+of the cluster: a pod is different if none of these makes it the same. What is seen is held back until the decisions before it are judged.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from math import inf
 
 import attrs
 
 from ....api.objects import KubeObject, Pod
-from ....core.queue.base import is_unschedulable, scheduled_condition
-from ....exceptions import KubeclassicError
+from ....core.queue.base import is_unschedulable
+from ....core.queue.protocol import queues_by_priority
 from ..state import LiveState
-from .judging import Judgement, Tally, judged, judged_without
+from .backlog import Backlog
+from .judging import Judgement, Tally
+from .trials import Step, Trial, Trials, message
 
+LINGER = 1.0
+"""Seconds between an outcome and our judgement: outcomes of decisions that were made before may still come."""
+APART = 0.5
+"""Seconds between the outcomes of two decisions that may have been made in the other order."""
 PATIENCE = 2.0
-"""Seconds for which a pod at the head of the queue is waited for."""
+"""Seconds for which an outcome is waited for, and for which other events are held back."""
 SHORTEST = 0.001
 """Seconds that are not worth a wait: clocks are not exact."""
+
+
+@attrs.define
+class Outcome:
+    """What the other scheduler did with a pod: bound it, or said why it fits nowhere."""
+
+    event: int
+    seen: float
+    pod: Pod
+
+
+@attrs.frozen
+class Held:
+    """An event that counts after the decisions that were made before it."""
+
+    event: int
+    seen: float
+    tell: Callable[[KubeObject], None]
+    item: KubeObject
 
 
 @attrs.define(eq=False)
@@ -29,116 +57,242 @@ class Shadow:
 
     state: LiveState
     report: Callable[[Judgement], None]
+    linger: float = LINGER
     patience: float = PATIENCE
     tally: Tally = attrs.field(factory=Tally)
-    _bound: dict[str, Pod] = attrs.field(factory=dict)
-    """Waiting pod -> the same with its node, which is not delivered yet."""
-    _refused: dict[str, str] = attrs.field(factory=dict)
-    """Waiting pod -> why the other one found no node, until our decision is made."""
+    _backlog: Backlog = attrs.field(init=False)
+    _outcomes: dict[str, list[Outcome]] = attrs.field(factory=dict)
+    """Waiting pod -> what became of it and is not judged, in order."""
     _told: dict[str, str] = attrs.field(factory=dict)
     """Waiting pod -> the last message of the other one."""
-    _aside: set[str] = attrs.field(factory=set)
-    """Pods that were taken from the queue, and whose outcome is not known yet."""
+    _held: deque[Held] = attrs.field(factory=deque)
+    _tries: dict[str, Trial | None] = attrs.field(factory=dict)
+    """Our decisions on the state as it is now."""
+    _trials: Trials = attrs.field(init=False)
+    _event: int = 0
+    _waits_since: float | None = None
+    """When the wait for an outcome began."""
+
+    def __attrs_post_init__(self) -> None:
+        cells = self.state.release.queue
+        self._trials = Trials(self.state)
+        self._backlog = Backlog(is_ordered=cells.by_timestamp and not cells.pod_timestamps)
 
     # --- what happens -----------------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
-        """An object was added or updated. That a waiting pod got a node is held back until our decision is made."""
-        if isinstance(item, Pod) and self._is_waiting(item):
-            if item.spec.node_name:
-                self._bound[item.key] = item
-                self.state.awake.set()
-                return
-            self._note_refusal(item)
-        elif isinstance(item, Pod) and self._was_refused_before(item):
-            self._told[item.key] = _message(item)
-        self.state.put(item)
+        """An object was added or updated."""
+        self._event += 1
+        if not isinstance(item, Pod) or not self._is_ours(item):
+            self._hold(self.state.put, item)
+        elif self._is_waiting(item):
+            self._changed(item)
+        elif self.state.pod(item.key) is None and not item.spec.node_name:
+            self._came(item)
+        else:
+            self._hold(self.state.put, item)
+        self.state.awake.set()
 
     def delete(self, item: KubeObject) -> None:
         """An object was deleted."""
-        if isinstance(item, Pod):
-            self._forget(item.key)
-        self.state.delete(item)
+        self._event += 1
+        if isinstance(item, Pod) and item.key not in self._outcomes:
+            self._backlog.discard(item.key)
+        self._hold(self.state.delete, item)
+        self.state.awake.set()
+
+    def _is_ours(self, pod: Pod) -> bool:
+        names = self.state.engine.scheduler_names(self.state.scheduler_name)
+        return (pod.spec.scheduler_name or "default-scheduler") in names and not pod.is_terminal
 
     def _is_waiting(self, pod: Pod) -> bool:
         known = self.state.pod(pod.key)
-        names = self.state.engine.scheduler_names(self.state.scheduler_name)
-        is_ours = (pod.spec.scheduler_name or "default-scheduler") in names
-        return is_ours and known is not None and known.uid == pod.uid and not known.spec.node_name and not pod.is_terminal
+        return known is not None and known.uid == pod.uid and not known.spec.node_name
 
-    @staticmethod
-    def _was_refused_before(pod: Pod) -> bool:
-        return not pod.spec.node_name and is_unschedulable(pod)
+    def _came(self, pod: Pod) -> None:
+        """A new pod without a node. One that was refused before we looked is awaited at no time."""
+        self.state.put(pod)
+        if is_unschedulable(pod):
+            self._told[pod.key] = message(pod)
+        else:
+            self._enter(pod)
 
-    def _note_refusal(self, pod: Pod) -> None:
-        message = _message(pod)
-        if is_unschedulable(pod) and self._told.get(pod.key) != message:
-            self._told[pod.key] = self._refused[pod.key] = message
+    def _enter(self, pod: Pod) -> None:
+        if not self.state.queue.is_gated(pod):
+            priority = pod.priority if queues_by_priority(self.state.engine.algorithm) else 0
+            self._backlog.add(pod.key, priority, self._event)
+
+    def _changed(self, pod: Pod) -> None:
+        """A waiting pod was bound, was refused, or changed in another way."""
+        known = self._outcomes.get(pod.key, [])
+        is_refused = is_unschedulable(pod) and self._told.get(pod.key) != message(pod)
+        if known and known[-1].pod.spec.node_name:
+            known[-1].pod = pod
+        elif pod.spec.node_name or is_refused:
+            self._told[pod.key] = message(pod)
+            self._outcomes.setdefault(pod.key, []).append(Outcome(self._event, self._now(), pod))
+            self._backlog.decided(pod.key, self._event)
+        elif known:
+            known[-1].pod = pod
+        else:
+            was_gated = self.state.queue.is_gated(pod)
+            self.state.put(pod)
+            if was_gated:
+                self._enter(pod)
 
     def _forget(self, key: str) -> None:
-        self._bound.pop(key, None)
-        self._refused.pop(key, None)
+        self._backlog.discard(key)
+        self._outcomes.pop(key, None)
         self._told.pop(key, None)
-        self._aside.discard(key)
+
+    # --- events that count later ------------------------------------------------------------------------------------
+
+    def _hold(self, tell: Callable[[KubeObject], None], item: KubeObject) -> None:
+        self._held.append(Held(self._event, self._now(), tell, item))
+
+    def _let_go(self) -> None:
+        """Deliver what was held back long enough, or until the last decision; everything if no pod waits."""
+        while self._held and self._counts_now(self._held[0]):
+            self._deliver()
+
+    def _counts_now(self, held: Held) -> bool:
+        if not self._backlog and not self._outcomes:
+            return True
+        is_old = held.seen <= self._now() - self.patience and held.event < (self._first_outcome() or inf)
+        return is_old or held.event <= self._backlog.reached
+
+    def _first_outcome(self) -> int | None:
+        """The event of the first outcome that is not judged."""
+        return min((found[0].event for found in self._outcomes.values()), default=None)
+
+    def _deliver(self) -> None:
+        held = self._held.popleft()
+        known = self.state.pod(held.item.key) if isinstance(held.item, Pod) else None
+        if known is not None and held.tell == self.state.delete:
+            self._forget(known.key)
+        self._tries.clear()
+        if held.tell == self.state.delete or not isinstance(held.item, Pod):
+            self._trials.forget_steps()
+        held.tell(held.item)
+
+    def _deliver_next(self) -> bool:
+        """Deliver the next event if it came before the outcomes that are known."""
+        before = self._first_outcome()
+        if not self._held or before is None or self._held[0].event >= before:
+            return False
+        self._deliver()
+        return True
 
     # --- the loop ---------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Follow until cancelled."""
+        while self._held:
+            self._deliver()
         while True:
             self.state.touch()
-            item = self.state.queue.pop()
-            if item is None:
-                self.state.awake.clear()
-                if not self._settle():
-                    await self.state.awake.wait()
-            elif not item.pod.is_terminating:
-                self._aside.add(item.pod.key)
-                await self._wait_for(item.pod.key)
+            self._let_go()
+            if self._step():
+                self._waits_since = None
+                await asyncio.sleep(0)
+            else:
+                await self._wait()
 
-    async def _wait_for(self, key: str) -> None:
-        """Wait until the other one has decided on the pod at the head of the queue, or for so long that it will not soon."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self.patience
-        while key in self._aside:
-            self.state.awake.clear()
-            left = end - loop.time()
-            if key in self._settle(key) or left < SHORTEST:
-                return
-            handle = loop.call_later(left, self.state.awake.set)
-            try:
-                await self.state.awake.wait()
-            finally:
+    async def _wait(self) -> None:
+        """Wait until something happens, or for so long that an outcome will not come soon."""
+        self.state.awake.clear()
+        ends = [self._held[0].seen + self.patience] if self._held else []
+        ends += [] if self._waits_since is None else [self._waits_since + self.patience]
+        ends += [found[0].seen + self.linger for found in self._outcomes.values()]
+        left = min(ends, default=0.0) - self._now()
+        handle = asyncio.get_running_loop().call_later(max(left, SHORTEST), self.state.awake.set) if ends else None
+        try:
+            await self.state.awake.wait()
+        finally:
+            if handle is not None:
                 handle.cancel()
 
-    def _settle(self, first: str = "") -> list[str]:
-        """Judge what is known: the pod at the head first, then those that were taken before it. Answers which were judged."""
-        known = [key for key in (first, *self._bound, *self._refused) if key in self._bound or key in self._refused]
-        found = [key for key in dict.fromkeys(known) if key in self._aside]
-        for key in found:
-            self._judge(key)
-        return found
+    def _step(self) -> bool:
+        """Judge the next decision, or give up an outcome; False if there is nothing to do yet."""
+        tried: dict[str, Trial] = {}
+        for key in self._next():
+            if key not in self._outcomes:
+                return self._is_given_up(key)
+            if not tried and self._outcomes[key][0].seen > self._now() - self.linger:
+                return False
+            if tried and self._outcomes[key][0].seen > self._outcomes[next(iter(tried))][0].seen + APART:
+                continue
+            trial = self._tried(key)
+            if trial is None:
+                self._forget(key)
+                return True
+            if not trial.judgement.differs:
+                self._count(key, trial)
+                return True
+            tried[key] = trial
+        if tried:
+            self._judge_different(tried)
+        return bool(tried)
 
-    def _judge(self, key: str) -> None:
-        state, bound = self.state, self._bound.pop(key, None)
-        message = self._refused.pop(key, "")
-        pod = state.pod(key)
-        if pod is None:
+    def _judge_different(self, tried: Mapping[str, Trial]) -> None:
+        """As things stand each of these differs: one was decided on earlier, or knew more, or the likeliest one does differ."""
+        for key in tried:
+            trial = self._tried_earlier(key)
+            if trial is not None:
+                self._count(key, trial)
+                return
+        if not self._deliver_next():
+            self._count(*next(iter(tried.items())))
+
+    def _next(self) -> Iterator[str]:
+        """The pods on which the other one may have decided next; those that it tried once more stand where their outcome was seen."""
+        candidates = self._backlog.candidates()
+        again = [key for key in self._outcomes if key not in self._backlog]
+        first = candidates[0].outcome if candidates else None
+        for key in again:
+            if first is None or self._outcomes[key][0].event < first:
+                yield key
+        yield from (each.key for each in candidates)
+        if first is not None:
+            yield from (key for key in again if self._outcomes[key][0].event > first)
+
+    def _is_given_up(self, key: str) -> bool:
+        """Whether the outcome of a pod was waited for too long: then it is no longer waited for."""
+        if self._waits_since is None:
+            self._waits_since = self._now()
+        if self._now() - self._waits_since < self.patience - SHORTEST:
+            return False
+        self._backlog.discard(key)
+        return True
+
+    # --- one decision -----------------------------------------------------------------------------------------------
+
+    def _tried(self, key: str) -> Trial | None:
+        """Our decision as things stand; None if there is none."""
+        if key not in self._tries:
+            pod = self.state.pod(key)
+            self._tries[key] = None if pod is None else self._trials.now(pod, self._outcomes[key][0].pod)
+        return self._tries[key]
+
+    def _tried_earlier(self, key: str) -> Trial | None:
+        pod = self.state.pod(key)
+        return None if pod is None else self._trials.earlier(pod, self._outcomes[key][0].pod)
+
+    def _count(self, key: str, trial: Trial) -> None:
+        """This was the next decision: tell it, and let what the other one did count."""
+        outcomes, pod = self._outcomes[key], self.state.pod(key)
+        seen = outcomes.pop(0).pod
+        if pod is not None:
+            self._trials.took(trial, Step(pod, seen))
+        self.tally.add(trial.judgement)
+        self.report(trial.judgement)
+        self._backlog.take(key)
+        self._tries.clear()
+        if seen.spec.node_name:
             self._forget(key)
-            return
-        state.touch()
-        try:
-            decision = state.engine.schedule(pod)
-            judgement = judged_without(decision, message) if bound is None else judged(state.engine, decision, bound.spec.node_name)
-            self.tally.add(judgement)
-            self.report(judgement)
-        except KubeclassicError as error:
-            state.report(f"pod {key}: {error}")
-        if bound is not None:
-            self._forget(key)
-            state.put(bound)
+        elif not outcomes:
+            del self._outcomes[key]
+        self.state.put(seen)
 
-
-def _message(pod: Pod) -> str:
-    condition = scheduled_condition(pod)
-    return "" if condition is None else condition.message
+    def _now(self) -> float:
+        return self.state.times.now()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kubeclassic.cli import BAD_INPUT, run
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.scheduler.election import LeaseTimes
@@ -194,3 +195,12 @@ class TestConfiguration:
             settings(OLD, f"--config={file}")
         assert said in str(error.value)
         assert str(file) in str(error.value)
+
+
+def test_kubeconfig_beside_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """--kubeconfig does not count beside --config, as in the original; the error names the field of the file that does."""
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    file = tmp_path / "profile.yaml"
+    file.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n", encoding="utf-8")
+    assert run(["run", "--profile", str(file), "--kubeconfig", str(tmp_path / "config")]) == BAD_INPUT
+    assert f"beside --config: clientConnection.kubeconfig in {file}" in capsys.readouterr().err

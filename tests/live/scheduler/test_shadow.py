@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
+import attrs
 import pytest
 
+from kubeclassic.live.client.api import Api
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.scheduler.dryrun import DryRun
+from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import Judgement
+from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
 from tests.live.scheduler.worlds import World, live
 
 MOST_ALLOCATED = {"policy": {"kind": "Policy", "predicates": [], "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}}
@@ -69,3 +77,88 @@ def test_nothing_is_written() -> None:
         await asyncio.sleep(60.0)
 
     assert live("1.16", play).hosts == {"web": ""}
+
+
+@attrs.define(eq=False)
+class Slow(LiveScheduler):
+    """A scheduler that needs some time for each decision."""
+
+    async def step(self) -> bool:
+        """One cycle."""
+        await asyncio.sleep(0.03)
+        return await super().step()
+
+
+@pytest.mark.parametrize("release", ["1.15", "1.16", "1.27"])
+@pytest.mark.parametrize("seed", range(3))
+def test_priorities_while_pods_come(release: str, seed: int) -> None:
+    """Pods of four priorities come faster than they are decided on, and their bindings are written in any order: still nothing differs."""
+    rand = random.Random(seed)
+    told: list[Judgement] = []
+
+    def slow_bindings(request: Request) -> Fault:
+        return Fault(delay=rand.uniform(0.0, 0.1)) if request.path.endswith("/binding") else NO_FAULT
+
+    async def play(world: World) -> None:
+        for number, value in enumerate((-10, 100, 1000)):
+            world.send("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": f"class-{number}"}, "value": value})
+        for number in range(9):
+            world.add_node(f"node-{number}", cpu="10" if number % 2 else "6")
+        found = world.shadow(release)[1]
+        transport = StoreTransport(world.store, world.faults)
+        scheduler = Slow(world.state(WireApi(Api(transport), release)))
+        world.follow(transport, DryRun.of(scheduler, scheduler.state.api), scheduler.run)
+        await asyncio.sleep(2.0)
+        for number in range(90):
+            wanted = rand.choice(({}, *({"priorityClassName": f"class-{value}"} for value in range(3))))
+            world.add_pod(f"pod-{number}", cpu=rand.choice(("100m", "250m", "700m", "64")), **wanted)
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(60.0)
+        told.extend(found)
+
+    live(release, play, slow_bindings)
+    assert {one.pod for one in told} == {f"default/pod-{number}" for number in range(90)}
+    assert [one.line() for one in told if one.differs] == []
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+def test_a_refused_pod_holds_nobody_up(release: str) -> None:
+    """What becomes of the pods after one that fits nowhere is told as soon as that of others."""
+    told: list[str] = []
+
+    async def play(world: World) -> None:
+        world.add_node("node-0")
+        world.schedule()
+        found = world.shadow(release)[1]
+        await asyncio.sleep(2.0)
+        for number in range(5):
+            world.add_pod(f"big-{number}", cpu="64")
+        world.add_pod("web")
+        await asyncio.sleep(1.5)
+        told.extend(one.pod for one in found)
+
+    live(release, play)
+    assert sorted(told) == [*(f"default/big-{number}" for number in range(5)), "default/web"]
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
+    """A pod is refused, and at once another one goes whose place it then gets: for the shadow too it fitted nowhere first."""
+    told: list[Judgement] = []
+
+    async def play(world: World) -> None:
+        world.add_node("node-0", cpu="1")
+        world.schedule()
+        found = world.shadow(release)[1]
+        world.add_pod("first", cpu="1")
+        await asyncio.sleep(5.0)
+        world.add_pod("second", cpu="1")
+        await asyncio.sleep(0.1)
+        world.drop_pod("first")
+        await asyncio.sleep(30.0)
+        told.extend(found)
+
+    live(release, play)
+    assert [(one.pod, one.verdict, one.cluster) for one in told] == [
+        ("default/first", "same", "node-0"), ("default/second", "same", None), ("default/second", "same", "node-0"),
+    ]  # fmt: skip
