@@ -56,7 +56,8 @@ class TestStrictness:
         [
             (f"{POD}spec: {{nodeNam: a}}", 'spec.nodeNam: unknown field; did you mean "nodeName"?'),
             (f"{POD}spec: {{containers: [{{nam: a}}]}}", 'spec.containers[0].nam: unknown field; did you mean "name"?'),
-            (f"{POD}spec: {{tolerations: [{{}}, {{ky: a}}]}}", 'spec.tolerations[1].ky: unknown field; did you mean "key"?'),
+            (f"{POD}spec: {{tolerations: [{{operator: Exists}}, {{operator: Exists, ky: a}}]}}",
+             'spec.tolerations[1].ky: unknown field; did you mean "key"?'),
             (f"{POD}spec: {{containers: [{{livenessProbe: {{httpGet: {{prt: 1}}}}}}]}}",
              'spec.containers[0].livenessProbe.httpGet.prt: unknown field; did you mean "port"?'),
             ("kind: Deployment\nmetadata: {name: d}\nspec: {template: {spec: {zzz: 1}}}", "spec.template.spec.zzz: unknown field"),
@@ -68,7 +69,8 @@ class TestStrictness:
 
     def test_each_object_with_an_unknown_field_is_named(self) -> None:
         """Two pods with the same mistake give two warnings, though what they share is decoded once."""
-        pods = "\n---\n".join(f"kind: Pod\nmetadata: {{name: {name}}}\nspec: {{tolerations: [{{ky: a}}]}}" for name in "ab")
+        spec = "{tolerations: [{operator: Exists, ky: a}]}"
+        pods = "\n---\n".join(f"kind: Pod\nmetadata: {{name: {name}}}\nspec: {spec}" for name in "ab")
         assert [notice.where.partition(" (")[2] for notice in read(pods).warnings] == ["Pod a)", "Pod b)"]
 
     def test_fields_that_scheduling_does_not_read_are_known(self) -> None:

@@ -55,7 +55,7 @@ def test_other_scores_are_found() -> None:
     different = [one for one in told if one.differs and one.cluster]
     assert different
     assert {one.cause.rule for one in different if one.cause is not None} == {"MostRequestedPriority"}
-    assert "MostRequestedPriority: puts" in different[0].line()
+    assert "MostRequestedPriority: scores" in different[0].line()
 
 
 def test_other_predicates_are_found() -> None:
