@@ -57,6 +57,10 @@ def _of_row(rule: Predicate | Priority) -> bool:
     return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
 
 
+def _never(pod: Template) -> bool:
+    return False
+
+
 OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
 SLOT: Any = attrs.field(init=False, repr=False, default=attrs.Factory(lambda rule: Slot(rule.name), takes_self=True))
 
@@ -76,6 +80,9 @@ class Predicate:
     """False for pods to which the predicate never objects, and for which it has no effect: it does not run for them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, AnyCycle], None] | None = None
+    by_domain: Callable[[Template], bool] = _never
+    """Whether counters of pods matter for a row only by what they count in the row's own domains: then a pod that comes or goes concerns
+    the rows of its domains alone."""
     is_of_row: bool = OF_ROW
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT
@@ -125,6 +132,8 @@ class Priority:
     reduce: Callable[[Template, Scores, Batch, AnyCycle], Scores] | None = None
     whole_list: bool = False
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
+    by_domain: Callable[[Template], bool] = _never
+    """As in :class:`Predicate`."""
     is_of_row: bool = OF_ROW
     """As in :class:`Predicate`."""
     slot: Slot[Hashable] = SLOT

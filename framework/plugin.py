@@ -89,9 +89,17 @@ class Plugin:
         """The part of the pod that the answer of ``filter`` depends on: pods with equal keys share cached answers."""
         return pod
 
+    def filter_by_domain(self, pod: Template) -> bool:
+        """Whether ``filter`` goes by domain for *pod*: see :attr:`~kubeclassic.core.rule.Predicate.by_domain`."""
+        return False
+
     def score_key(self, pod: Template) -> Hashable:
         """The part of the pod that the raw scores depend on."""
         return pod
+
+    def score_by_domain(self, pod: Template) -> bool:
+        """Whether ``score`` goes by domain for *pod*."""
+        return False
 
     @classmethod
     def joins(cls, point: str) -> bool:

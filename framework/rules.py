@@ -37,7 +37,10 @@ def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
         return found
 
     concerns = plugin.concerns if missing is None else (lambda pod: True)
-    return Predicate(name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key)
+    return Predicate(
+        name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key,
+        by_domain=plugin.filter_by_domain,
+    )  # fmt: skip
 
 
 def _wrapped(plugin: Filter, text: str) -> str:
@@ -57,6 +60,7 @@ def as_priority(plugin: Score, pre_scores: bool) -> Priority:
     normalize = getattr(plugin, "normalize_score", None)
     return Priority(
         name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,
+        by_domain=plugin.score_by_domain,
     )  # fmt: skip
 
 

@@ -37,7 +37,12 @@ def _key(pod: Template) -> Hashable:
     return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key)
+def _by_domain(pod: Template) -> bool:
+    """A required affinity also looks whether any domain at all has a pod."""
+    return not pod.required_affinity
+
+
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, by_domain=_by_domain)
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes where *pod* violates the anti-affinity of an existing pod, its own affinity or its own anti-affinity.
 

@@ -27,9 +27,10 @@ class _Declare:
         key: Callable[[Template], Hashable] = lambda pod: pod,
         effect: Callable[[Template, Batch, Cycle], None] | None = None,
         concerns: Callable[[Template], bool] = lambda pod: True,
+        by_domain: Callable[[Template], bool] = lambda pod: False,
     ) -> Callable[[Check], Predicate]:
         """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to object."""
-        return lambda check: Predicate(name=name, check=check, reads=reads, key=key, effect=effect, concerns=concerns)
+        return lambda check: Predicate(name=name, check=check, reads=reads, key=key, effect=effect, concerns=concerns, by_domain=by_domain)
 
     def each_node(
         self,

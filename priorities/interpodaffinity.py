@@ -102,7 +102,7 @@ def _times_listed(nodes: Batch) -> Scores:
     return listed
 
 
-@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize)
+@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, by_domain=lambda pod: True)
 def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by required affinity of existing pods.
 

@@ -31,10 +31,12 @@ class _Declare:
         reduce: Reduce | None = None,
         whole_list: bool = False,
         concerns: Callable[[Template], bool] = lambda pod: True,
+        by_domain: Callable[[Template], bool] = lambda pod: False,
     ) -> Callable[[Score], Priority]:
         """Declare a priority that gives int64[n], one score a node of the batch."""
         return lambda score: Priority(
-            name=name, score=score, reads=reads, key=key, reduce=reduce, whole_list=whole_list, concerns=concerns
+            name=name, score=score, reads=reads, key=key, reduce=reduce, whole_list=whole_list, concerns=concerns,
+            by_domain=by_domain,
         )
 
     def each_node(

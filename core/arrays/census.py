@@ -19,6 +19,9 @@ from ..pods.terms import ROLES, TermCarriers, TermIndex, carriers
 from .columns import Column, grown
 from .types import Ints
 
+MOST_MOVED = 1 << 10
+"""Changes that a counter keeps the rows of."""
+
 
 class Query(Hashable, Protocol):
     """Which pods to count: a hashable value that tells by template."""
@@ -57,6 +60,8 @@ class Counter:
     revision: int = 0
     """Moves with every change, for those who keep what they made of it."""
     _domains: dict[str, tuple[Column[Any], Ints]] = attrs.field(factory=dict)
+    _moved: list[int] = attrs.field(factory=list)
+    """The rows of the latest changes, one a revision."""
     _by_template: dict[int, int] = attrs.field(factory=dict)
 
     def of(self, template: Template) -> int:
@@ -73,6 +78,9 @@ class Counter:
         self.rows[row] += count
         self.total += count
         self.revision += 1
+        self._moved.append(row)
+        if len(self._moved) > MOST_MOVED:
+            del self._moved[: MOST_MOVED // 2]
         for key, (column, domains) in self._domains.items():
             code = column.codes[row] if row < len(column.codes) else 0
             if code >= len(domains):
@@ -116,9 +124,19 @@ class Counter:
         return found
 
     def relabelled(self) -> None:
-        """Some row's labels changed: count its domains anew when next asked."""
+        """Some row's labels changed: count its domains again when next asked."""
         self._domains.clear()
+        self._moved.clear()
         self.revision += 1
+
+    def moved_since(self, revision: int) -> list[int] | None:
+        """The rows on which it counted after *revision*; None where that is not kept."""
+        start = self.revision - len(self._moved)
+        return None if revision < start else self._moved[revision - start :]
+
+    def columns(self) -> Iterator[tuple[str, Column[Any]]]:
+        """The columns by whose values domains were asked for, each with its key."""
+        return ((key, column) for key, (column, _) in self._domains.items())
 
 
 Terms = Sequence[tuple[TermCarriers, Counter]]

@@ -9,7 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .types import Mask, ValueCodes
+from .trail import NO_ROWS
+from .types import Ints, Mask, Rows, ValueCodes
 
 T = TypeVar("T", bound=Hashable)
 
@@ -95,6 +96,25 @@ class ColumnView(Generic[T]):
     def at(self, i: int) -> T:
         """The value of node *i* of the batch."""
         return self.column.values[int(self.codes[i])]
+
+
+@attrs.frozen(eq=False)
+class RowsByCode:
+    """The rows with each value of a column."""
+
+    rows: Rows
+    """All rows, those of one code together."""
+    starts: Ints
+    """int64[codes + 1]: where in ``rows`` those of a code begin."""
+
+    @classmethod
+    def of(cls, codes: ValueCodes) -> RowsByCode:
+        """Those of *codes*: intp[rows]."""
+        return cls(codes.argsort(kind="stable"), np.concatenate([np.zeros(1, np.int64), np.bincount(codes).cumsum()]))
+
+    def at(self, code: int) -> Rows:
+        """The rows with the value of *code*, ascending: intp[k]."""
+        return self.rows[self.starts[code] : self.starts[code + 1]] if code + 1 < len(self.starts) else NO_ROWS
 
 
 @attrs.define(eq=False, repr=False)

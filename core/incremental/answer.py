@@ -71,6 +71,10 @@ class Answer(ABC, Generic[Value]):
     """The counters of the census that the rule looked at."""
     watches_terms: bool = True
     """It asked for terms, of which there may be more later."""
+    by_domain: bool = False
+    """A pod that comes or goes concerns the rows of its domains alone; no more once these were too many again and again."""
+    too_many: int = 0
+    """How often in a row they were too many."""
     is_of_nodes: bool = False
     """As it was evaluated last, nothing but node objects counts."""
     verified_at: int = NEVER
@@ -78,8 +82,10 @@ class Answer(ABC, Generic[Value]):
     node_revision: int = NEVER
     counters_seen: int = 0
     """The sum of the counters' revisions when the answer was verified."""
+    each_seen: Sequence[int] = ()
+    """The revision of each counter then, where the answer goes by domain."""
     environment: tuple[int, int, int] = (0, 0, 0)
-    """The revisions of what no row tells of, when all rows were evaluated."""
+    """The revisions of what no row tells of, when the answer was verified."""
     bytes_held: int = 0
     """As the cache has counted them."""
 

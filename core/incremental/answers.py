@@ -8,11 +8,13 @@ the counters that it looked at moved.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
+import numpy as np
 
 from ..arrays.batch import Batch
+from ..arrays.columns import Column, RowsByCode
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS
 from ..arrays.types import Rows
@@ -25,6 +27,8 @@ from .answer import Answer, FailuresAnswer, Scope, ScoresAnswer, Unanswerable, V
 
 Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
+PATIENCE = 8
+"""Times that the domains of moved pods may be too large before they are no longer looked at."""
 LARGE_SHARE = 4
 """Where more than one row in so many changed, all are evaluated."""
 
@@ -112,7 +116,7 @@ class AnswerCache:
         found = self._answers.pop(key, None)
         if found is None:
             self._make_room()
-            found = kind(Scope.of(rule.reads))
+            found = kind(Scope.of(rule.reads), by_domain=rule.by_domain(template))
         assert isinstance(found, kind)
         self._answers[key] = found
         return found
@@ -144,7 +148,6 @@ class AnswerCache:
         return counted, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
 
     def _refresh(self, answer: Answer[Value], cycle: Cycle, evaluate: Callable[[Batch], Value]) -> None:
-        log = self.table.changed
         counters = sum([counter.revision for counter in answer.watched])
         rows = self._stale_rows(answer, cycle, counters)
         if rows is None:
@@ -152,17 +155,54 @@ class AnswerCache:
             return
         if len(rows):
             answer.put(rows, evaluate(self._batch_of(rows)))
-        answer.verified_at, answer.node_revision, answer.counters_seen = log.revision, log.node_revision, counters
+        self._verified(answer, cycle, counters)
+
+    def _verified(self, answer: Answer[Value], cycle: Cycle, counters: int) -> None:
+        """Note that the answer is right for today's state."""
+        log = self.table.changed
+        answer.verified_at, answer.node_revision = log.revision, log.node_revision
+        if answer.counters_seen != counters or answer.by_domain:
+            answer.counters_seen, answer.environment = counters, self._environment(answer, cycle, counters)
+        if answer.by_domain:
+            answer.each_seen = [counter.revision for counter in answer.watched]
 
     def _stale_rows(self, answer: Answer[Value], cycle: Cycle, counters: int) -> Rows | None:
         """The rows to evaluate: none where the answer is up to date, None for all."""
         scope, log = answer.scope, self.table.changed
-        if answer.verified_at == NEVER or (scope.is_global and answer.environment != self._environment(answer, cycle, counters)):
+        if answer.verified_at == NEVER:
             return None
+        if scope.is_global and answer.environment != (environment := self._environment(answer, cycle, counters)):
+            return self._rows_of_moved(answer, environment, counters) if answer.by_domain else None
         if answer.node_revision == log.node_revision and not (scope.rowwise or (scope.counted and answer.counters_seen != counters)):
             return NO_ROWS
         rows = None if scope.wide or answer.size != self.table.size else self._changed_since(answer.verified_at)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
+
+    def _rows_of_moved(self, answer: Answer[Value], environment: tuple[int, int, int], counters: int) -> Rows | None:
+        """The rows in the domains of pods that came or went, where nothing else happened that the answer depends on; None: all rows."""
+        before = answer.environment
+        others_moved = environment[0] - counters != before[0] - answer.counters_seen or environment[1:] != before[1:]
+        if others_moved or answer.node_revision != self.table.changed.node_revision or answer.scope.rowwise or answer.scope.counted:
+            return None
+        found: set[int] = set()
+        for counter, seen in zip(answer.watched, answer.each_seen, strict=True):
+            moved = counter.moved_since(seen)
+            columns = [(column.codes, self._rows_by(key, column)) for key, column in counter.columns()]
+            if moved is None or (moved and not columns):
+                return None
+            for codes, rows in columns:
+                for code in {codes.item(row) for row in moved} - {0}:
+                    found.update(rows.at(code).tolist())
+            if len(found) * LARGE_SHARE > self.table.size:
+                answer.too_many += 1
+                answer.by_domain = answer.too_many < PATIENCE
+                return None
+        answer.too_many = 0
+        return np.fromiter(sorted(found), np.intp, len(found))
+
+    def _rows_by(self, key: str, column: Column[Any]) -> RowsByCode:
+        found: RowsByCode = self.table.once(("rows by", key), lambda: RowsByCode.of(column.codes[: self.table.size]))
+        return found
 
     def _changed_since(self, revision: int) -> Rows | None:
         """The rows of the table that changed after *revision*, worked out once for all rules that stand there."""
@@ -190,7 +230,8 @@ class AnswerCache:
         answer.observed(census.asked_terms)
         answer.replace(found, self.table.size)
         answer.verified_at, answer.node_revision = log.revision, log.node_revision
-        answer.counters_seen = counters = sum([counter.revision for counter in answer.watched])
+        answer.each_seen = seen = [counter.revision for counter in answer.watched]
+        answer.counters_seen = counters = sum(seen)
         answer.environment = self._environment(answer, cycle, counters)
         before, answer.bytes_held = answer.bytes_held, answer.nbytes
         self.held += answer.bytes_held - before

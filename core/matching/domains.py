@@ -28,9 +28,11 @@ class DomainSums:
     def add(self, counter: Counter, key: str, weight: int = 1) -> None:
         """Add *weight* for each pod of *counter* to its domain by *key*."""
         column = self.table.labels.get(key)
-        if column is None or not counter.total or not key:
+        if column is None or not key:
             return
         counts = counter.domains_without(key, self.table.labels, self.without)[: len(column.values)]
+        if not counter.total:
+            return
         sums = self._sums.get(key)
         self._sums[key] = counts * weight if sums is None else sums + counts * weight
 

@@ -83,6 +83,9 @@ class InterPodAffinity(Plugin):
     def filter_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
 
+    def filter_by_domain(self, pod: Template) -> bool:
+        return not pod.required_affinity
+
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         if text := _faults(pod):
             return unresolvable(f"parsing pod: {text}")
@@ -110,6 +113,9 @@ class InterPodAffinity(Plugin):
 
     def score_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
+
+    def score_by_domain(self, pod: Template) -> bool:
+        return True
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         if not pod.has_pod_affinity or not self._looks_at_existing(pod):
