@@ -102,17 +102,17 @@ class Cycle:
 
     def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | RuleError]:
         """The raw scores of each of *priorities* for *nodes*, or its error; from the cached answers where possible."""
-        found: list[Scores | RuleError] = []
-        answers, keeps_all = self.answers if self.described is None else None, not self.algorithm.leaves_counts
+        found: list[Scores | CachedScores | RuleError] = []
+        rows, answers, keeps_all = nodes.rows, self.answers if self.described is None else None, not self.algorithm.leaves_counts
         for priority in priorities:
             try:
-                if answers is None or nodes.rows is None or priority.whole_list or not (keeps_all or answers.keeps(priority, self)):
+                if answers is None or rows is None or priority.whole_list or not (keeps_all or answers.keeps(priority, self)):
                     found.append(priority.score(self.template, nodes, self))
                 else:
-                    found.append(_chosen(answers.scores(priority, self), priority, nodes.rows))
+                    found.append(answers.scores(priority, self))
             except RuleError as error:
                 found.append(error)
-        return found
+        return [_chosen(kept, priority, rows) for priority, kept in zip(priorities, found, strict=True)]
 
     def as_described(self, nodes: Batch) -> Batch:
         """The feasible *nodes*, as an extender described them if one did."""
@@ -145,8 +145,11 @@ class Cycle:
         return self.algorithm.enabled(gate)
 
 
-def _chosen(kept: CachedScores, priority: Priority, rows: Rows) -> Scores:
-    """The scores of *rows*: int64[k]; one number that stands for all (see :func:`is_even`), where that is enough for the reduce step."""
+def _chosen(kept: Scores | CachedScores | RuleError, priority: Priority, rows: Rows | None) -> Scores | RuleError:
+    """The scores of *rows*: int64[k]; one number that stands for all (see :func:`evenly`), where that is enough for the reduce step."""
+    if isinstance(kept, np.ndarray | RuleError):
+        return kept
+    assert rows is not None
     reduce = priority.reduce
     if kept.constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and kept.constant == 0)):
         return evenly(kept.constant, len(rows))
@@ -154,12 +157,11 @@ def _chosen(kept: CachedScores, priority: Priority, rows: Rows) -> Scores:
     return found
 
 
+EVEN = (0,)
+"""The strides of an array that :func:`evenly` made."""
+
+
 @lru_cache(1 << 10)
 def evenly(score: int, count: int) -> Scores:
     """The same *score* for each of *count* nodes: int64[count], read only, in the memory of one number."""
     return np.broadcast_to(np.int64(score), count)
-
-
-def is_even(scores: Scores) -> bool:
-    """Whether *scores* were made by :func:`evenly`."""
-    return scores.strides == (0,)

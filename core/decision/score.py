@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.types import Rows, Scores
-from ..cycle import Cycle, evenly, is_even
+from ..cycle import EVEN, Cycle, evenly
 from ..rule import Priority, Reduction, RuleError
 from .extender import Extender, extender_scores
 
@@ -86,7 +86,7 @@ def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) 
     if reduce is None:
         return raw
     if isinstance(reduce, Reduction):
-        if is_even(raw) and reduce.zeros_alike and not raw[0]:
+        if raw.strides == EVEN and reduce.zeros_alike and not raw[0]:
             return evenly(_of_zeros(cycle, reduce, nodes), len(raw))
         return reduce.apply(pod, raw, reduce.summarise(pod, raw, nodes, cycle), nodes, cycle)
     return reduce(pod, raw, nodes, cycle)

@@ -161,9 +161,8 @@ class AnswerCache:
         """Note that the answer is right for today's state."""
         log = self.table.changed
         answer.verified_at, answer.node_revision = log.revision, log.node_revision
-        if answer.counters_seen != counters or answer.by_domain:
+        if answer.counters_seen != counters:
             answer.counters_seen, answer.environment = counters, self._environment(answer, cycle, counters)
-        if answer.by_domain:
             answer.each_seen = [counter.revision for counter in answer.watched]
 
     def _stale_rows(self, answer: Answer[Value], cycle: Cycle, counters: int) -> Rows | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows, Scores
-from ...core.cycle import is_even
+from ...core.cycle import EVEN
 from ...core.decision.extender import Extender
 from ...core.decision.parts import SUCCESS, OnPart, Part
 from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
@@ -79,7 +79,7 @@ def _normalize(cycle: FrameworkCycle, rules: list[tuple[Priority, int]], nodes: 
 
 
 def _is_within(scores: Scores) -> bool:
-    if is_even(scores):
+    if scores.strides == EVEN:
         return 0 <= int(scores[0]) <= MAX_NODE_SCORE
     # Seen as unsigned, numbers below 0 are above every bound.
     return scores.dtype == np.int64 and bool(scores.view(np.uint64).max() <= MAX_NODE_SCORE)

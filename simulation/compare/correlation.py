@@ -12,7 +12,7 @@ import numpy as np
 
 from ...api.objects import Pod
 from ...core.arrays.types import Floats, Rows
-from ...core.cycle import is_even
+from ...core.cycle import EVEN
 from ...core.decision.decision import Decision
 from ...core.decision.score import Ranking
 from ...core.rule import Priority
@@ -132,7 +132,7 @@ def _centred(sides: Sequence[list[tuple[str, float]]], ranking: Ranking, at: Row
     """Place of a subject -> the scores of the chosen nodes around their mean, float64[k], but for those that are the same for all."""
     found = dict[int, Floats]()
     for place, rules in enumerate(sides):
-        parts = [(ranking.by_priority[rule], weight) for rule, weight in rules if not is_even(ranking.by_priority[rule])]
+        parts = [(ranking.by_priority[rule], weight) for rule, weight in rules if ranking.by_priority[rule].strides != EVEN]
         if parts:
             found[place] = _around_mean(reduce(add, [scores.take(at) * weight for scores, weight in parts]))
     # The total is the last subject.

@@ -26,6 +26,7 @@ from kubeclassic.simulation.conform import build, decisions, read_items
 
 FIGURES = Path(__file__).with_name("counts.json")
 ROOT = str(Path(kubeclassic.__file__).parent) + "/"
+TESTS = ROOT + "tests/"
 RULES = tuple(ROOT + folder for folder in ("predicates/", "priorities/", "framework/plugins/"))
 SHAPES = {kind: Shape(kind=kind, nodes=300, existing=100, pods=200) for kind in ("basic", "affinity", "antiaffinity", "spread", "mixed")}
 PREEMPTION = Shape(kind="preemption", nodes=60, pods=20)
@@ -63,7 +64,7 @@ def counted(name: str) -> Counts:
 def _count(found: Counts, frame: FrameType, event: str, called: Any) -> None:
     code = frame.f_code
     # Comprehensions are functions in some versions of Python and none in others.
-    if not code.co_filename.startswith(ROOT) or code.co_name.startswith("<"):
+    if not code.co_filename.startswith(ROOT) or code.co_filename.startswith(TESTS) or code.co_name.startswith("<"):
         return
     if event == "call":
         found[CALLS] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kubeclassic.core.cycle import evenly, is_even
+from kubeclassic.core.cycle import EVEN, evenly
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
@@ -28,13 +28,13 @@ class TestEvenScores:
     def test_are_those_of_the_long_way(self, release: str) -> None:
         """With cached answers some rules give one number for all nodes; every score is that of a scheduler without a cache."""
         short, long = (fed(release, size).schedule(pod("web", requests={"cpu": "2"})).details for size in (1 << 20, 0))
-        assert any(is_even(scores) for scores in short.reduced.values())
-        assert not any(is_even(scores) for scores in long.reduced.values())
+        assert any(scores.strides == EVEN for scores in short.reduced.values())
+        assert not any(scores.strides == EVEN for scores in long.reduced.values())
         assert short.priorities == long.priorities
         assert short.scores == long.scores
 
     def test_are_told_from_scores_that_happen_to_agree(self) -> None:
         """An array of equal numbers is not taken for one number."""
-        assert is_even(evenly(10, 3))
-        assert not is_even(np.full(3, 10))
+        assert evenly(10, 3).strides == EVEN
+        assert np.full(3, 10).strides != EVEN
         assert evenly(10, 3).tolist() == [10, 10, 10]
