@@ -163,6 +163,8 @@ class FailuresAnswer(Answer[Failures | None]):
 
 def _recoded(found: Failures, sequences: dict[int, Reasons]) -> Codes:
     """The codes of *found* in the terms of *sequences*, which gets the reasons that it lacks."""
+    if all(sequences.get(code) == reasons for code, reasons in found.sequences.items()):
+        return found.codes
     known = {reasons: code for code, reasons in sequences.items()}
     table = np.zeros(max(found.sequences, default=0) + 1, np.int64)
     for code, reasons in found.sequences.items():

@@ -10,8 +10,9 @@ import attrs
 from ..arrays.types import Ints, Rows
 from . import verify
 
-MOST_MOVED = 32
-"""With more changed totals, the highest total is looked for among all rows."""
+MOST_MOVED = 4
+"""With more changed totals, and one more for each ROWS_A_MOVE rows, the highest total is looked for among all rows."""
+ROWS_A_MOVE = 1 << 9
 
 
 @attrs.define(eq=False, repr=False)
@@ -40,6 +41,11 @@ class Leaders:
         self.ranked, self._rows = ranked, None
         self.moved.clear()
 
+    def trim(self) -> None:
+        """Forget the leaders where too much moved."""
+        if len(self.moved) > MOST_MOVED + len(self.ranked) // ROWS_A_MOVE:
+            self.replaced(self.ranked)
+
     def host(self, order: Rows, places: Rows, which: Callable[[int], int]) -> int:
         """The row of the leader that *which* chooses of so many. *order*: the rows in visiting order; *places*: row -> its place there."""
         self._refresh(order, places)
@@ -57,8 +63,7 @@ class Leaders:
         return found
 
     def _refresh(self, order: Rows, places: Rows) -> None:
-        if len(self.moved) > MOST_MOVED:
-            self.replaced(self.ranked)
+        self.trim()
         if self.moved and self._rows is not None:
             self._follow(self._laid_out(order, places), places)
         if self._rows is None:

@@ -18,7 +18,7 @@ from ..cycle import Cycle
 from . import verify
 from .answer import Scope, Unanswerable
 from .answers import AnswerCache
-from .leaders import MOST_MOVED, Leaders
+from .leaders import Leaders
 from .rows import RowScores
 from .tracked import Feasible, TrackedPredicate, TrackedPriority
 
@@ -86,8 +86,8 @@ class Scoreboard:
         self.order = order
         if window is not self.window:
             self.window, self._is_ranked = window, False
-        if len(self.leaders.moved) > MOST_MOVED:
-            self.leaders.replaced(self.ranked)
+        if window:  # nobody asks for the leaders
+            self.leaders.trim()
         seen, self._seen = self._seen, NEVER
         try:
             self._refresh(cycle, seen, order_revision)
