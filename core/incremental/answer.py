@@ -17,6 +17,8 @@ from ..failures import Codes, Failures, Reasons
 from ..rule import ROWWISE, WIDE, Reads
 
 Value = TypeVar("Value")
+Environment = tuple[int, int, int]
+"""The revisions of what no row tells of: counters, services and controllers, volumes."""
 
 
 class Unanswerable(Exception):
@@ -84,7 +86,7 @@ class Answer(ABC, Generic[Value]):
     """The sum of the counters' revisions when the answer was verified."""
     each_seen: Sequence[int] = ()
     """The revision of each counter then, where the answer goes by domain."""
-    environment: tuple[int, int, int] = (0, 0, 0)
+    environment: Environment = (0, 0, 0)
     """The revisions of what no row tells of, when the answer was verified."""
     bytes_held: int = 0
     """As the cache has counted them."""

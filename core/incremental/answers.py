@@ -23,7 +23,7 @@ from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads
 from . import verify
-from .answer import Answer, FailuresAnswer, Scope, ScoresAnswer, Unanswerable, Value
+from .answer import Answer, Environment, FailuresAnswer, Scope, ScoresAnswer, Unanswerable, Value
 
 Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
@@ -141,43 +141,39 @@ class AnswerCache:
         volumes = _volumes(cycle) if scope.volumes else 0
         return table.changed.node_revision, table.census.revision if scope.wide or scope.counted else 0, owners, volumes
 
-    def _environment(self, answer: Answer[Value], cycle: Cycle, counters: int) -> tuple[int, int, int]:
+    def _environment(self, answer: Answer[Value], cycle: Cycle, counters: int) -> Environment:
         """The same for one answer, node objects aside: of all counters it depends on those alone that it watches, *counters* in sum."""
         scope = answer.scope
         counted = counters + (self.table.census.terms_revision if answer.watches_terms else 0) if scope.wide else 0
         return counted, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
 
     def _refresh(self, answer: Answer[Value], cycle: Cycle, evaluate: Callable[[Batch], Value]) -> None:
-        counters = sum([counter.revision for counter in answer.watched])
-        rows = self._stale_rows(answer, cycle, counters)
+        log, counters = self.table.changed, sum([counter.revision for counter in answer.watched])
+        environment = self._environment(answer, cycle, counters) if answer.scope.is_global else answer.environment
+        rows = self._stale_rows(answer, environment, counters)
         if rows is None:
             self._evaluate(answer, cycle, evaluate)
             return
         if len(rows):
             answer.put(rows, evaluate(self._batch_of(rows)))
-        self._verified(answer, cycle, counters)
-
-    def _verified(self, answer: Answer[Value], cycle: Cycle, counters: int) -> None:
-        """Note that the answer is right for today's state."""
-        log = self.table.changed
         answer.verified_at, answer.node_revision = log.revision, log.node_revision
         if answer.counters_seen != counters:
-            answer.counters_seen, answer.environment = counters, self._environment(answer, cycle, counters)
+            answer.counters_seen, answer.environment = counters, environment
             answer.each_seen = [counter.revision for counter in answer.watched]
 
-    def _stale_rows(self, answer: Answer[Value], cycle: Cycle, counters: int) -> Rows | None:
+    def _stale_rows(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
         """The rows to evaluate: none where the answer is up to date, None for all."""
         scope, log = answer.scope, self.table.changed
         if answer.verified_at == NEVER:
             return None
-        if scope.is_global and answer.environment != (environment := self._environment(answer, cycle, counters)):
+        if answer.environment != environment:
             return self._rows_of_moved(answer, environment, counters) if answer.by_domain else None
         if answer.node_revision == log.node_revision and not (scope.rowwise or (scope.counted and answer.counters_seen != counters)):
             return NO_ROWS
         rows = None if scope.wide or answer.size != self.table.size else self._changed_since(answer.verified_at)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
 
-    def _rows_of_moved(self, answer: Answer[Value], environment: tuple[int, int, int], counters: int) -> Rows | None:
+    def _rows_of_moved(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
         """The rows in the domains of pods that came or went, where nothing else happened that the answer depends on; None: all rows."""
         before = answer.environment
         others_moved = environment[0] - counters != before[0] - answer.counters_seen or environment[1:] != before[1:]

@@ -220,7 +220,11 @@ def _make_indexes(pod: Template, constraints: Constraints, table: NodeTable) -> 
 
 def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool:
     """Whether any of *nodes*, or another row of their table, may lack the topology key of a constraint of *pod*."""
-    return nodes.is_described or any(index.lacks_keys for index in _indexes(pod, constraints, nodes.table))
+    if nodes.is_described or not constraints:
+        return nodes.is_described
+    asked = pod, constraints[0].when_unsatisfiable, "lacks keys"
+    found: bool = nodes.table.once(asked, lambda: any(index.lacks_keys for index in _indexes(pod, constraints, nodes.table)))
+    return found
 
 
 def metadata_fails(pod: Template, table: NodeTable) -> bool:

@@ -1,0 +1,140 @@
+"""Measures every row of the table in ``docs/performance.md``, and puts the figures there with ``--write``.
+
+Each figure is the median of five runs (``--runs``), each run a process of its own; the runs of all rows take turns, so that a busy minute
+of the machine spoils no single row. Hosts are checked in every run of a case.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "performance.md"
+BEGIN, END = "<!-- table: made by tests/bench/table.py -->", "<!-- end of table -->"
+SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", HERE.parents[2] / "shared")).resolve()
+OPENB = ("openb/openb_node_list_all_node.csv", "openb/openb_pod_list_gpuspec33.csv")
+
+
+@attrs.frozen
+class Row:
+    """One row: a command that prints a line of JSON, and which of its numbers counts."""
+
+    name: str
+    command: tuple[str, ...]
+    key: str
+    unit: str
+    go: float | None = None
+    """Pods a second of the original on the same case; None: not measured."""
+
+    def measure(self) -> tuple[float, float | None]:
+        """The number of one run, and the calibration that it came with."""
+        run = subprocess.run([sys.executable, *self.command], capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise click.ClickException(f"{self.name}: {run.stderr.strip()[-500:] or run.stdout.strip()[-500:]}")
+        found = json.loads(run.stdout.strip().splitlines()[-1])
+        return float(found[self.key]), found.get("calibration")
+
+
+GO = {
+    "basic-1000": 405, "basic-5000": 77, "basic-adaptive-5000": 331, "basic-15000": 20, "affinity-5000": 25, "antiaffinity-5000": 55,
+    "spread-5000": 44, "mixed-5000": 34,
+}  # fmt: skip
+"""Case -> pods a second of the original of release 1.16, on both cores of a machine of the same kind."""
+OF_FRAMEWORK: Mapping[str, float | None] = {"basic-5000": 100, "affinity-5000": None, "spread-5000": None}
+"""The same for 1.27."""
+
+
+def bench(*arguments: str) -> tuple[str, ...]:
+    """The command that times a case, best of three."""
+    return "-m", "kubeclassic", "bench", *arguments, "--repeat", "3"
+
+
+def rows(dump: Path) -> Iterator[Row]:
+    """All rows; *dump* is the file of the row about loading."""
+    for case, go in GO.items():
+        path = SHARED / "bench" / f"{case}.jsonl.gz"
+        checked = bench(str(path), "--check", str(path).replace(".jsonl", ".hosts.json"))
+        yield Row(case, checked, "pods_per_s", "pods/s", go)
+    for case, figure in OF_FRAMEWORK.items():
+        command = bench(str(SHARED / "bench" / f"{case}.jsonl.gz"), "--release", "1.27")
+        yield Row(f"{case}, release 1.27", command, "pods_per_s", "pods/s", figure)
+    shape = ("--nodes", "5000", "--pods", "1000", "--templates", "1000")
+    yield Row("every pod a template of its own, 5,000 nodes", bench("--kind", "basic", *shape), "pods_per_s", "pods/s")
+    for release in ("1.16", "1.27"):
+        shape = ("--nodes", "5000", "--pods", "100", "--release", release)
+        yield Row(f"preempting pods, 5,000 nodes of 30 pods, {release}", bench("--kind", "preemption", *shape), "pods_per_s", "pods/s")
+    traces = [str(SHARED / "data" / name) for name in OPENB]
+    if all(Path(trace).exists() for trace in traces):
+        for release in ("1.16", "1.27"):
+            command = (str(HERE / "openb.py"), *traces, "--release", release, "--json")
+            yield Row(f"openb, the loop alone, {release}", command, "cpu_seconds", "s of CPU")
+    load = (str(HERE / "loading.py"), "--file", str(dump))
+    yield Row("load 5,000 nodes and 50,000 pods of kubectl's JSON", load, "load_cpu_seconds", "s of CPU")
+    yield Row("the memory that this takes at most, with a scheduler fed", load, "peak_mb", "MB")
+
+
+def table(found: Mapping[Row, Sequence[float]], calibrations: Sequence[float]) -> str:
+    """The figures as Markdown."""
+    lines = ["| what | kubeclassic | the original (Go) | ratio |", "|---|---:|---:|---:|"]
+    for row, numbers in found.items():
+        middle = statistics.median(numbers)
+        go = "" if row.go is None else f"{row.go:,.0f} {row.unit}"
+        ratio = "" if row.go is None else f"{middle / row.go:,.0f}"
+        lines.append(f"| {row.name} | {shown(middle)} {row.unit} | {go} | {ratio} |")
+    runs = len(next(iter(found.values())))
+    return "\n".join([*lines, "", f"Medians of {runs} runs; `calibration` {statistics.median(calibrations):.3f}."])
+
+
+def shown(number: float) -> str:
+    """A number for people."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.2f}"
+
+
+def main() -> None:
+    """Measure, print the table, and write it where asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", default="", help="rows whose name has this in it")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        found, calibrations = measured(Path(folder) / "dump.json", asked)
+    text = table(found, calibrations)
+    click.echo(text)
+    if asked.write:
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+def measured(dump: Path, asked: Any) -> tuple[dict[Row, list[float]], list[float]]:
+    """The numbers of every row, in turns."""
+    found: dict[Row, list[float]] = {row: [] for row in rows(dump) if asked.only in row.name}
+    if any(str(dump) in row.command for row in found):
+        sys.path.insert(0, str(HERE))
+        from dump import write_dump
+
+        write_dump(dump, 5000, 50_000)
+    calibrations: list[float] = []
+    for _ in range(asked.runs):
+        for row, numbers in found.items():
+            number, calibration = row.measure()
+            numbers.append(number)
+            calibrations += [] if calibration is None else [calibration]
+            click.echo(f"{row.name}: {shown(number)} {row.unit}", err=True)
+    return found, calibrations or [float("nan")]
+
+
+if __name__ == "__main__":
+    main()
