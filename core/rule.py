@@ -57,7 +57,8 @@ def _of_row(rule: Predicate | Priority) -> bool:
     return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
 
 
-def _never(pod: Template) -> bool:
+def never(pod: Template) -> bool:
+    """False for every pod."""
     return False
 
 
@@ -80,7 +81,7 @@ class Predicate:
     """False for pods to which the predicate never objects, and for which it has no effect: it does not run for them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, AnyCycle], None] | None = None
-    by_domain: Callable[[Template], bool] = _never
+    by_domain: Callable[[Template], bool] = never
     """Whether counters of pods matter for a row only by what they count in the row's own domains: then a pod that comes or goes concerns
     the rows of its domains alone."""
     is_of_row: bool = OF_ROW
@@ -132,7 +133,7 @@ class Priority:
     reduce: Callable[[Template, Scores, Batch, AnyCycle], Scores] | None = None
     whole_list: bool = False
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
-    by_domain: Callable[[Template], bool] = _never
+    by_domain: Callable[[Template], bool] = never
     """As in :class:`Predicate`."""
     is_of_row: bool = OF_ROW
     """As in :class:`Predicate`."""

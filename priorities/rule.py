@@ -12,7 +12,7 @@ from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.guard import whole_number
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads
+from ..core.rule import Priority, Reads, never
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]
@@ -31,7 +31,7 @@ class _Declare:
         reduce: Reduce | None = None,
         whole_list: bool = False,
         concerns: Callable[[Template], bool] = lambda pod: True,
-        by_domain: Callable[[Template], bool] = lambda pod: False,
+        by_domain: Callable[[Template], bool] = never,
     ) -> Callable[[Score], Priority]:
         """Declare a priority that gives int64[n], one score a node of the batch."""
         return lambda score: Priority(
