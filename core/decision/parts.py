@@ -1,4 +1,4 @@
-"""The parts of a scheduling cycle, for whoever wants to know when each has ended, such as metrics.
+"""The parts of a scheduling cycle, for those who want to know when each has ended, such as metrics.
 
 Upstream: pkg/scheduler/metrics, where the names of extension points and of statuses are labels.
 """

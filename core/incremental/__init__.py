@@ -52,6 +52,9 @@ only in ``refresh`` (or ``failures`` and ``scores`` of the cache). Whoever write
 read arrays and trails and keep the revision that they have seen in fields of their own; a trail does not know its
 readers. A reader that wants to keep an array sets ``shared``: then the next writer copies first (copy-on-write).
 
+The best rows, :class:`~.leaders.Leaders`, are kept beside the totals: a row whose total changed is put in or taken out by
+itself. All rows are looked through again when none is left or many changed.
+
 A scoreboard works out exactly the union of the rows that its parts report: rows of the row scores' trail, rows where
 the fits are others than before, rows whose reduced scores changed. No part has to know which rows another part
 reports.
@@ -70,6 +73,10 @@ A value that was worked out again and is the same as before does not make stale 
   only;
 * a priority that gives all rows the same score is left out of the totals, whatever the score is;
 * where the same rows fit as before and no raw score changed, no summary is worked out.
+
+A counter that moved need not concern all rows. Of a rule that goes by domain (``by_domain`` in :mod:`..rule`), what it says of a row
+depends on counters only by what they count in the row's own domains. So a pod that comes or goes makes the rows of its domains
+stale, and no others. Where these are a large share of all rows, as in zones, the rule is evaluated for all rows as before.
 
 Raw scores have no early cutoff when all rows are evaluated: a reduce step of the framework looks at the counts behind
 them.
@@ -98,7 +105,8 @@ The ugly part
   rule of the package to its declaration (``tests/core/incremental/test_reads.py``); for rules of users there is only
   :mod:`.verify`.
 * Which counters a rule looks at is found out behind its back: the census writes them to a list while all rows are
-  evaluated. A rule that remembers counts elsewhere, from one evaluation to the next, is not noticed.
+  evaluated. A rule that remembers counts elsewhere, from one evaluation to the next, is not noticed. A rule that goes by
+  domain has to ask a counter for its domains before it asks for anything else: by these the stale rows are found.
 * Arrays are written in place and passed on without a copy. ``TrackedPriority.reduced`` may be the very array of the
   answer.
 * A rule is asked about the whole table, about a few rows, and about sums in a trial, and must say the same each time.

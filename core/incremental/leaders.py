@@ -34,7 +34,7 @@ class Leaders:
     _order: Rows | None = None
     """The pass that the places are of."""
     moved: list[int] = attrs.field(factory=list)
-    """Rows whose totals may have changed since the leaders were right; whoever changes a total adds its row."""
+    """Rows whose totals may have changed since the leaders were right. The owner of the totals adds them."""
 
     def replaced(self, ranked: Ints) -> None:
         """All totals may have changed; they are in *ranked* now."""

@@ -41,10 +41,10 @@ class TestLeaders:
         """Whatever changes, in whatever order rows are visited, the chosen leader is the one that plain code chooses."""
         ranked = np.zeros(ROWS, np.int64)
         leaders = Leaders(ranked)
-        for changes, turn, afresh, turned in steps:
+        for changes, turn, is_new, turned in steps:
             for row, total in changes:
                 ranked[row] = total
-            if afresh:
+            if is_new:
                 ranked = ranked.copy()
                 leaders.replaced(ranked)
             else:
