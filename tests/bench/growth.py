@@ -27,15 +27,15 @@ THOUSAND = 1000
 SERIES: dict[str, tuple[str, list[tuple[int, Shape]]]] = {
     "nodes": (
         "nodes (1,000 bound pods, 1,000 pending)",
-        [(n, Shape(nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000)],
+        [(n, Shape(nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000, 50_000)],
     ),
     "nodes-mixed": (
         "nodes (1,000 bound pods, 1,000 pending of eight kinds)",
-        [(n, Shape(kind="mixed", nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000)],
+        [(n, Shape(kind="mixed", nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000, 50_000)],
     ),
     "bound": (
-        "bound pods (10,000 nodes, 1,000 pending)",
-        [(n, Shape(nodes=10_000, existing=n)) for n in (0, 1000, 10_000, 30_000, 100_000, 300_000)],
+        "bound pods (50,000 nodes, 1,000 pending)",
+        [(n, Shape(nodes=50_000, existing=n)) for n in (0, 10_000, 100_000, 300_000, 1_000_000)],
     ),
     "bound-mixed": (
         "bound pods (10,000 nodes, 1,000 pending of eight kinds)",
