@@ -138,9 +138,9 @@ class Run:
             return self.engine.schedule(pod)
 
     def take_retries(self) -> list[Pod]:
-        """The pods that preempted others and get a retry, in order; the list is cleared."""
+        """The pods that preempted others, are still there and get a retry, in order; the list is cleared."""
         keys, self._retries = self._retries, []
-        return [self._pods[key] for key in keys]
+        return [self._pods[key] for key in keys if key in self._pods]
 
     def take_ended(self) -> list[tuple[Decision, Failure | None]]:
         """The waits on Permit that ended: the pod's decision, and why the pod has no host any more, or None; the list is cleared."""

@@ -10,7 +10,8 @@ import io
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,11 +21,12 @@ import numpy as np
 from ...api.reading.documents import parsed, read_documents
 from ...api.reading.formats.files import read_file
 from ...core.decision.decision import Decision
-from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import ManifestError
 from ..conform import Items, build, decisions, read_items
 from ..gcpause import settled
+from .measured import Stopwatch, Timing
+from .workloads.phases import Phase, played
 
 Json = dict[str, Any]
 
@@ -68,117 +70,60 @@ def read_hosts(path: Path, release: str) -> tuple[list[str], list[str | None]]:
 
 
 @attrs.frozen
-class QuickDecisions:
-    """How many decisions were read off scoreboards, and why the others were not."""
+class Part:
+    """A part of a case: what happens in it in order, and how it is played."""
 
-    taken: int
-    detours: Mapping[str, int]
-    """Reason -> decisions, the most frequent reason first."""
+    items: Items
+    play: Callable[[Run, Items], Iterator[Decision]]
+    is_measured: bool = True
+    counted: frozenset[str] | None = None
+    """The pods that count; None: all that are decided."""
 
-    @classmethod
-    def of(cls, engine: Engine) -> QuickDecisions:
-        """The decisions of *engine* so far."""
-        taken, detours = engine.flow.detours()
-        return cls(taken, dict(detours.most_common()))
-
-    @property
-    def decisions(self) -> int:
-        """All decisions."""
-        return self.taken + sum(self.detours.values())
-
-    def share(self, count: int) -> float:
-        """*count* as a share of all decisions, 0 to 1; 0 where there was none."""
-        return count / self.decisions if self.decisions else 0.0
-
-    def record(self) -> Json:
-        """As plain data."""
-        return {"share": round(self.share(self.taken), 6), "decisions": self.decisions, "detours": dict(self.detours)}
-
-    def lines(self) -> Iterator[str]:
-        """A line of text for the share, and one for each reason."""
-        yield f"read off scoreboards: {self.taken} of {self.decisions} decisions ({self.share(self.taken):.1%})"
-        yield from (f"  {reason}: {count} ({self.share(count):.1%})" for reason, count in self.detours.items())
-
-
-@attrs.frozen(kw_only=True)
-class Timing:
-    """One run over a case; seconds are of processor time unless they are called wall."""
-
-    nodes: int
-    hosts: Mapping[str, str | None]
-    """Pod -> the host of its last decision."""
-    cycles: int
-    cpu_seconds: float
-    wall_seconds: float
-    load_seconds: float
-    latencies: tuple[float, float]
-    """The median and the 99th percentile of the wall time of a decision, in milliseconds."""
-    quick: QuickDecisions
-
-    @property
-    def rate(self) -> float:
-        """Pods a second of processor time."""
-        return len(self.hosts) / self.cpu_seconds if self.cpu_seconds else 0.0
-
-    def record(self) -> Json:
-        """As plain data."""
-        p50, p99 = self.latencies
-        return {
-            "nodes": self.nodes, "pods": len(self.hosts), "scheduled": sum(host is not None for host in self.hosts.values()),
-            "cycles": self.cycles, "cpu_seconds": round(self.cpu_seconds, 4), "wall_seconds": round(self.wall_seconds, 4),
-            "pods_per_s": round(self.rate, 1), "p50_ms": round(p50, 4), "p99_ms": round(p99, 4),
-            "load_seconds": round(self.load_seconds, 3), "quick": self.quick.record(),
-        }  # fmt: skip
+    def decisions(self, run: Run) -> Iterator[Decision]:
+        """The decisions of this part."""
+        return self.play(run, self.items)
 
 
 def time_once(case: Json, engine_options: Mapping[str, Any]) -> Timing:
     """Load *case* and time its decisions, which are taken without per-node details."""
     gc.collect()
     started = time.process_time()
-    run = Run(build(case, engine_options), details=False)
-    items = read_items(case, keeps_manifests=bool(run.engine.extenders))
-    run.engine.warm()
+    run, parts = _loaded(case, engine_options)
     loaded = time.process_time() - started
+    measured, setup = Stopwatch(), Stopwatch()
     with settled():
-        return _timed(run, items, case.get("nominated") or {}, loaded)
+        for part in parts:
+            watch = measured if part.is_measured else setup
+            watch.follow(part.decisions(run), run.engine, part.counted)
+    return measured.timing(run.engine.cache.node_count, loaded, setup.cpu_seconds)
 
 
-def _timed(run: Run, items: Items, nominated: Mapping[str, str], load_seconds: float) -> Timing:
-    found: list[Decision] = []
-    moments = [time.perf_counter()]
-    started = time.process_time()
-    for decision in decisions(run, items, nominated):
-        moments.append(time.perf_counter())
-        found.append(decision)
-    cpu_seconds = time.process_time() - started
-    return Timing(
-        nodes=run.engine.cache.node_count,
-        hosts={decision.pod.key: decision.host for decision in found},
-        cycles=len(found),
-        cpu_seconds=cpu_seconds,
-        wall_seconds=moments[-1] - moments[0],
-        load_seconds=load_seconds,
-        latencies=_percentiles(moments),
-        quick=QuickDecisions.of(run.engine),
-    )
+def _loaded(case: Json, engine_options: Mapping[str, Any]) -> tuple[Run, list[Part]]:
+    """A scheduler with the objects of *case*, and what is to happen."""
+    run = Run(build(case, engine_options), details=False)
+    keeps_manifests = bool(run.engine.extenders)
+    if "phases" in case:
+        parts = [_part(phase, case["name"], keeps_manifests) for phase in case["phases"]]
+    else:
+        parts = [Part(read_items(case, keeps_manifests=keeps_manifests), partial(decisions, nominated=case.get("nominated") or {}))]
+    run.engine.warm()
+    return run, parts
 
 
-def _percentiles(moments: list[float]) -> tuple[float, float]:
-    if len(moments) < 2:
-        return 0.0, 0.0
-    half, most = np.percentile(np.diff(moments) * 1000, [50, 99])
-    return float(half), float(most)
+def _part(phase: Phase, name: str, keeps_manifests: bool) -> Part:
+    return Part(phase.items(name, keeps_manifests), played, phase.is_measured, phase.counted)
 
 
 def profiled(case: Json, engine_options: Mapping[str, Any], profiler: Any) -> None:
-    """Run *case* once more, with *profiler* (``start``, ``stop``) on during the loop alone."""
-    run = Run(build(case, engine_options), details=False)
-    items = read_items(case, keeps_manifests=bool(run.engine.extenders))
-    run.engine.warm()
-    profiler.start()
-    for _ in decisions(run, items, case.get("nominated") or {}):
-        pass
-    profiler.stop()
+    """Run *case* once more, with *profiler* (``start``, ``stop``) on during what is measured alone."""
+    run, parts = _loaded(case, engine_options)
+    for part in parts:
+        if part.is_measured:
+            profiler.start()
+        for _ in part.decisions(run):
+            pass
+        if part.is_measured:
+            profiler.stop()
 
 
 # --- results --------------------------------------------------------------------------------------------------------

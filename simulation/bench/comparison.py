@@ -1,0 +1,155 @@
+"""Two files of bench's lines beside each other: how much faster each case is in one than in the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ...api.reading.documents import json_lines
+from ...api.reading.fields import shown
+from ...exceptions import ManifestError
+from .measured import middle
+
+Json = dict[str, Any]
+
+MOST_APART = 0.05
+"""Calibrations further apart than this share are of machines, or hours, that cannot be compared as they are."""
+
+
+@attrs.frozen(kw_only=True)
+class Measured:
+    """All lines of one file about one case and release."""
+
+    case: str
+    scheduler: str
+    """Its release."""
+    rate: float
+    """Pods a second: the median of the runs of a line, and of the lines."""
+    calibration: float | None
+    scheduled: int | None
+
+
+@attrs.frozen
+class Pair:
+    """One case in both files."""
+
+    a: Measured
+    b: Measured
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast B is, as it was measured."""
+        return self.b.rate / self.a.rate
+
+    @property
+    def calibrated(self) -> float | None:
+        """The ratio with the machines set off against each other: one with twice the calibration is taken to be half as fast."""
+        if not self.a.calibration or not self.b.calibration:
+            return None
+        return self.ratio * self.b.calibration / self.a.calibration
+
+    @property
+    def apart(self) -> float:
+        """How far the calibrations are from each other, as a share of the smaller one; 0 where one is not known."""
+        if not self.a.calibration or not self.b.calibration:
+            return 0.0
+        return max(self.a.calibration, self.b.calibration) / min(self.a.calibration, self.b.calibration) - 1
+
+    def record(self) -> Json:
+        """As plain data."""
+        return {
+            "case": self.a.case, "release_a": self.a.scheduler, "release_b": self.b.scheduler, "pods_per_s_a": round(self.a.rate, 1),
+            "pods_per_s_b": round(self.b.rate, 1), "ratio": round(self.ratio, 3),
+            "calibrated_ratio": None if self.calibrated is None else round(self.calibrated, 3),
+            "calibration_a": self.a.calibration, "calibration_b": self.b.calibration,
+        }  # fmt: skip
+
+
+@attrs.frozen
+class Comparison:
+    """The cases that both files have, and the names of those that only one has."""
+
+    pairs: Sequence[Pair]
+    only_a: Sequence[str]
+    only_b: Sequence[str]
+
+    def warnings(self) -> Iterator[str]:
+        """What makes the ratios doubtful, a line each."""
+        apart = [pair for pair in self.pairs if pair.apart > MOST_APART]
+        if apart:
+            most = max(apart, key=lambda pair: pair.apart)
+            yield (
+                f"calibrations differ by more than {MOST_APART:.0%} in {len(apart)} of {len(self.pairs)} cases, most in {most.a.case}:"
+                f" {most.a.calibration} and {most.b.calibration}; measure again in one hour on one machine"
+            )
+        for pair in self.pairs:
+            if None not in (pair.a.scheduled, pair.b.scheduled) and pair.a.scheduled != pair.b.scheduled:
+                yield f"{pair.a.case}: A scheduled {pair.a.scheduled} pods, B {pair.b.scheduled}: not the same work"
+        for name, cases in (("A", self.only_a), ("B", self.only_b)):
+            if cases:
+                yield f"only in {name}: {', '.join(cases)}"
+
+    def record(self) -> Json:
+        """As plain data."""
+        return {"cases": [pair.record() for pair in self.pairs], "only_a": list(self.only_a), "only_b": list(self.only_b)}
+
+
+def compared(a: Path, b: Path) -> Comparison:
+    """The cases of two files of bench's lines, paired by name and release, or by name where each file has it with one release only.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError` for a line that is not bench's, and where the files have no case in common.
+    """
+    ours, theirs = read_measured(a), read_measured(b)
+    pairs, left = [], list(theirs)
+    for measured in ours:
+        other = _other(measured, ours, left)
+        if other is not None:
+            left.remove(other)
+            pairs.append(Pair(measured, other))
+    if not pairs:
+        raise ManifestError(f"{a} and {b}: no case in common: got {_names(ours)} and {_names(theirs)}")
+    paired = [pair.a for pair in pairs]
+    return Comparison(pairs, [_name(found) for found in ours if found not in paired], [_name(found) for found in left])
+
+
+def _other(measured: Measured, ours: Sequence[Measured], theirs: Sequence[Measured]) -> Measured | None:
+    named = [found for found in theirs if found.case == measured.case]
+    same = [found for found in named if found.scheduler == measured.scheduler]
+    if same:
+        return same[0]
+    is_alone = len(named) == 1 and sum(found.case == measured.case for found in ours) == 1
+    return named[0] if is_alone else None
+
+
+def _name(measured: Measured) -> str:
+    return f"{measured.case} ({measured.scheduler})"
+
+
+def _names(found: Sequence[Measured]) -> str:
+    return ", ".join(map(_name, found[:3])) + (" ..." if len(found) > 3 else "")
+
+
+def read_measured(path: Path) -> list[Measured]:
+    """What the lines of *path* say, by case and release, in order."""
+    lines: dict[tuple[str, str], list[Json]] = {}
+    for where, line in json_lines(path):
+        if not isinstance(line, dict) or not isinstance(line.get("case"), str) or not _is_number(line.get("pods_per_s")):
+            raise ManifestError(f"{where}: got {shown(line)} without case and pods_per_s, wanted a line of kubeclassic bench")
+        lines.setdefault((line["case"], str(line.get("release", ""))), []).append(line)
+    if not lines:
+        raise ManifestError(f"{path}: got no line, wanted those of kubeclassic bench")
+    return [_measured(case, release, found) for (case, release), found in lines.items()]
+
+
+def _measured(case: str, release: str, lines: Sequence[Json]) -> Measured:
+    rates = [middle(line["runs"]) if line.get("runs") else float(line["pods_per_s"]) for line in lines]
+    calibrations = [float(line["calibration"]) for line in lines if _is_number(line.get("calibration"))]
+    calibration = middle(calibrations) if calibrations else None
+    return Measured(case=case, scheduler=release, rate=middle(rates), calibration=calibration, scheduled=lines[-1].get("scheduled"))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
