@@ -258,10 +258,10 @@ class FrameworkFlow:
             self._blamed = blamed
 
     def detours(self) -> tuple[int, Counter[str]]:
-        paths = self.quick_paths.values()
-        return sum(path.taken for path in paths), Counter(
-            {detour.value: count for path in paths for detour, count in path.detours.items()}
-        )
+        paths, found = self.quick_paths.values(), Counter[str]()
+        for path in paths:
+            found.update({detour.value: count for detour, count in path.detours.items()})
+        return sum(path.taken for path in paths), found
 
     def parts(self) -> Mapping[str, Any]:
         return {"config": self.config}

@@ -9,6 +9,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.quick import Detour
 from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.search import NO_NODE_LEFT
 from kubeclassic.framework.flow import framework_engine
@@ -52,6 +53,15 @@ class TestOrder:
         Feed(engine).delete(node("a"))
         assert decided(engine, pod("p")).feasible == ["b"]
         assert engine.table.row_count == 1
+
+
+class TestDetours:
+    def test_those_of_all_profiles_are_summed(self) -> None:
+        """Decisions that are not read off a scoreboard are counted over all profiles."""
+        engine = scheduler(node("n"), profile={"schedulerName": "one"}, profiles=[{"schedulerName": "two"}])
+        for name in ("one", "two", "two"):
+            engine.schedule(pod("p", schedulerName=name))
+        assert engine.flow.detours() == (0, {Detour.DETAILS.value: 3})
 
 
 class TestSampling:
