@@ -5,6 +5,8 @@ Upstream: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreem
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import attrs
 import numpy as np
 
@@ -22,7 +24,7 @@ from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated
 from .diagnosis import Diagnosis, fit_error, reasons_text
-from .state import FrameworkCycle, PostFilterContext, PostFilterResult
+from .state import FollowsPods, FrameworkCycle, PostFilterContext, PostFilterResult
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
@@ -79,7 +81,9 @@ class Evaluator:
         if len(rows):
             coming = coming_pods(self.cycle, self.context.nominations)
             self._coming = coming if is_plain(self.cycle, coming) else None
-            candidates = self._candidates(rows)
+            # The reasons matter where there is no candidate, and outcomes have none.
+            candidates = self._candidates(rows, self._kept) if self._may_keep() else Candidates.nobody()
+            candidates = candidates if len(candidates) else self._candidates(rows, self._dry_run)
             if len(candidates):
                 return self._chosen(candidates)
         return self._none(diagnosis, len(order) - len(rows))
@@ -105,14 +109,14 @@ class Evaluator:
 
     # --- the dry run ------------------------------------------------------------------------------------------------
 
-    def _candidates(self, rows: Rows) -> Candidates:
-        """The candidates among *rows*, in their order."""
+    def _candidates(self, rows: Rows, among: Callable[[Rows], Candidates]) -> Candidates:
+        """The candidates among *rows*, in their order; *among* looks for them."""
         if not self.context.shortlists:
-            return self._dry_run(rows)
+            return among(rows)
         wanted = self._wanted(len(rows))
         found, kept, step = Candidates.nobody(), np.zeros(0, np.bool_), max(wanted, 1)
         for at in range(0, len(rows), step):
-            found = found.followed_by(self._dry_run(rows[at : at + step]))
+            found = found.followed_by(among(rows[at : at + step]))
             kept, is_enough = shortlisted(found.violations, wanted)
             if is_enough:
                 break
@@ -122,6 +126,19 @@ class Evaluator:
     def _wanted(self, nodes: int) -> int:
         share = nodes * self.args.min_candidate_nodes_percentage // 100
         return min(max(share, self.args.min_candidate_nodes_absolute), nodes)
+
+    def _may_keep(self) -> bool:
+        """Whether outcomes of earlier dry runs may be read."""
+        return self._coming is not None and not any(map(self._misses_pre_filter, self.context.pre_filters))
+
+    def _kept(self, rows: Rows) -> Candidates:
+        """As :meth:`_dry_run`, from what dry runs came to before; without reasons and errors."""
+        assert self._coming is not None
+        outcomes = self.context.runs.outcomes(self.cycle, self._coming, rows, counted_down(self.cycle.listings.budgets))
+        if outcomes is None:
+            return Candidates.nobody()
+        found = outcomes.candidates(self.context.layout, rows[outcomes.occupied[rows]])
+        return found.some(np.flatnonzero(found.has_victims))
 
     def _dry_run(self, rows: Rows) -> Candidates:
         """Those of *rows* where the pod would fit without all lower priorities, in order of *rows*."""
@@ -137,10 +154,13 @@ class Evaluator:
     def _cannot_follow(self, nodes: int) -> bool:
         """Whether a plugin whose PreFilter did not run would have to follow the pods that leave: then every such node errs."""
         for plugin in self.context.pre_filters:
-            if plugin.follows_pods is not None and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped:
+            if self._misses_pre_filter(plugin):
                 self.errors += [f'running RemovePod on PreFilter plugin "{plugin.name}": {plugin.follows_pods}'] * nodes
                 return True
         return False
+
+    def _misses_pre_filter(self, plugin: FollowsPods) -> bool:
+        return plugin.follows_pods is not None and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped
 
     def _begin(self, potential: PotentialVictims) -> Trial:
         if self._coming is not None:
