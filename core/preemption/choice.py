@@ -126,9 +126,10 @@ class Candidates:
 
     def closed_up(self) -> Ints:
         """The places of the victims in the layout, in order: int64[most, k], with no gap before a victim."""
-        if not (self._places == GAP).any():
-            return self._places
-        order = np.argsort(self._places == GAP, axis=0, kind="stable")[: int(self.criteria[3].max())]
+        is_gap, most = self._places == GAP, int(self.criteria[3].max(initial=0))
+        if not is_gap.any():
+            return self._places[:most]
+        order = np.argsort(is_gap, axis=0, kind="stable")[:most]
         return np.take_along_axis(self._places, order, axis=0)
 
     def same_as(self, other: Candidates) -> bool:
