@@ -23,9 +23,9 @@ class Unanswerable(Exception):
     """A predicate has an error for some row: this cycle must find out node by node whether the error counts."""
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Scope:
-    """What a rule reads, as far as it matters for when its answer is stale."""
+    """What a rule reads, as far as it matters for when its answer is stale. There is one for each declaration."""
 
     rowwise: bool
     """The pods of the row itself."""
@@ -48,7 +48,8 @@ class Scope:
         return Scope(bool(reads & ROWWISE), bool(reads & Reads.COUNTS), wide, owners, volumes, wide or owners or volumes)
 
     @staticmethod
-    def together(scopes: Sequence[Scope]) -> Scope:
+    @cache
+    def together(scopes: frozenset[Scope]) -> Scope:
         """What several rules read."""
         return Scope(*(any(flags) for flags in zip(*map(attrs.astuple, scopes), strict=True))) if scopes else Scope.of(Reads.NOTHING)
 
