@@ -15,6 +15,7 @@ from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
 from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
+from ..decision.verdict import Verdict
 from ..incremental import verify
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
@@ -105,10 +106,10 @@ class DryRuns:
     _held: int = 0
     """Bytes of these."""
 
-    def outcomes(self, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection) -> Outcomes | None:
+    def outcomes(self, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection) -> tuple[Outcomes, Verdict | None] | None:
         """Outcomes for the pod of *cycle* that are up to date on *rows*, where sums tell where it fits beside the *coming* pods.
 
-        None if no pod has a lower priority.
+        With them the verdict on *rows* without potential victims, if all of them had to be tried. None if no pod has a lower priority.
         """
         table, pod = self.layout.table, cycle.pod
         if min(table.priorities, default=pod.priority) >= pod.priority:
@@ -117,12 +118,11 @@ class DryRuns:
         kept = self._taken(key)
         kept.follow(table, (table.changed.node_revision, table.census.terms_revision, cycle.listings.budgets.version), coming)
         stale = rows[~kept.known[rows]]
-        if len(stale):
-            self._try(kept, cycle, coming, stale, protection)
+        verdict = self._try(kept, cycle, coming, stale, protection) if len(stale) else None
         self._kept[key], self._held = kept, self._held + kept.nbytes
         if verify.SWITCH.is_on:
             self._check(kept, cycle, coming, rows, protection)
-        return kept
+        return kept, verdict if len(stale) == len(rows) else None
 
     def _taken(self, key: Hashable) -> Outcomes:
         """Those kept by *key*, or new ones. They are not kept any more, and others only as far as the limit goes."""
@@ -133,10 +133,11 @@ class DryRuns:
             self._held -= self._kept.pop(next(iter(self._kept))).nbytes
         return found or Outcomes()
 
-    def _try(self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection) -> None:
+    def _try(self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection) -> Verdict:
         potential = self.layout.lower_than(cycle.pod.priority, rows)
-        found, _ = dry_run(ArrayTrial.of(cycle, coming, potential), protection)
+        found, verdict = dry_run(ArrayTrial.of(cycle, coming, potential), protection)
         kept.put(rows, potential.any, found)
+        return verdict
 
     def _check(self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection) -> None:
         """Raise StaleError unless outcomes that are worked out from nothing are the same on *rows*."""

@@ -71,8 +71,9 @@ def _candidates(cycle: Cycle, nominations: Nominations, found: Search, rows: Row
     # A row without a pod of lower priority stays as it was when it failed, if the search came to it.
     others = np.ones(cycle.table.size, np.bool_)
     others[found.failed] = False
-    outcomes = runs.outcomes(cycle, coming, rows, protection)
-    if outcomes is not None:
+    known = runs.outcomes(cycle, coming, rows, protection)
+    if known is not None:
+        outcomes, _ = known
         return outcomes.candidates(runs.layout, rows[outcomes.occupied[rows] | others[rows]])
     rows = rows[others[rows]]
     if not len(rows):

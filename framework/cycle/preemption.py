@@ -5,8 +5,6 @@ Upstream: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreem
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import attrs
 import numpy as np
 
@@ -67,6 +65,10 @@ class Evaluator:
     errors: list[str] = attrs.field(factory=list)
     _coming: Coming | None = None
     """The nominated pods, where sums alone tell where the pod fits."""
+    _keeps: bool = False
+    """Outcomes of earlier attempts may be read."""
+    _lacks_reasons: bool = False
+    """Some were, so that ``reasons`` and ``errors`` are not all."""
     _left_out: int = 0
     """Candidates that no shortlist has room for."""
 
@@ -81,9 +83,12 @@ class Evaluator:
         if len(rows):
             coming = coming_pods(self.cycle, self.context.nominations)
             self._coming = coming if is_plain(self.cycle, coming) else None
-            # The reasons matter where there is no candidate, and outcomes have none.
-            candidates = self._candidates(rows, self._kept) if self._may_keep() else Candidates.nobody()
-            candidates = candidates if len(candidates) else self._candidates(rows, self._dry_run)
+            self._keeps = self._coming is not None and not any(map(self._misses_pre_filter, self.context.pre_filters))
+            candidates = self._candidates(rows)
+            if not len(candidates) and self._lacks_reasons:
+                # Only now they matter, and outcomes of earlier attempts have none.
+                self.reasons, self.errors, self._lacks_reasons, self._keeps = {}, [], False, False
+                candidates = self._candidates(rows)
             if len(candidates):
                 return self._chosen(candidates)
         return self._none(diagnosis, len(order) - len(rows))
@@ -109,14 +114,14 @@ class Evaluator:
 
     # --- the dry run ------------------------------------------------------------------------------------------------
 
-    def _candidates(self, rows: Rows, among: Callable[[Rows], Candidates]) -> Candidates:
-        """The candidates among *rows*, in their order; *among* looks for them."""
+    def _candidates(self, rows: Rows) -> Candidates:
+        """The candidates among *rows*, in their order."""
         if not self.context.shortlists:
-            return among(rows)
+            return self._dry_run(rows)
         wanted = self._wanted(len(rows))
         found, kept, step = Candidates.nobody(), np.zeros(0, np.bool_), max(wanted, 1)
         for at in range(0, len(rows), step):
-            found = found.followed_by(among(rows[at : at + step]))
+            found = found.followed_by(self._dry_run(rows[at : at + step]))
             kept, is_enough = shortlisted(found.violations, wanted)
             if is_enough:
                 break
@@ -127,28 +132,34 @@ class Evaluator:
         share = nodes * self.args.min_candidate_nodes_percentage // 100
         return min(max(share, self.args.min_candidate_nodes_absolute), nodes)
 
-    def _may_keep(self) -> bool:
-        """Whether outcomes of earlier dry runs may be read."""
-        return self._coming is not None and not any(map(self._misses_pre_filter, self.context.pre_filters))
-
-    def _kept(self, rows: Rows) -> Candidates:
-        """As :meth:`_dry_run`, from what dry runs came to before; without reasons and errors."""
-        assert self._coming is not None
-        outcomes = self.context.runs.outcomes(self.cycle, self._coming, rows, counted_down(self.cycle.listings.budgets))
-        if outcomes is None:
-            return Candidates.nobody()
-        found = outcomes.candidates(self.context.layout, rows[outcomes.occupied[rows]])
-        return found.some(np.flatnonzero(found.has_victims))
-
     def _dry_run(self, rows: Rows) -> Candidates:
         """Those of *rows* where the pod would fit without all lower priorities, in order of *rows*."""
+        found = self._kept(rows) if self._keeps else None
+        return self._tried(rows) if found is None else found
+
+    def _kept(self, rows: Rows) -> Candidates | None:
+        """As :meth:`_dry_run`, with what earlier dry runs came to; None where none did."""
+        assert self._coming is not None
+        known = self.context.runs.outcomes(self.cycle, self._coming, rows, counted_down(self.cycle.listings.budgets))
+        if known is None:
+            return None
+        outcomes, verdict = known
+        occupied = outcomes.occupied[rows]
+        if verdict is None:
+            self._lacks_reasons = True
+        else:
+            self._count(NO_VICTIMS, len(rows) - int(occupied.sum()))
+            self._note(verdict, occupied)
+        return self._with_victims(outcomes.candidates(self.context.layout, rows[occupied]))
+
+    def _tried(self, rows: Rows) -> Candidates:
         potential = self.context.layout.lower_than(self.cycle.pod.priority, rows)
         occupied = np.flatnonzero(potential.any)
         self._count(NO_VICTIMS, len(rows) - len(occupied))
         if not len(occupied) or self._cannot_follow(len(occupied)):
             return Candidates.nobody()
         candidates, verdict = dry_run(self._begin(potential.some(occupied)), counted_down(self.cycle.listings.budgets))
-        self._note(verdict)
+        self._note(verdict, np.ones(len(occupied), np.bool_))
         return self._with_victims(candidates)
 
     def _cannot_follow(self, nodes: int) -> bool:
@@ -167,9 +178,9 @@ class Evaluator:
             return ArrayTrial.of(self.cycle, self._coming, potential)
         return OverlayTrial.of(self.cycle, self.context.nominations, potential)
 
-    def _note(self, verdict: Verdict) -> None:
-        """Note what stands against the nodes where the pod does not fit even once all lower priorities are gone."""
-        failed = np.flatnonzero(~verdict.fits)
+    def _note(self, verdict: Verdict, counted: Mask) -> None:
+        """Note what stands against those of the *counted* nodes where the pod does not fit even once all lower priorities are gone."""
+        failed = np.flatnonzero(~verdict.fits & counted)
         for text, times in verdict.tally(failed).items():
             self._count(text, times)
         if verdict.has_errors:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.types import Rows
+from kubeclassic.core.decision.verdict import Verdict
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
 from kubeclassic.core.incremental.verify import StaleError, verifying
@@ -96,9 +97,9 @@ class TestWhatIsTried:
         found: list[list[int]] = []
         run = DryRuns._try
 
-        def noted(self: DryRuns, kept: Outcomes, cycle: Any, coming: Any, rows: Rows, protection: Any) -> None:
+        def noted(self: DryRuns, kept: Outcomes, cycle: Any, coming: Any, rows: Rows, protection: Any) -> Verdict:
             found.append(rows.tolist())
-            run(self, kept, cycle, coming, rows, protection)
+            return run(self, kept, cycle, coming, rows, protection)
 
         monkeypatch.setattr(DryRuns, "_try", noted)
         return found
@@ -149,5 +150,7 @@ def test_victims_are_closed_up_to_the_most_of_a_row() -> None:
     rows = np.array(sorted(made.table.row_of.values()), np.intp)
     found = runs.outcomes(cycle, coming_pods(cycle, made.nominations), rows, exhausted([]))
     assert found is not None
-    assert found.victims.shape[0] == 1
-    assert found.occupied.all()
+    outcomes, verdict = found
+    assert outcomes.victims.shape[0] == 1
+    assert outcomes.occupied.all()
+    assert verdict is not None
