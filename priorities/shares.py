@@ -14,10 +14,6 @@ from ..core.pods.notes import Slot
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
 
-MANY = 1000
-"""With fewer amounts, to find out whether floats would do takes longer than to divide whole numbers."""
-EXACT = 1 << 52
-"""Whole numbers below it and their quotients by whole numbers are exact enough in float64 to be rounded down."""
 _ASKED: Slot[Ints] = Slot("nonzero request")
 
 
@@ -49,21 +45,12 @@ def both_requested_with(pod: Template, nodes: Batch) -> Ints:
 
 def free_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
     """How much of *capacity* stays free, in parts of *scale*: int64 as given; 0 where there is none or too much is requested."""
-    return _within(_parts(capacity - requested, capacity, scale), requested, capacity)
+    return _within(truncated_div((capacity - requested) * scale, capacity), requested, capacity)
 
 
 def used_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
     """How much of *capacity* is requested, in parts of *scale*: int64 as given; 0 where there is none or too much is requested."""
-    return _within(_parts(requested, capacity, scale), requested, capacity)
-
-
-def _parts(amounts: Ints, capacity: Ints, scale: int) -> Ints:
-    """*amounts* in parts of *scale* of *capacity*, rounded toward zero: int64 as given; 0 where there is no capacity."""
-    if amounts.size > MANY and capacity.min() > 0 and max(int(amounts.max()), -int(amounts.min())) * scale < EXACT:
-        # A fraction that is not whole is further from the next whole number than a float64 can be wrong; its division is faster.
-        quotient: Ints = (amounts * scale / capacity).astype(np.int64)
-        return quotient
-    return truncated_div(amounts * scale, capacity)
+    return _within(truncated_div(requested * scale, capacity), requested, capacity)
 
 
 def _within(parts: Ints, requested: Ints, capacity: Ints) -> Ints:
