@@ -31,6 +31,7 @@ from .incremental.scoreboards import Scoreboards
 from .preemption.asked import victims_beside
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
+from .preemption.outcomes import DryRuns
 from .preemption.select import is_eligible, preempt
 from .queue.clock import Clock
 from .queue.protocol import SchedulingQueue, make_queue
@@ -56,7 +57,7 @@ class ClassicFlow:
     order: RoundOrder
     answers: AnswerCache | None
     quick_path: QuickPath
-    layout: PodLayout
+    runs: DryRuns
     equivalence: EquivalenceCache | None
     """None if it is off."""
     binding: ClassicBinding = attrs.field(init=False)
@@ -84,7 +85,7 @@ class ClassicFlow:
             order=order,
             answers=answers if engine.memory_bytes else None,
             quick_path=quick,
-            layout=PodLayout(table, release.preemption.by_start_time),
+            runs=DryRuns(PodLayout(table, release.preemption.by_start_time), engine.memory_bytes // 16),
             equivalence=EquivalenceCache(table, release, gates) if algorithm.equivalence_cache else None,
         )
 
@@ -156,7 +157,7 @@ class ClassicFlow:
             engine.snapshot.refresh()
         try:
             return preempt(
-                cycle, engine.nominations, found, self._rows_by_name(), self.layout, engine.extenders, asks_later=engine.asks_later
+                cycle, engine.nominations, found, self._rows_by_name(), self.runs, engine.extenders, asks_later=engine.asks_later
             )
         except ExtenderError as error:
             return Preemption(error=str(error))
@@ -167,7 +168,7 @@ class ClassicFlow:
     def victims(self, cycle: Cycle, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
         if not (cycle.algorithm.preemption and self._may_preempt(cycle) and is_eligible(cycle)):
             return {}
-        potential = self.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
+        potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
         return victims_beside(cycle, self.engine.nominations, potential, exhausted(cycle.listings.budgets), given, cycle.pod)
 
     def _rows_by_name(self) -> Rows:

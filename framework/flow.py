@@ -32,6 +32,7 @@ from ..core.incremental.scoreboards import Scoreboards
 from ..core.preemption.asked import victims_beside
 from ..core.preemption.budgets import counted_down
 from ..core.preemption.layout import PodLayout
+from ..core.preemption.outcomes import DryRuns
 from ..core.queue.clock import Clock
 from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder
@@ -97,7 +98,7 @@ class FrameworkFlow:
     answers: Mapping[str, AnswerCache]
     """Profile -> its cache: plugins of the same name can have different arguments in two profiles."""
     quick_paths: Mapping[str, QuickPath]
-    layout: PodLayout
+    runs: DryRuns
     binding: FrameworkBinding = attrs.field(init=False)
     max_score: int = MAX_NODE_SCORE
     nominated_after: str | None = ""
@@ -120,8 +121,9 @@ class FrameworkFlow:
             )
             for name, profile in profiles.items()
         }  # fmt: skip
-        binder, layout = VolumeBinder(release, gates, engine.listings), PodLayout(engine.table, by_start_time=True)
-        parts: dict[str, Any] = {"binder": binder, "order": order, "answers": answers, "quick_paths": quick_paths, "layout": layout}
+        binder = VolumeBinder(release, gates, engine.listings)
+        runs = DryRuns(PodLayout(engine.table, by_start_time=True), engine.memory_bytes // 16)
+        parts: dict[str, Any] = {"binder": binder, "order": order, "answers": answers, "quick_paths": quick_paths, "runs": runs}
         return cls(engine=engine, profiles=profiles, **parts, **options)
 
     def __attrs_post_init__(self) -> None:
@@ -195,7 +197,7 @@ class FrameworkFlow:
         profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None
         if self.preempts and profile.points.post_filter:
             engine = self.engine
-            result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, self.layout)
+            result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, self.runs)
             diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
         decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins
@@ -204,7 +206,7 @@ class FrameworkFlow:
         preempts = self.preempts and self._profile(cycle.pod).points.post_filter
         if not preempts or ineligible(cycle, unresolvable) is not None:
             return {}
-        potential = self.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
+        potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
         return victims_beside(cycle, self.engine.nominations, potential, counted_down(cycle.listings.budgets), given)
 
     def blame(self, pod: Pod) -> frozenset[str]:

@@ -29,9 +29,10 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     room = (cpu < 1) & (memory < 1)
     if cycle.algorithm.gates.get(VOLUMES_GATE):
         evenness, room = _with_volumes(cpu, memory, nodes.transient, evenness, room)
+    scores = evenness * MAX_PRIORITY
     # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
     with np.errstate(invalid="ignore"):
-        return np.where(room, evenness * MAX_PRIORITY, 0).astype(np.int64)
+        return (scores if room.all() else np.where(room, scores, 0)).astype(np.int64)
 
 
 def _fractions(requested: Ints, capacity: Ints) -> Floats:

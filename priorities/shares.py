@@ -45,9 +45,15 @@ def both_requested_with(pod: Template, nodes: Batch) -> Ints:
 
 def free_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
     """How much of *capacity* stays free, in parts of *scale*: int64 as given; 0 where there is none or too much is requested."""
-    return truncated_div((capacity - requested) * scale, capacity) * (requested <= capacity)
+    return _within(truncated_div((capacity - requested) * scale, capacity), requested, capacity)
 
 
 def used_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
     """How much of *capacity* is requested, in parts of *scale*: int64 as given; 0 where there is none or too much is requested."""
-    return truncated_div(requested * scale, capacity) * (requested <= capacity)
+    return _within(truncated_div(requested * scale, capacity), requested, capacity)
+
+
+def _within(parts: Ints, requested: Ints, capacity: Ints) -> Ints:
+    """*parts*, but 0 where more is requested than *capacity*."""
+    room = requested <= capacity
+    return parts if room.all() else parts * room

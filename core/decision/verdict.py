@@ -173,16 +173,21 @@ class Verdict:
                     found[i] = unresolvable[place]
         return found
 
+    def apart(self, rows: Rows) -> tuple[Mask, list[int]]:
+        """Which nodes are among *rows*, bool[n], without those with nominated pods, and these."""
+        alive = np.zeros(self.plain.nodes.n, np.bool_)
+        alive[rows] = True
+        patched = [i for i in self.place if alive[i]]
+        alive[patched] = False
+        return alive, patched
+
     def tally(self, rows: Rows) -> dict[str, int]:
         """Reason -> its number of nodes among *rows*, in which each node is once."""
         found: dict[str, int] = {}
-        patched = [i for i in rows.tolist() if i in self.place] if self.place else []
+        alive, patched = self.apart(rows)
         for i in patched:
             for reason in self.reasons(i):
                 found[reason.text] = found.get(reason.text, 0) + 1
-        alive = np.zeros(self.plain.nodes.n, np.bool_)
-        alive[rows] = True
-        alive[patched] = False
         for _, failures in self.plain.findings:
             self._tally(failures, alive, found)
             if not self.plain.check_all:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Generic, TypeVar
 
 import attrs
@@ -25,9 +25,9 @@ class Unanswerable(Exception):
     """A predicate has an error for some row: this cycle must find out node by node whether the error counts."""
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Scope:
-    """What a rule reads, as far as it matters for when its answer is stale."""
+    """What a rule reads, as far as it matters for when its answer is stale. There is one for each declaration."""
 
     rowwise: bool
     """The pods of the row itself."""
@@ -50,7 +50,8 @@ class Scope:
         return Scope(bool(reads & ROWWISE), bool(reads & Reads.COUNTS), wide, owners, volumes, wide or owners or volumes)
 
     @staticmethod
-    def together(scopes: Sequence[Scope]) -> Scope:
+    @cache
+    def together(scopes: frozenset[Scope]) -> Scope:
         """What several rules read."""
         return Scope(*(any(flags) for flags in zip(*map(attrs.astuple, scopes), strict=True))) if scopes else Scope.of(Reads.NOTHING)
 
@@ -196,10 +197,14 @@ class ScoresAnswer(Answer[Scores]):
     def replace(self, found: Scores, size: int) -> None:
         # No early cutoff: a reduce step may look at the counts behind the scores, and equal scores do not mean equal counts.
         self.trail.reset()
+        self.constant, self.size, self.shared = _constant(found), size, True
+        if self.constant is not None:
+            # One array for all such answers: most pods that come are strangers to most rules.
+            self.answer = _everywhere(self.constant, size)
+            return
         # A view may be of one of the table's own arrays, which change.
         is_view = found.base is not None
-        self.answer, self.shared, self.size = found.copy() if is_view else found, not is_view, size
-        self.constant = _constant(self.answer)
+        self.answer, self.shared = found.copy() if is_view else found, not is_view
 
     def put(self, rows: Rows, found: Scores) -> None:
         self.trail.touch(rows)
@@ -208,6 +213,14 @@ class ScoresAnswer(Answer[Scores]):
         self.answer[rows] = found
         if self.constant is not None and (found != self.constant).any():
             self.constant = None
+
+
+@lru_cache(1 << 4)
+def _everywhere(score: int, size: int) -> Scores:
+    """The same *score* for each of *size* rows: int64[size], read only."""
+    found = np.full(size, score)
+    found.setflags(write=False)
+    return found
 
 
 def _constant(scores: Scores) -> int | None:

@@ -33,15 +33,6 @@ LARGE_SHARE = 4
 """Where more than one row in so many changed, all are evaluated."""
 
 
-@attrs.frozen(cache_hash=True)
-class AnswerKey:
-    """A rule and what it reads of a pod: answers of equal keys are the same."""
-
-    kind: type
-    name: str
-    key: Hashable
-
-
 @rebuilt_from("table", "limit")
 @attrs.define(eq=False, repr=False)
 class AnswerCache:
@@ -105,10 +96,10 @@ class AnswerCache:
 
     @staticmethod
     def key(rule: Rule, template: Template) -> Hashable:
-        """Answers of *rule* for templates with equal keys are the same."""
+        """The rule and what it reads of a pod: answers of equal keys are the same."""
         found = template.notes.get(rule.slot)
         if found is None:
-            found = template.notes[rule.slot] = AnswerKey(type(rule), rule.name, rule.key(template))
+            found = template.notes[rule.slot] = type(rule), rule.name, rule.key(template)
         return found
 
     def _of(self, kind: type[Kind], rule: Rule, template: Template) -> Kind:

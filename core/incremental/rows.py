@@ -81,5 +81,6 @@ class RowScores:
                     raise Unanswerable
                 fits &= failures.passed
         for priority, weight in self.priorities:
-            totals += priority.score(cycle.template, nodes, cycle) * weight
+            scores = priority.score(cycle.template, nodes, cycle)
+            totals += scores if weight == 1 else scores * weight
         return fits, totals

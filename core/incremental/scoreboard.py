@@ -70,7 +70,7 @@ class Scoreboard:
 
     def __attrs_post_init__(self) -> None:
         scopes = [tracked.answer.scope for tracked in self.predicates] + [tracked.answer.scope for tracked in self.priorities]
-        self._scope = Scope.together(scopes)
+        self._scope = Scope.together(frozenset(scopes))
         self.leaders = Leaders(self.ranked)
 
     def forget(self) -> None:

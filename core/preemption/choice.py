@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from ..arrays.types import Ints, Mask, Rows
 from ..decision.plan import Victims
-from .layout import NEVER_STARTED, PotentialVictims
+from .layout import NEVER_STARTED, PodLayout, PotentialVictims
 
 SHIFT = 2**31
 """What upstream adds to a priority, so that the sum of many is greater than that of few."""
 
-
+FEW = 32
+"""Names that are compared one by one."""
 GAP = -1
 """A place without a victim."""
 ODD = -1
@@ -39,6 +40,8 @@ class Candidates:
     started: Ints
     _names: list[str]
     """By row."""
+    _ranks: Callable[[list[str]], Ints]
+    """How names compare, for those of all rows: int64[rows]."""
     _entries: NDArray[np.object_]
     """list[Entry] of each node."""
     _places: Ints
@@ -60,14 +63,19 @@ class Candidates:
             highest = np.where(victim, priority, -(2**62)).max(axis=0)
             beginnings = potential.of_layout(layout.started, used)
             started = np.where(victim & (priority == highest), beginnings, 2**62).min(axis=0)
+        return cls.at(layout, rows, criteria, started, np.where(victim, places, GAP))
+
+    @classmethod
+    def at(cls, layout: PodLayout, rows: Rows, criteria: Ints, started: Ints, places: Ints) -> Candidates:
+        """Those on *rows*, whose victims have these *places* in *layout*, which is up to date there."""
         layout.table.shared_names = True
-        return cls(rows, criteria, started, layout.table.names, potential.entries, np.where(victim, places, GAP))
+        return cls(rows, criteria, started, layout.table.names, layout.ranks, layout.entries[rows], places)
 
     @classmethod
     def nobody(cls) -> Candidates:
         """No node at all."""
         nothing = np.zeros((4, 0), np.int64)
-        return cls(np.zeros(0, np.intp), nothing, nothing[0], [], np.zeros(0, np.object_), nothing)
+        return cls(np.zeros(0, np.intp), nothing, nothing[0], [], lambda names: nothing[0], np.zeros(0, np.object_), nothing)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -85,9 +93,11 @@ class Candidates:
         return found
 
     def some(self, at: Rows) -> Candidates:
-        """Some of the nodes, by index."""
+        """Some of the nodes, by index, ascending."""
+        if len(at) == len(self):
+            return self
         return Candidates(
-            self.rows[at], self.criteria[:, at], self.started[at], self._names, self._entries[at], self._places[:, at]
+            self.rows[at], self.criteria[:, at], self.started[at], self._names, self._ranks, self._entries[at], self._places[:, at]
         )  # fmt: skip
 
     def followed_by(self, other: Candidates) -> Candidates:
@@ -98,7 +108,7 @@ class Candidates:
         places = (np.pad(part, ((0, size - len(part)), (0, 0)), constant_values=GAP) for part in (self._places, other._places))
         return Candidates(
             np.append(self.rows, other.rows), np.append(self.criteria, other.criteria, axis=1), np.append(self.started, other.started),
-            self._names, np.append(self._entries, other._entries), np.concatenate(list(places), axis=1),
+            self._names, self._ranks, np.append(self._entries, other._entries), np.concatenate(list(places), axis=1),
         )  # fmt: skip
 
     def name(self, i: int) -> str:
@@ -114,6 +124,19 @@ class Candidates:
         """Node -> its victims, in ascending order of name."""
         return {self.name(i): self.victims(i) for i in sorted(range(len(self)), key=self.name)}
 
+    def closed_up(self) -> Ints:
+        """The places of the victims in the layout, in order: int64[most, k], with no gap before a victim."""
+        is_gap, most = self._places == GAP, int(self.criteria[3].max(initial=0))
+        if not is_gap.any():
+            return self._places[:most]
+        order = np.argsort(is_gap, axis=0, kind="stable")[:most]
+        return np.take_along_axis(self._places, order, axis=0)
+
+    def same_as(self, other: Candidates) -> bool:
+        """Whether these are the same nodes with the same victims in the same order."""
+        mine, others = ((found.rows, found.criteria, found.started, found.closed_up()) for found in (self, other))
+        return all(map(np.array_equal, mine, others))
+
     def pick(self) -> int:
         """The node whose victims matter least; among equals the first by name. There has to be one."""
         if not self.has_victims.all():
@@ -126,6 +149,8 @@ class Candidates:
 
     def _first(self, tied: Rows) -> int:
         """The first of *tied* by name."""
+        if len(tied) > FEW:
+            return int(tied[self._ranks(self._names)[self.rows[tied]].argmin()])
         names = [self._names[row] for row in self.rows[tied].tolist()]
         return int(tied[names.index(min(names))])
 

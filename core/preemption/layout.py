@@ -59,6 +59,8 @@ class PodLayout:
     """The revision of the table that the rows were laid out at."""
     _laid: Mask = attrs.field(factory=lambda: np.zeros(8, np.bool_))
     """Rows that are laid out as they stand there."""
+    _ranked: tuple[list[str], Ints] | None = None
+    """Names that were compared, and their ranks."""
 
     def lower_than(self, priority: int, rows: Rows) -> PotentialVictims:
         """The pods of a lower priority on *rows*, laid out as they stand now."""
@@ -104,6 +106,14 @@ class PodLayout:
             number = self._numbers[template] = len(self.templates)
             self.templates.append(template)
         return number
+
+    def ranks(self, names: list[str]) -> Ints:
+        """How *names*, those of all rows of the table, compare: int64[rows]. They must not change any more."""
+        if self._ranked is None or self._ranked[0] is not names:
+            ranks = np.empty(len(names), np.int64)
+            ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+            self._ranked = names, ranks
+        return self._ranked[1]
 
     def footprint(self, resource: str) -> Ints:
         """What a pod of each template takes of *resource*, by the template's number: int64[templates]."""

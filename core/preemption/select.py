@@ -20,8 +20,9 @@ from ..decision.search import Search
 from .budgets import exhausted
 from .choice import Candidates, pick_one_node
 from .dryrun import ArrayTrial, OverlayTrial, coming_pods, is_plain
-from .layout import PodLayout, PotentialVictims
-from .lockstep import Trial, dry_run
+from .layout import PotentialVictims
+from .lockstep import dry_run
+from .outcomes import DryRuns
 
 
 def is_eligible(cycle: Cycle) -> bool:
@@ -36,7 +37,7 @@ def is_eligible(cycle: Cycle) -> bool:
 
 
 def preempt(
-    cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows, layout: PodLayout, extenders: Sequence[Extender],
+    cycle: Cycle, nominations: Nominations, found: Search, nodes: Rows, runs: DryRuns, extenders: Sequence[Extender],
     *, asks_later: bool = False,
 ) -> Preemption:  # fmt: skip
     """Work out who would have to leave for the pod of *cycle*; *nodes*: the rows of the nodes in ascending order of name.
@@ -49,10 +50,7 @@ def preempt(
     rows = _where_it_might_help(cycle, found, nodes)
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
-    trial = _begin(cycle, nominations, found, layout.lower_than(cycle.pod.priority, rows))
-    if trial is None:
-        return Preemption()
-    candidates, _ = dry_run(trial, exhausted(cycle.listings.budgets))
+    candidates = _candidates(cycle, nominations, found, rows, runs)
     return chosen(cycle, nominations, candidates, extenders, asks_later=asks_later)
 
 
@@ -64,16 +62,23 @@ def _where_it_might_help(cycle: Cycle, found: Search, nodes: Rows) -> Rows:
     return nodes[~unresolvable[nodes]]
 
 
-def _begin(cycle: Cycle, nominations: Nominations, found: Search, potential: PotentialVictims) -> Trial | None:
-    """A trial of the rows that may have become others than they were in the search; None if there are none."""
-    coming = coming_pods(cycle, nominations)
+def _candidates(cycle: Cycle, nominations: Nominations, found: Search, rows: Rows, runs: DryRuns) -> Candidates:
+    """Those of *rows* where the pod would fit without all lower priorities."""
+    coming, protection = coming_pods(cycle, nominations), exhausted(cycle.listings.budgets)
     if not is_plain(cycle, coming):
-        return OverlayTrial.of(cycle, nominations, potential, incoming=cycle.pod)
+        trial = OverlayTrial.of(cycle, nominations, runs.layout.lower_than(cycle.pod.priority, rows), incoming=cycle.pod)
+        return dry_run(trial, protection)[0]
     # A row without a pod of lower priority stays as it was when it failed, if the search came to it.
-    judged = np.zeros(cycle.table.size, np.bool_)
-    judged[found.failed] = True
-    others = (potential.any | ~judged[potential.rows]).nonzero()[0]
-    return ArrayTrial.of(cycle, coming, potential.some(others)) if len(others) else None
+    others = np.ones(cycle.table.size, np.bool_)
+    others[found.failed] = False
+    known = runs.outcomes(cycle, coming, rows, protection)
+    if known is not None:
+        outcomes, _ = known
+        return outcomes.candidates(runs.layout, rows[outcomes.occupied[rows] | others[rows]])
+    rows = rows[others[rows]]
+    if not len(rows):
+        return Candidates.nobody()
+    return dry_run(ArrayTrial.of(cycle, coming, PotentialVictims.nobody(runs.layout, rows)), protection)[0]
 
 
 def chosen(

@@ -174,11 +174,8 @@ class Diagnosis:
 def rejecting_predicates(search: Search, rows: Rows) -> set[str]:
     """The plugins that rejected any of *rows*."""
     verdict = search.verdict
-    with_nominated = [row for row in rows.tolist() if row in verdict.place]
+    alive, with_nominated = verdict.apart(rows)
     found = {name for row in with_nominated for name in verdict.rejecting_predicates(row)}
-    alive = np.zeros(verdict.plain.nodes.n, np.bool_)
-    alive[rows] = True
-    alive[with_nominated] = False
     for predicate, failures in verdict.plain.findings:
         if (alive & (failures.codes > 0)).any():
             found.add(predicate.name)

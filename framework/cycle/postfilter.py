@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...core.cluster.nominations import Nominations
 from ...core.decision.extender import Extender
-from ...core.preemption.layout import PodLayout
+from ...core.preemption.outcomes import DryRuns
 from ..profile import Profile
 from ..status import Code, Status
 from .diagnosis import Diagnosis
@@ -15,10 +15,10 @@ from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
 def run_post_filter(
     cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, shortlists: bool,
-    extenders: Sequence[Extender], layout: PodLayout,
+    extenders: Sequence[Extender], runs: DryRuns,
 ) -> PostFilterResult:
     """Ask the PostFilter plugins in order; the first that succeeds, errs or says that nothing helps ends it; else messages are joined."""
-    cycle.post_filter = PostFilterContext(profile.points.pre_filter, nominations, extenders, shortlists, layout)
+    cycle.post_filter = PostFilterContext(profile.points.pre_filter, nominations, extenders, shortlists, runs)
     found = PostFilterResult()
     messages: list[str] = []
     for plugin in profile.points.post_filter:

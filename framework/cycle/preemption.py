@@ -22,7 +22,7 @@ from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated
 from .diagnosis import Diagnosis, fit_error, reasons_text
-from .state import FrameworkCycle, PostFilterContext, PostFilterResult
+from .state import FollowsPods, FrameworkCycle, PostFilterContext, PostFilterResult
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
@@ -65,6 +65,10 @@ class Evaluator:
     errors: list[str] = attrs.field(factory=list)
     _coming: Coming | None = None
     """The nominated pods, where sums alone tell where the pod fits."""
+    _keeps: bool = False
+    """Outcomes of earlier attempts may be read."""
+    _lacks_reasons: bool = False
+    """Some were, so that ``reasons`` and ``errors`` are not all."""
     _left_out: int = 0
     """Candidates that no shortlist has room for."""
 
@@ -79,7 +83,12 @@ class Evaluator:
         if len(rows):
             coming = coming_pods(self.cycle, self.context.nominations)
             self._coming = coming if is_plain(self.cycle, coming) else None
+            self._keeps = self._coming is not None and not any(map(self._misses_pre_filter, self.context.pre_filters))
             candidates = self._candidates(rows)
+            if not len(candidates) and self._lacks_reasons:
+                # Only now they matter, and outcomes of earlier attempts have none.
+                self.reasons, self.errors, self._lacks_reasons, self._keeps = {}, [], False, False
+                candidates = self._candidates(rows)
             if len(candidates):
                 return self._chosen(candidates)
         return self._none(diagnosis, len(order) - len(rows))
@@ -125,31 +134,53 @@ class Evaluator:
 
     def _dry_run(self, rows: Rows) -> Candidates:
         """Those of *rows* where the pod would fit without all lower priorities, in order of *rows*."""
+        found = self._kept(rows) if self._keeps else None
+        return self._tried(rows) if found is None else found
+
+    def _kept(self, rows: Rows) -> Candidates | None:
+        """As :meth:`_dry_run`, with what earlier dry runs came to; None where none did."""
+        assert self._coming is not None
+        known = self.context.runs.outcomes(self.cycle, self._coming, rows, counted_down(self.cycle.listings.budgets))
+        if known is None:
+            return None
+        outcomes, verdict = known
+        occupied = outcomes.occupied[rows]
+        if verdict is None:
+            self._lacks_reasons = True
+        else:
+            self._count(NO_VICTIMS, len(rows) - int(occupied.sum()))
+            self._note(verdict, occupied)
+        return self._with_victims(outcomes.candidates(self.context.layout, rows[occupied]))
+
+    def _tried(self, rows: Rows) -> Candidates:
         potential = self.context.layout.lower_than(self.cycle.pod.priority, rows)
         occupied = np.flatnonzero(potential.any)
         self._count(NO_VICTIMS, len(rows) - len(occupied))
         if not len(occupied) or self._cannot_follow(len(occupied)):
             return Candidates.nobody()
         candidates, verdict = dry_run(self._begin(potential.some(occupied)), counted_down(self.cycle.listings.budgets))
-        self._note(verdict)
+        self._note(verdict, np.ones(len(occupied), np.bool_))
         return self._with_victims(candidates)
 
     def _cannot_follow(self, nodes: int) -> bool:
         """Whether a plugin whose PreFilter did not run would have to follow the pods that leave: then every such node errs."""
         for plugin in self.context.pre_filters:
-            if plugin.follows_pods is not None and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped:
+            if self._misses_pre_filter(plugin):
                 self.errors += [f'running RemovePod on PreFilter plugin "{plugin.name}": {plugin.follows_pods}'] * nodes
                 return True
         return False
+
+    def _misses_pre_filter(self, plugin: FollowsPods) -> bool:
+        return plugin.follows_pods is not None and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped
 
     def _begin(self, potential: PotentialVictims) -> Trial:
         if self._coming is not None:
             return ArrayTrial.of(self.cycle, self._coming, potential)
         return OverlayTrial.of(self.cycle, self.context.nominations, potential)
 
-    def _note(self, verdict: Verdict) -> None:
-        """Note what stands against the nodes where the pod does not fit even once all lower priorities are gone."""
-        failed = np.flatnonzero(~verdict.fits)
+    def _note(self, verdict: Verdict, counted: Mask) -> None:
+        """Note what stands against those of the *counted* nodes where the pod does not fit even once all lower priorities are gone."""
+        failed = np.flatnonzero(~verdict.fits & counted)
         for text, times in verdict.tally(failed).items():
             self._count(text, times)
         if verdict.has_errors:

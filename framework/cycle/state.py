@@ -13,6 +13,7 @@ from ...core.cycle import Cycle
 from ...core.decision.extender import Extender
 from ...core.decision.plan import Preemption
 from ...core.preemption.layout import PodLayout
+from ...core.preemption.outcomes import DryRuns
 from ...core.rule import Predicate
 
 
@@ -54,7 +55,12 @@ class PostFilterContext:
     extenders: Sequence[Extender]
     shortlists: bool
     """Preemption ends with as many candidates as its arguments say."""
-    layout: PodLayout
+    runs: DryRuns
+
+    @property
+    def layout(self) -> PodLayout:
+        """The pods of each row as arrays."""
+        return self.runs.layout
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)

@@ -29,11 +29,14 @@ ROOT = str(Path(kubeclassic.__file__).parent) + "/"
 TESTS = ROOT + "tests/"
 RULES = tuple(ROOT + folder for folder in ("predicates/", "priorities/", "framework/plugins/"))
 SHAPES = {kind: Shape(kind=kind, nodes=300, existing=100, pods=200) for kind in ("basic", "affinity", "antiaffinity", "spread", "mixed")}
+OWN = Shape(kind="basic", nodes=300, existing=100, pods=200, templates=200)
 PREEMPTION = Shape(kind="preemption", nodes=60, pods=20)
 CASES: Mapping[str, tuple[Shape, str, int]] = {
     **{f"{kind} {release}": (shape, release, 100) for kind, shape in SHAPES.items() for release in ("1.16", "1.27")},
     "basic 1.12": (SHAPES["basic"], "1.12", 100),
     "basic, adaptive 1.16": (SHAPES["basic"], "1.16", 0),
+    "every pod a template 1.16": (OWN, "1.16", 100),
+    "every pod a template 1.27": (OWN, "1.27", 100),
     "preemption 1.16": (PREEMPTION, "1.16", 100),
     "preemption 1.27": (PREEMPTION, "1.27", 100),
 }

@@ -24,6 +24,7 @@ from ....core.incremental.scoreboards import Scoreboards
 from ....core.pods.notes import Notes
 from ....core.pods.template import Template
 from ....core.preemption.layout import PodLayout
+from ....core.preemption.outcomes import DryRuns
 from ....core.queue.priority import by_priority, by_priority_and_time
 from ....core.volumes.assumecache import AssumeCache
 from ....core.volumes.binder import class_in_spec
@@ -52,6 +53,7 @@ REBUILT: Mapping[type, tuple[str, ...]] = {
     Scoreboards: ("answers", "limit"),
     RoundOrder: ("cache", "table"),
     PodLayout: ("table", "by_start_time"),
+    DryRuns: ("layout", "limit"),
 }
 """Classes that are rebuilt from these attributes; everything else in them is computed again when it is needed."""
 MAPPINGS = (Map, Notes)

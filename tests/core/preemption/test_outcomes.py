@@ -1,0 +1,156 @@
+"""Kept outcomes of dry runs: whatever happens between two attempts, the next one finds what a new scheduler finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.arrays.types import Rows
+from kubeclassic.core.decision.verdict import Verdict
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.verify import StaleError, verifying
+from kubeclassic.core.preemption.budgets import exhausted
+from kubeclassic.core.preemption.dryrun import coming_pods
+from kubeclassic.core.preemption.outcomes import DryRuns, Outcomes
+from tests.support.build import engine, node, obj, pod
+from tests.support.crowds import APPS, NAMES, RELEASES, SIZES, STARTS, Crowd, crowds
+from tests.support.examples import examples
+from tests.support.frameworkbuild import scheduler
+
+Plan = dict[str, Any]
+Step = tuple[str, int, int]
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["come", "go", "nominate", "withdraw", "budget", "node", "wait"]), st.integers(0, 7), st.integers(0, 5)),
+    max_size=5,
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def every_attempt_is_verified() -> Iterator[None]:
+    """What is kept is also worked out from nothing."""
+    with verifying():
+        yield
+
+
+def plan_of(made: Engine, incoming: Pod) -> tuple[Plan | None, str]:
+    """Who would have to leave for *incoming*, and the text of the error."""
+    decision = made.schedule(incoming)
+    return (None if decision.preemption is None else decision.preemption.record()), str(decision.error)
+
+
+def take(made: Engine, step: Step, number: int) -> None:
+    """Let something happen to the cluster."""
+    verb, which, more = step
+    feed, name = Feed(made), NAMES[which % len(NAMES)]
+    there = [entry.pod for entry in made.table.pods[made.table.row_of[name]]] if name in made.table.row_of else []
+    waiting = made.nominations.on(name)
+    if verb == "come":
+        feed.put(pod(f"new-{number}", on=name, requests=SIZES[more], priority=which - 4, labels={"app": APPS[more % 2]}))
+    elif verb == "go" and there:
+        feed.delete(there[more % len(there)])
+    elif verb == "nominate":
+        status = {"nominatedNodeName": name}
+        made.nominations.add(pod(f"w-{number}", requests=SIZES[more], priority=which, metadata={"uid": f"w{number}"}, status=status), name)
+    elif verb == "withdraw" and waiting:
+        made.nominations.remove(waiting[0])
+    elif verb == "budget":
+        spec, meta = {"selector": {"matchLabels": {"app": APPS[more % 2]}}}, {"name": "late", "namespace": "default"}
+        feed.put(obj({"kind": "PodDisruptionBudget", "metadata": meta, "spec": spec, "status": {"disruptionsAllowed": which % 3}}))
+    elif verb == "node":
+        feed.put(node(name, cpu="4", memory="4Gi", pods="5", labels={"kubernetes.io/hostname": name, "disk": "ssd"}))
+
+
+@examples(1)
+@given(crowds(), st.sampled_from(RELEASES), STEPS, st.booleans())
+def test_an_attempt_finds_what_one_that_keeps_nothing_finds(crowd: Crowd, release: str, steps: list[Step], tight: bool) -> None:
+    """The same candidates, victims, choice and text after each step, also where there is room for the outcomes of one pod alone."""
+    made, plain = crowd.engine(release), crowd.engine(release, memory_bytes=0)
+    others = pod("q", requests={"cpu": "2"}, priority=3, metadata={"uid": "uid-q"})
+    if tight:
+        made.flow.runs.limit = 0
+    for number, step in enumerate([("wait", 0, 0), *steps]):
+        for either in (made, plain):
+            take(either, step, number)
+        for incoming in (crowd.incoming, others):
+            assert plan_of(made, incoming) == plan_of(plain, incoming)
+
+
+def full(release: str, nodes: int = 3) -> Engine:
+    """Nodes that are full of two pods of low priority each."""
+    names = [f"n{i}" for i in range(nodes)]
+    machines = [node(name, cpu="2", labels={"kubernetes.io/hostname": name}) for name in names]
+    pods = [pod(f"{name}-{j}", on=name, requests={"cpu": "1"}, status={"startTime": STARTS[j]}) for name in names for j in range(2)]
+    return scheduler(*machines, *pods) if release == RELEASES[-1] else engine(*machines, *pods, release=release)
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+class TestWhatIsTried:
+    def tried(self, monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+        """The rows of each dry run from now on."""
+        found: list[list[int]] = []
+        run = DryRuns._try
+
+        def noted(self: DryRuns, kept: Outcomes, cycle: Any, coming: Any, rows: Rows, protection: Any) -> Verdict:
+            found.append(rows.tolist())
+            return run(self, kept, cycle, coming, rows, protection)
+
+        monkeypatch.setattr(DryRuns, "_try", noted)
+        return found
+
+    def test_only_rows_that_changed_are_tried_again(self, monkeypatch: pytest.MonkeyPatch, release: str) -> None:
+        """All nodes once, none for the same pod again, then that where a pod left, and that to which a pod is nominated."""
+        made, tried = full(release), self.tried(monkeypatch)
+        incoming = pod("p", requests={"cpu": "1"}, priority=5, metadata={"uid": "p"})
+        row_of = made.table.row_of
+        with verifying(False):
+            made.schedule(incoming)
+            made.schedule(incoming)
+            assert tried == [sorted(row_of.values())]
+            Feed(made).delete(made.table.pods[row_of["n1"]][0].pod)
+            Feed(made).put(pod("other", on="n1", requests={"cpu": "1"}))
+            made.schedule(incoming)
+            made.nominations.add(pod("w", requests={"cpu": "1"}, priority=9, status={"nominatedNodeName": "n2"}), "n2")
+            made.schedule(incoming)
+        assert tried[1:] == [[row_of["n1"]], [row_of["n2"]]]
+
+    def test_what_is_stale_is_told(self, release: str) -> None:
+        """An outcome that is not what would be worked out now ends the attempt, where it is verified."""
+        made = full(release)
+        incoming = pod("p", requests={"cpu": "1"}, priority=5)
+        made.schedule(incoming)
+        (kept,) = made.flow.runs._kept.values()
+        kept.criteria[3, made.table.row_of["n0"]] = 7
+        with pytest.raises(StaleError, match="the dry run for pod default/p is stale"):
+            made.schedule(incoming)
+
+
+def test_outcomes_of_the_least_recent_pods_are_dropped() -> None:
+    """With room for one pod's outcomes, those of the pod before are dropped when a third comes."""
+    made = full("1.16")
+    runs = made.flow.runs
+    runs.limit = 1
+    for number in range(3):
+        made.schedule(pod(f"p{number}", requests={"cpu": "1"}, priority=5, labels={"app": str(number)}))
+    assert len(runs._kept) == 1
+    assert runs._held == sum(kept.nbytes for kept in runs._kept.values())
+
+
+def test_victims_are_closed_up_to_the_most_of_a_row() -> None:
+    """However far down the victims stand, no more places are kept than a row has victims."""
+    made = full("1.16")
+    runs = made.flow.runs
+    cycle = made.begin(pod("p", requests={"cpu": "1"}, priority=5))
+    rows = np.array(sorted(made.table.row_of.values()), np.intp)
+    found = runs.outcomes(cycle, coming_pods(cycle, made.nominations), rows, exhausted([]))
+    assert found is not None
+    outcomes, verdict = found
+    assert outcomes.victims.shape[0] == 1
+    assert outcomes.occupied.all()
+    assert verdict is not None
