@@ -63,7 +63,9 @@ class Candidates:
             highest = np.where(victim, priority, -(2**62)).max(axis=0)
             beginnings = potential.of_layout(layout.started, used)
             started = np.where(victim & (priority == highest), beginnings, 2**62).min(axis=0)
-        return cls.at(layout, rows, criteria, started, np.where(victim, places, GAP))
+        layout.table.shared_names = True
+        # The layout may lack rows where nobody has to leave.
+        return cls(rows, criteria, started, layout.table.names, layout.ranks, potential.entries, np.where(victim, places, GAP))
 
     @classmethod
     def at(cls, layout: PodLayout, rows: Rows, criteria: Ints, started: Ints, places: Ints) -> Candidates:

@@ -14,7 +14,7 @@ from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.budgets import counted_down, exhausted
 from kubeclassic.core.preemption.dryrun import ArrayTrial, OverlayTrial, coming_pods, is_plain
-from kubeclassic.core.preemption.layout import PodLayout
+from kubeclassic.core.preemption.layout import PodLayout, PotentialVictims
 from kubeclassic.core.preemption.lockstep import dry_run
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from tests.reference.preemption import Attempt, general, resources, selector, taints
@@ -150,3 +150,13 @@ class TestNominations:
         fast, slow = tried(cycle, made, by_arrays=True), tried(cycle, made, by_arrays=False)
         assert fast == slow
         assert "n0" not in fast[0]
+
+
+def test_rows_that_were_never_laid_out() -> None:
+    """Where nobody may have to leave, a dry run needs no layout of the rows, however many there are."""
+    made = engine(*(node(f"n{number}") for number in range(20)))
+    cycle = made.begin(pod("new", requests={"cpu": "1"}))
+    layout, rows = PodLayout(made.table, by_start_time=True), np.arange(20)
+    found, _ = dry_run(ArrayTrial.of(cycle, [], PotentialVictims.nobody(layout, rows)), exhausted(cycle.listings.budgets))
+    assert found.rows.tolist() == rows.tolist()
+    assert all(victims.pods == [] for victims in found.spelled_out().values())
