@@ -14,10 +14,12 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", ROOT.parent / "shared"))
 
-EXAMPLES = {"quick": 25, "thorough": 100}
+EXAMPLES = {"quick": 25, "thorough": 100, "search": 400}
 """Hypothesis profile -> how many examples a test tries; those with :func:`tests.support.examples.examples` more or fewer."""
+REPEATABLE = {"thorough"}
+"""These try the same examples in every run of the same test, so that a run can be repeated; others try new ones each time."""
 for name, count in EXAMPLES.items():
-    settings.register_profile(name, max_examples=count, deadline=None)
+    settings.register_profile(name, max_examples=count, deadline=None, derandomize=name in REPEATABLE)
 # `pytest --hypothesis-profile NAME` counts before the environment.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

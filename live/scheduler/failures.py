@@ -111,8 +111,9 @@ class ClassicConsequences:
         if current.spec.node_name:
             return
         self.state.touch()
-        if (known := self.state.pod(current.key)) is None or known.uid != current.uid:
-            # The informer saw that it went; the answer is older. Upstream queues the pod all the same, until it finds that it is gone.
+        if (known := self.state.pod(current.key)) is None or known.uid != current.uid or known.spec.node_name:
+            # The informer saw that it went, or got its node; the answer is older. Upstream queues the pod all the same: one that has a
+            # node could make victims of other pods, and its nomination would never end.
             return
         with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged.
             self.state.queue.add_unschedulable(item.read_again(current), cycle)

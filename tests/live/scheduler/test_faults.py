@@ -135,3 +135,28 @@ def test_a_bound_pod_that_no_informer_sees_keeps_its_place_in_new_releases(relea
 
     live(release, play, blind)
     assert bool(found[0].over_capacity) is is_over
+
+
+@pytest.mark.parametrize("release", ["1.13", "1.14", "1.15", "1.16"])
+def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release: str) -> None:
+    """A binding fails and the pod is read again; the answer comes after the next binding: nobody is preempted for a pod that runs."""
+    refusals = [refused(409, "Conflict")]
+    deleted: list[str] = []
+
+    def late(request: Request) -> Fault:
+        if request.path.endswith("/pods/urgent/binding"):
+            return refusals.pop() if refusals else NO_FAULT
+        if request.method == "DELETE":
+            deleted.append(request.path)
+        return Fault(slow=5.0) if request.method == "GET" and request.path.endswith("/pods/urgent") else NO_FAULT
+
+    async def play(world: World) -> None:
+        world.add_node("node", cpu="2")
+        world.schedule()
+        world.add_pod("other", cpu="1")
+        await asyncio.sleep(1.0)
+        world.add_pod("urgent", cpu="1", priorityClassName="system-node-critical")
+        await asyncio.sleep(300.0)
+
+    assert live(release, play, late).hosts == {"other": "node", "urgent": "node"}
+    assert (refusals, deleted) == ([], [])
