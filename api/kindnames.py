@@ -43,3 +43,8 @@ def kind_of(given: type[KubeObject] | str) -> type[KubeObject]:
     if word not in _KINDS:
         raise UnknownNameError(f'kind: got "{given}", wanted one such as pod, node or pvc{did_you_mean(word, _KINDS)}')
     return _KINDS[word]
+
+
+def kind_words() -> dict[str, str]:
+    """Each word for a kind that is read, in lower case -> the kind."""
+    return {word: kind.kind for word, kind in _KINDS.items()}

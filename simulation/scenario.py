@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import attrs
 
@@ -14,6 +14,9 @@ from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import PathLike
 from ..api.reading.notices import Notice
 from ..exceptions import ManifestError
+
+if TYPE_CHECKING:
+    from .edits.apply import Edited, Edits
 
 __all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "read_scenario", "sorted_out"]
 
@@ -36,6 +39,8 @@ class Scenario:
     """The pods that are ignored."""
     not_admitted: tuple[tuple[Pod, str], ...] = ()
     """The pods that the API server would not admit, and why."""
+    edited: tuple[Edited, ...] = ()
+    """What each edit did, in order; those of pods last."""
 
     @property
     def nodes(self) -> list[Node]:
@@ -57,15 +62,16 @@ def read_scenario(
     strict_fields: bool = False,
     stdin: IO[Any] | None = None,
     cron_jobs: bool = False,
+    edits: Iterable[str] = (),
 ) -> Scenario:
     """Read *paths* and, for more waiting pods, *pods*; workloads count as the pods that their controllers would still create.
 
     With *defaults* objects are completed and admitted as the API server would. Pods that have finished, are being deleted or ask for
     a scheduler of another name than *scheduler_name*, one or several, do not wait. *strict_fields* refuses unknown
-    fields. CronJobs make pods only with *cron_jobs*. Raises
-    :class:`~kubeclassic.exceptions.ManifestError`.
+    fields. CronJobs make pods only with *cron_jobs*. *edits*: changes in words, such as ``pod web/* requests.cpu=500m``. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.paths.EditError`.
     """
-    files = Files.read(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
+    files = Files.read(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, edits=edits)
     return files.scenario(scheduler_name, cron_jobs=cron_jobs)
 
 
@@ -75,6 +81,10 @@ class Files:
 
     loaded: Loaded
     defaults: bool = True
+    edits: Edits | None = None
+    """Those of pods are still to come: :meth:`scenario` makes them."""
+    edited: tuple[Edited, ...] = ()
+    """What the others did."""
 
     @classmethod
     def read(
@@ -86,10 +96,18 @@ class Files:
         strict_fields: bool = False,
         stdin: IO[Any] | None = None,
         keeps_manifests: bool = False,
+        edits: Iterable[str] = (),
     ) -> Files:
-        """Read *paths*, then *pods*; *keeps_manifests* for extenders. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+        """Read *paths*, then *pods*, and make *edits*; *keeps_manifests* for extenders.
+
+        Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.paths.EditError` for edits.
+        """
+        parsed = parsed_edits(edits, defaults)
         read = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, keeps_manifests=keeps_manifests)
-        return cls(read, defaults)
+        if parsed is None:
+            return cls(read, defaults)
+        (loaded,), edited = parsed.of_loaded([read])
+        return cls(loaded, defaults, parsed, tuple(edited))
 
     @property
     def nodes(self) -> list[Node]:
@@ -102,7 +120,21 @@ class Files:
         Raises :class:`~kubeclassic.exceptions.ManifestError` without nodes.
         """
         names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
-        return sorted_out(take_in([self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, priorities=priorities, whole=True), names)
+        found = take_in([self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, priorities=priorities, whole=True)
+        if self.edits is None:
+            return sorted_out(found, names)
+        objects, edited = self.edits.of_pods(found.objects, priorities=priorities)
+        return attrs.evolve(sorted_out(attrs.evolve(found, objects=objects), names), edited=(*self.edited, *edited))
+
+
+def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
+    """The edits that *texts* say; None for none, so that most runs need not import what makes them."""
+    given = tuple(texts)
+    if not given:
+        return None
+    from .edits.apply import Edits
+
+    return Edits.parse(given, defaults=defaults)
 
 
 def sorted_out(inventory: Inventory, scheduler_names: Collection[str]) -> Scenario:

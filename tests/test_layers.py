@@ -65,7 +65,7 @@ ROWS = {
     "live/extenders": "exceptions.py api core algorithmprovider framework live/wire",
     "scheduler.py": "exceptions.py api core algorithmprovider framework live/extenders",
     "live/informers": "exceptions.py api core/release.py live/client live/wire",
-    "simulation": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py live/extenders",
+    "simulation": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py live/extenders live/wire",
     "__init__.py": "exceptions.py api core predicates priorities algorithmprovider framework scheduler.py simulation",
     "live": "exceptions.py api core algorithmprovider framework scheduler.py simulation live",
     "cli/report": "exceptions.py api core algorithmprovider framework simulation live",

@@ -96,6 +96,10 @@ CLUSTER = (
         help="In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
     ),
     click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended."),
+    click.option(
+        "--set", "edits", multiple=True, metavar="EDIT",
+        help="Change what is chosen before anything runs: 'pod web/* requests.cpu=500m', 'node pool=a taints-=x'. May be given again.",
+    ),
     click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults."),
     STRICT,
 )  # fmt: skip
@@ -108,6 +112,7 @@ class ClusterChoice:
     pods: tuple[Path, ...] = ()
     order: str = "input"
     cron_jobs: bool = False
+    edits: tuple[str, ...] = ()
     no_defaults: bool = False
     strict: bool = False
 
@@ -116,7 +121,9 @@ class ClusterChoice:
         from ...simulation.scenario import Files
 
         strict = self.strict
-        return Files.read(paths, self.pods, defaults=not self.no_defaults, strict_fields=strict, keeps_manifests=keeps_manifests)
+        return Files.read(
+            paths, self.pods, defaults=not self.no_defaults, strict_fields=strict, keeps_manifests=keeps_manifests, edits=self.edits
+        )
 
 
 def scheduler_options(command: F) -> F:

@@ -47,9 +47,16 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Ope
     configuration = settled.configuration()
     names = settled.scheduler_names(configuration)
     scenario = files.scenario(names, cron_jobs=cluster.cron_jobs, priorities=keeps_priorities(configuration))
+    tell_edits(scenario)
     engine = settled.engine(configuration, scenario.config_maps)
     by_default = [engine.algorithm] if setup.release is None else []
     return Opened(settled, configuration, names, with_release_notices(scenario, [engine.algorithm], by_default), engine)
+
+
+def tell_edits(scenario: Scenario) -> None:
+    """Say what each ``--set`` did."""
+    for edited in scenario.edited:
+        note(str(edited))
 
 
 def settled_for(setup: Setup, nodes: Sequence[Node]) -> Setup:
@@ -85,6 +92,7 @@ def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Wante
     first = settled[0]
     priorities = keeps_priorities(first.setup.configuration())
     scenario = files.scenario(first.scheduler_name(), cron_jobs=cluster.cron_jobs, priorities=priorities)
+    tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
     algorithms = [engine.algorithm for engine in engines.values()]
     return Contest(settled, with_release_notices(scenario, algorithms), engines)

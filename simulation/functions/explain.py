@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 import attrs
@@ -56,7 +56,7 @@ class ExplainResult(Result):
 def explain(
     cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], *, pods: GivenCluster = (), order: str = "input", node: str | None = None,
     alone: bool = False,
-    defaults: bool = True, **options: Unpack[SchedulerOptions],
+    defaults: bool = True, edits: str | Iterable[str] = (), **options: Unpack[SchedulerOptions],
 ) -> ExplainResult:  # fmt: skip
     """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short, by how much.
 
@@ -70,6 +70,7 @@ def explain(
     :param node: look closely at this node: each rule in order, room, scores.
     :param alone: explain on the cluster as it is, without the pods that come before.
     :param defaults: False: take objects as they are, without the API server's defaults.
+    :param edits: changes before anything runs, such as ``"pod web/* requests.cpu=500m"``: what ``--set`` takes.
     :param options: those of :class:`~kubeclassic.Scheduler`.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
@@ -78,7 +79,7 @@ def explain(
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
     recipe = recipe_of(options)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
-    scenario = scenario_of(cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults)
+    scenario = scenario_of(cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits)
     subject = find_subject(scenario, _name(pod))
     simulation = Simulation(scenario, recipe.engine(scenario.config_maps), check_order(order))
     found = ask(simulation, subject, recipe.scheduler_names, node=node, alone=alone)

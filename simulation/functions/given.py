@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
 
 from ...api.cluster import Cluster
 from ...api.controlplane.defaults import with_defaults
@@ -16,7 +18,10 @@ from ...exceptions import ManifestError, UnknownNameError, wrong_type
 from ...framework.recipe import Recipe, SchedulerOptions
 from ...live.extenders.choice import asked_extenders
 from ..order import ORDERS
-from ..scenario import Scenario, read_scenario, sorted_out
+from ..scenario import Scenario, parsed_edits, read_scenario, sorted_out
+
+if TYPE_CHECKING:
+    from ..edits.apply import Edits
 
 Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
 """A path, an object or a manifest."""
@@ -30,14 +35,30 @@ def recipe_of(options: SchedulerOptions) -> Recipe:
     return Recipe.read({**options, "extenders": asked_extenders(options.get("extenders"))})
 
 
-def scenario_of(cluster: GivenCluster, pods: GivenCluster = (), *, scheduler_names: Collection[str], defaults: bool = True) -> Scenario:
-    """The scenario of *cluster* and, for more waiting pods, *pods*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+def scenario_of(
+    cluster: GivenCluster, pods: GivenCluster = (), *, scheduler_names: Collection[str], defaults: bool = True, edits: Iterable[str] = (),
+) -> Scenario:  # fmt: skip
+    """The scenario of *cluster* and, for more waiting pods, *pods*, after *edits*.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~kubeclassic.simulation.edits.paths.EditError` for edits.
+    """
+    texts = edits_of(edits)
     more = parts_of("pods", pods)
     parts = () if isinstance(cluster, Cluster) else parts_of("cluster", cluster)
     paths, others = _paths(parts), _paths(more)
     if not isinstance(cluster, Cluster) and len(paths) == len(parts) and len(others) == len(more):
-        return read_scenario(paths, others, scheduler_name=scheduler_names, defaults=defaults)
-    return sorted_out(_inventory(cluster if isinstance(cluster, Cluster) else None, (*parts, *more), defaults), scheduler_names)
+        return read_scenario(paths, others, scheduler_name=scheduler_names, defaults=defaults, edits=texts)
+    parsed = parsed_edits(texts, defaults)
+    return sorted_out(_inventory(cluster if isinstance(cluster, Cluster) else None, (*parts, *more), defaults, parsed), scheduler_names)
+
+
+def edits_of(edits: object) -> tuple[str, ...]:
+    """*edits* as texts; one text is one edit. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
+    found = (edits,) if isinstance(edits, str) or not isinstance(edits, Iterable) else tuple(edits)
+    for each in found:
+        if not isinstance(each, str):
+            raise wrong_type("edits", each, 'a text such as "pod web/* requests.cpu=500m"')
+    return found
 
 
 def check_order(order: str) -> str:
@@ -87,9 +108,16 @@ def _paths(parts: Iterable[Part]) -> list[str | os.PathLike[str]]:
     return [part for part in parts if isinstance(part, str | os.PathLike)]
 
 
-def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool) -> Inventory:
-    known = () if cluster is None else cluster.objects
-    found = take_in([_loaded(number, part, defaults) for number, part in enumerate(parts, 1)], known, defaults=defaults)
+def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool, edits: Edits | None) -> Inventory:
+    there = Loaded(() if cluster is None else cluster.objects)
+    loaded = [_loaded(number, part, defaults) for number, part in enumerate(parts, 1)]
+    if edits is not None:
+        (there, *loaded), _ = edits.of_loaded([there, *loaded])
+    found = _joined(cluster, there.objects, take_in(loaded, there.objects, defaults=defaults))
+    return found if edits is None else attrs.evolve(found, objects=edits.of_pods(found.objects)[0])
+
+
+def _joined(cluster: Cluster | None, known: Sequence[KubeObject], found: Inventory) -> Inventory:
     if cluster is None:
         return found
     taken = {(item.kind, item.key) for item in found.objects}

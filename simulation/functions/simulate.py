@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Unpack
 
 import attrs
@@ -61,7 +61,7 @@ class SimulationResult(Result):
 
 def simulate(
     cluster: GivenCluster, *, pods: GivenCluster = (), order: str = "input", details: bool = False, defaults: bool = True,
-    **options: Unpack[SchedulerOptions],
+    edits: str | Iterable[str] = (), **options: Unpack[SchedulerOptions],
 ) -> SimulationResult:  # fmt: skip
     """Schedule the pods that wait in *cluster*, as kube-scheduler would; the cluster itself does not change.
 
@@ -70,6 +70,7 @@ def simulate(
     :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
     :param details: whether decisions keep the nodes that fit, reasons and scores.
     :param defaults: False: take objects as they are, without the API server's defaults.
+    :param edits: changes before anything runs, such as ``"pod web/* requests.cpu=500m"``: what ``--set`` takes.
     :param options: those of :class:`~kubeclassic.Scheduler`, such as ``release="1.14"`` or ``policy="policy.json"``.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
@@ -79,7 +80,7 @@ def simulate(
     <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
     """
     recipe = recipe_of(options)
-    scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults)
+    scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits)
     engine = recipe.engine(scenario.config_maps)
     simulation = Simulation(scenario, engine, check_order(order), details)
     decisions = tuple(simulation.decisions())

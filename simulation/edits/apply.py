@@ -1,0 +1,159 @@
+"""Applies edits to a cluster: first to what is there and to workloads, then to pods, those included that workloads make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ...api.controlplane.admission import admit
+from ...api.controlplane.manifests import identity_of
+from ...api.controlplane.workloads import WORKLOADS
+from ...api.load import Loaded, load_documents
+from ...api.objects import KubeObject
+from ...api.reading.documents import Document
+from ...exceptions import ManifestError
+from ...live.wire.ownfields import current_manifest
+from .edit import Edit, shown
+from .paths import EditError, Json
+
+CLASS_FIELDS = ("priorityClassName", "priority")
+
+
+@attrs.frozen
+class Edited:
+    """What an edit did."""
+
+    edit: Edit
+    chosen: int
+    """How many objects it is about."""
+    changed: int
+
+    def __str__(self) -> str:
+        objects = f"{self.chosen} {self.edit.kind if self.chosen == 1 else f'{self.edit.kind}s'}"
+        return f"{shown(self.edit.text)}: {objects}" + ("" if self.changed == self.chosen else f", of which {self.changed} changed")
+
+
+@attrs.frozen
+class Edits:
+    """Edits in order. An edit that is about no object at all is an error."""
+
+    edits: tuple[Edit, ...] = ()
+    defaults: bool = True
+    """Whether objects get the API server's defaults."""
+
+    @classmethod
+    def parse(cls, texts: Iterable[str], *, defaults: bool = True) -> Edits:
+        """The edits that *texts* say. Raises :class:`~.paths.EditError`."""
+        return cls(tuple(Edit.parse(text) for text in texts), defaults)
+
+    def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
+        """*parts* after the edits that are about other kinds than Pod, and what each did. Raises :class:`~.paths.EditError`."""
+        told, found = [], list(parts)
+        for edit in (edit for edit in self.edits if not edit.is_about_pods):
+            work = _Work(edit, self.defaults)
+            found = [work.loaded(part) for part in found]
+            told.append(work.told())
+        return found, told
+
+    def of_pods(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[tuple[KubeObject, ...], list[Edited]]:
+        """*objects* after the edits that are about pods, and what each did; *priorities*: whether gate PodPriority is on."""
+        told, found = [], tuple(objects)
+        for edit in (edit for edit in self.edits if edit.is_about_pods):
+            work = _Work(edit, self.defaults)
+            edited = {id(item): after for item in found if (after := work.object(item)) is not item}
+            if self.defaults and any(field in CLASS_FIELDS for field in edit.fields):
+                edited = {key: _admitted(edit, after, found, priorities) for key, after in edited.items()}
+            found = tuple(edited.get(id(item), item) for item in found)
+            told.append(work.told())
+        return found, told
+
+
+@attrs.define
+class _Work:
+    """One edit under way."""
+
+    edit: Edit
+    defaults: bool
+    chosen: dict[tuple[str, str], bool] = attrs.field(factory=dict)
+    """Namespace and name of the objects that it is about -> whether it changed them."""
+
+    def told(self) -> Edited:
+        if not self.chosen:
+            raise EditError(f"{shown(self.edit.text)}: got no {self.edit.kind} that it is about, wanted one at least")
+        return Edited(self.edit, len(self.chosen), sum(self.chosen.values()))
+
+    def loaded(self, part: Loaded) -> Loaded:
+        """Objects and manifests of workloads after the edit."""
+        raw = {kind: tuple(self.document(kind, each) for each in found) for kind, found in part.raw.items()}
+        return attrs.evolve(part, objects=tuple(self.object(item) for item in part.objects), raw=raw)
+
+    def document(self, kind: str, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A workload's manifest after the edit."""
+        if kind != self.edit.kind or kind not in WORKLOADS:
+            return document
+        _, namespace, name = identity_of(document)
+        labels = (document.get("metadata") or {}).get("labels") or {}
+        if not self.edit.chooses(namespace, name, labels):
+            return document
+        after = self._made(dict(document))
+        self._note(namespace, name, after != document)
+        self._read(after, document, f"{namespace}/{name}")
+        return after
+
+    def object(self, item: KubeObject) -> KubeObject:
+        """An object after the edit."""
+        if item.kind != self.edit.kind or not self.edit.chooses(item.namespace if item.namespaced else "", item.name, item.labels):
+            return item
+        before = {"kind": item.kind, **current_manifest(item)}
+        after = self._made(before)
+        self._note(item.namespace if item.namespaced else "", item.name, after != before)
+        if after == before:
+            return item
+        (made,) = self._read(after, before, item.key)
+        return attrs.evolve(made, manifest=after) if item.manifest is not None else made
+
+    def _note(self, namespace: str, name: str, is_changed: bool) -> None:
+        key = namespace, name
+        self.chosen[key] = self.chosen.get(key, False) or is_changed
+
+    def _made(self, before: dict[str, Json]) -> dict[str, Json]:
+        try:
+            return self.edit.made(self._without_class(before) if self.edit.is_about_pods else before)
+        except EditError as error:
+            raise EditError(f"{shown(self.edit.text)}: {error}") from None
+
+    def _without_class(self, pod: dict[str, Json]) -> dict[str, Json]:
+        """A pod whose class of priority changes loses the old priority, one whose priority changes the class."""
+        fields = set(self.edit.fields)
+        old = CLASS_FIELDS if "priorityClassName" in fields else CLASS_FIELDS[:1] if "priority" in fields else ()
+        return {**pod, "spec": {key: held for key, held in pod.get("spec", {}).items() if key not in old}} if old else pod
+
+    def _read(self, after: Mapping[str, Any], before: Mapping[str, Any], key: str) -> tuple[KubeObject, ...]:
+        """The object that *after* says. Raises :class:`~.paths.EditError` for what *before* was not warned of."""
+        where = f"{self.edit.kind} {key}"
+        try:
+            known = {notice.what for notice in self._loaded(before, where).warnings}
+            found = self._loaded(after, where)
+        except ManifestError as error:
+            raise EditError(f"{shown(self.edit.text)}: {error}") from None
+        for notice in found.warnings:
+            if notice.what not in known:
+                raise EditError(f"{shown(self.edit.text)}: {notice}")
+        return found.objects
+
+    def _loaded(self, manifest: Mapping[str, Any], where: str) -> Loaded:
+        return load_documents([Document(manifest, where)], defaults=self.defaults)
+
+
+def _admitted(edit: Edit, pod: KubeObject, objects: Sequence[KubeObject], priorities: bool) -> KubeObject:
+    """A pod with the priority of the class that it names now."""
+    created = pod.metadata.creation_timestamp
+    new = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, creation_timestamp=None))
+    classes = [item for item in objects if item.kind == "PriorityClass"]
+    admitted = admit([new], classes, priorities=priorities)
+    for refused, why in admitted.refused:
+        raise EditError(f"{shown(edit.text)}: Pod {refused.key}: not admitted: {why}")
+    (found,) = admitted.objects
+    return attrs.evolve(found, metadata=attrs.evolve(found.metadata, creation_timestamp=created))

@@ -1,0 +1,123 @@
+"""What an edit does at a place: set it, add to it, take from it, multiply it, or remove it."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import yaml
+
+from ...api.objects.quantity import Quantity
+from ...exceptions import QuantityError
+from .keyedlists import keyed_item, keyed_test
+from .paths import FREE_KEYS, EditError, Json, Path, changed, text_of
+
+SET, ADD, TAKE, TIMES, REMOVE = "=", "+=", "-=", "*=", "-"
+_WRITTEN = re.compile(r"([^=]*?[^=+*-])(\+=|-=|\*=|=)(.*)", re.DOTALL)
+_NANO = 10**9
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@attrs.frozen
+class Change:
+    """One change: at *path*, by *operator*, with the text *value*."""
+
+    path: Path
+    operator: str
+    value: str = ""
+
+    @classmethod
+    def split(cls, text: str) -> tuple[str, str, str]:
+        """Field, operator and value of *text*. Raises :class:`EditError`.
+
+        >>> Change.split("requests.cpu*=0.5"), Change.split("labels.pool=a=b"), Change.split("nodeSelector.pool-")
+        (('requests.cpu', '*=', '0.5'), ('labels.pool', '=', 'a=b'), ('nodeSelector.pool', '-', ''))
+        """
+        found = _WRITTEN.fullmatch(text)
+        if found is not None:
+            return found[1], found[2], found[3]
+        if text.endswith(REMOVE) and len(text) > 1 and "=" not in text:
+            return text[:-1], REMOVE, ""
+        raise EditError(f'got the change "{text}", wanted FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-')
+
+    def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
+        """A copy of *manifest* with the change. Raises :class:`EditError`."""
+        try:
+            after: dict[str, Json] = changed(manifest, self.path, self._at)
+        except EditError as error:
+            raise EditError(f"{text_of(self.path)}: {error}") from None
+        return after
+
+    def _at(self, before: Json) -> Json:
+        if self.operator == SET:
+            return self._value()
+        if self.operator == TIMES:
+            return None if before is None else _times(before, self.value)
+        if self.operator == ADD:
+            return self._added(before)
+        return self._without(before) if self.operator == TAKE else None
+
+    @property
+    def _is_text(self) -> bool:
+        """Whether values here are texts, whatever they look like."""
+        return len(self.path) > 1 and self.path[-2].name in FREE_KEYS and not self.path[-1].is_item
+
+    @property
+    def _name(self) -> str:
+        return self.path[-1].name
+
+    def _value(self) -> Json:
+        return self.value if self._is_text else read_value(self.value)
+
+    def _added(self, before: Json) -> Json:
+        if before is None or isinstance(before, list):
+            return [*(before or []), keyed_item(self._name, self.value) or read_value(self.value)]
+        value = read_value(self.value)
+        if isinstance(before, dict) and isinstance(value, dict):
+            return {**before, **value}
+        raise EditError("got += where there is neither a list nor an object")
+
+    def _without(self, before: Json) -> Json:
+        if before is None:
+            return None
+        if isinstance(before, dict):
+            return {key: held for key, held in before.items() if key != self.value} or None
+        if not isinstance(before, list):
+            raise EditError("got -= where there is neither a list nor an object")
+        is_meant = keyed_test(self._name, self.value) or _equal_or_named(read_value(self.value))
+        return [item for item in before if not is_meant(item)] or None
+
+
+def read_value(text: str) -> Json:
+    """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises :class:`EditError`."""
+    try:
+        return yaml.load(text, Loader=_LOADER)  # the safe loader, in C where there is one
+    except yaml.YAMLError:
+        raise EditError(f'got the value "{text}", wanted YAML') from None
+
+
+def _equal_or_named(value: Json) -> Any:
+    def is_meant(item: Json) -> bool:
+        return bool(item == value or (isinstance(item, dict) and value in (item.get("name"), item.get("key"), item.get("topologyKey"))))
+
+    return is_meant
+
+
+def _times(before: Json, factor: str) -> Json:
+    """A number or an amount of a resource, times *factor*; amounts are rounded up to thousandths, numbers to whole ones."""
+    try:
+        times = Fraction(factor)
+    except (ValueError, ZeroDivisionError):
+        raise EditError(f'got the factor "{factor}", wanted a number such as 0.5') from None
+    if times < 0:
+        raise EditError(f'got the factor "{factor}", wanted a number of 0 or more')
+    try:
+        exact = Quantity.parse(before).nanos * times
+    except QuantityError as error:
+        raise EditError(f"it is no number: {error}") from None
+    if isinstance(before, int):
+        return -int(-exact // _NANO)
+    milli = -int(-exact // 10**6)
+    return str(milli // 1000) if milli % 1000 == 0 else f"{milli}m"

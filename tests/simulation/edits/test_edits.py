@@ -1,0 +1,223 @@
+"""Edits in words: which objects they choose, what they change, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kubeclassic
+from kubeclassic.api.load import load_documents
+from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.api.reading.documents import Document
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.live.wire.ownfields import current_manifest
+from kubeclassic.simulation.edits.apply import Edits
+from kubeclassic.simulation.edits.edit import Edit
+from kubeclassic.simulation.edits.paths import EditError, Step, parse_path, text_of
+from kubeclassic.simulation.scenario import Scenario, read_scenario
+
+NODES = [
+    {"kind": "Node", "metadata": {"name": "a", "labels": {"pool": "x"}}, "spec": {"taints": [{"key": "t", "effect": "NoSchedule"}]},
+     "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}},
+    {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "2", "memory": "8Gi", "pods": "10"}}},
+]  # fmt: skip
+CONTAINERS = [
+    {"name": "app", "resources": {"requests": {"cpu": "300m", "memory": "1Gi"}}},
+    {"name": "log", "resources": {"requests": {"cpu": "100m"}}},
+]
+POD = {"kind": "Pod", "metadata": {"name": "p", "namespace": "web", "labels": {"app": "p"}}, "spec": {"containers": CONTAINERS}}
+OTHER = {"kind": "Pod", "metadata": {"name": "q", "namespace": "db"}, "spec": {"containers": [{"name": "c"}]}}
+TEMPLATE = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c"}]}}
+DEPLOYMENT = {
+    "kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "d", "namespace": "web"},
+    "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "d"}}, "template": TEMPLATE},
+}  # fmt: skip
+HIGH = {"kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1", "metadata": {"name": "high"}, "value": 1000}
+
+
+def scenario(folder: Path, *edits: str) -> Scenario:
+    """The cluster above after *edits*."""
+    path = folder / "cluster.json"
+    path.write_text(json.dumps([*NODES, POD, OTHER, DEPLOYMENT, HIGH]))
+    return read_scenario(path, edits=edits)
+
+
+def pod(found: Scenario, key: str) -> Pod:
+    """A pod by key, waiting or not."""
+    everyone = [*found.pending, *(item for item in found.objects if isinstance(item, Pod))]
+    return next(item for item in everyone if item.key == key)
+
+
+def node(found: Scenario, name: str) -> Node:
+    """A node by name."""
+    return next(item for item in found.nodes if item.name == name)
+
+
+def requests(found: Scenario, key: str) -> list[dict[str, str]]:
+    """What each container of a pod requests."""
+    return [{name: str(amount) for name, amount in each.requests.items()} for each in pod(found, key).spec.containers]
+
+
+class TestPods:
+    def test_requests_are_those_of_all_containers(self, tmp_path: Path) -> None:
+        """``requests.cpu`` sets each container; other pods stay."""
+        found = scenario(tmp_path, "pod web/p requests.cpu=500m")
+        assert [each["cpu"] for each in requests(found, "web/p")] == ["500m", "500m"]
+        assert requests(found, "db/q") == [{}]
+
+    def test_one_container_is_named(self, tmp_path: Path) -> None:
+        """A container is chosen by its name; a resource with a domain is one key."""
+        found = scenario(tmp_path, "pod web/p containers[log].resources.requests.nvidia.com/gpu=2")
+        assert requests(found, "web/p") == [{"cpu": "300m", "memory": "1Gi"}, {"cpu": "100m", "nvidia.com/gpu": "2"}]
+
+    def test_amounts_are_multiplied(self, tmp_path: Path) -> None:
+        """``*=`` multiplies what is there, rounded up to thousandths."""
+        found = scenario(tmp_path, "pod web/* requests.cpu*=0.333 requests.memory*=2")
+        assert requests(found, "web/p") == [{"cpu": "100m", "memory": "2147483648"}, {"cpu": "34m"}]
+
+    def test_what_is_removed_is_gone(self, tmp_path: Path) -> None:
+        """A field with ``-`` behind it is removed."""
+        found = scenario(tmp_path, "pod web/p requests.memory- labels.app-")
+        assert requests(found, "web/p") == [{"cpu": "300m"}, {"cpu": "100m"}]
+        assert dict(pod(found, "web/p").labels) == {}
+
+    def test_tolerations_are_short(self, tmp_path: Path) -> None:
+        """Tolerations are added and taken by key, value and effect."""
+        found = scenario(tmp_path, "po web/p tolerations+=a=b:NoSchedule tolerations+=c", "po web/p tolerations-=c")
+        (left,) = [each for each in pod(found, "web/p").spec.tolerations if not each.key.startswith("node.")]
+        assert (left.key, left.value, left.effect, left.operator) == ("a", "b", "NoSchedule", "Equal")
+
+    def test_a_class_brings_its_priority(self, tmp_path: Path) -> None:
+        """A class of priority is resolved as at admission; a priority by itself ends the class."""
+        found = scenario(tmp_path, "pod web/p priorityClassName=high", "pod db/q priorityClassName=high", "pod db/q priority=7")
+        assert (pod(found, "web/p").spec.priority, pod(found, "db/q").spec.priority) == (1000, 7)
+        assert pod(found, "db/q").spec.priority_class_name == ""
+
+    def test_a_pod_gets_and_loses_its_node(self, tmp_path: Path) -> None:
+        """A pod that is put on a node does not wait any more."""
+        found = scenario(tmp_path, "pod web/p nodeName=b")
+        assert pod(found, "web/p").spec.node_name == "b"
+        assert "web/p" not in [item.key for item in found.pending]
+
+    def test_pods_of_workloads_are_pods(self, tmp_path: Path) -> None:
+        """Pods that a workload makes are chosen like others, here by their labels."""
+        found = scenario(tmp_path, "pod app=d requests.cpu=1")
+        assert [str(item.spec.containers[0].requests["cpu"]) for item in found.pending if item.labels.get("app") == "d"] == ["1"] * 2
+
+
+class TestOthers:
+    def test_nodes_are_chosen_by_label(self, tmp_path: Path) -> None:
+        """A selector with = is one of labels; a taint goes by its key."""
+        found = scenario(tmp_path, "node pool=x taints-=t unschedulable=true labels.pool=y")
+        assert "t" not in [taint.key for taint in node(found, "a").spec.taints]
+        assert (node(found, "a").spec.unschedulable, node(found, "b").spec.unschedulable) == (True, False)
+        assert node(found, "a").labels["pool"] == "y"
+
+    def test_nodes_get_more_room(self, tmp_path: Path) -> None:
+        """What a node has is in its status."""
+        assert str(node(scenario(tmp_path, "node b allocatable.cpu=64"), "b").status.allocatable["cpu"]) == "64"
+
+    def test_workloads_change_before_they_make_pods(self, tmp_path: Path) -> None:
+        """More replicas are more pods; requests of a workload are those of its template."""
+        found = scenario(tmp_path, "deploy web/d replicas=5 requests.cpu=250m")
+        made = [item for item in found.pending if item.labels.get("app") == "d"]
+        assert [str(item.spec.containers[0].requests["cpu"]) for item in made] == ["250m"] * 5
+
+    def test_it_is_told_how_many(self, tmp_path: Path) -> None:
+        """Each edit says how many objects it is about, and how many of these changed."""
+        found = scenario(tmp_path, "node * labels.pool=x", "pod * priority=1")
+        assert [str(each) for each in found.edited] == [
+            "--set 'node * labels.pool=x': 2 Nodes, of which 1 changed",
+            "--set 'pod * priority=1': 4 Pods",
+        ]
+
+    def test_functions_take_edits(self) -> None:
+        """The functions take edits for manifests and for a Cluster, which does not change."""
+        cluster = kubeclassic.Cluster([*NODES, POD])
+        assert kubeclassic.simulate(cluster).hosts == {"web/p": "b"}
+        assert kubeclassic.simulate(cluster, edits="pod web/p requests.cpu=1500m").hosts == {"web/p": None}
+        assert kubeclassic.simulate(cluster, edits=["pod web/p requests.cpu=1500m", "node a taints-=t"]).hosts == {"web/p": "a"}
+        assert kubeclassic.explain([*NODES, POD], "web/p", edits="node b unschedulable=true").host is None
+        assert kubeclassic.simulate(cluster).hosts == {"web/p": "b"}
+
+
+WRONG = {
+    "pod web/p": "got 2 words, wanted KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'",
+    "pot web/p a=1": 'kind: got "pot", wanted one such as pod, node or deployment; did you mean "po" or "pod"?',
+    "pod web/z requests.cpu=1": "got no Pod that it is about, wanted one at least",
+    "node zone=q unschedulable=true": "got no Node that it is about, wanted one at least",
+    "pod web/p requests.cpu": 'got the change "requests.cpu", wanted FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-',
+    "pod web/p requests.cp=1": 'requests: got the resource "cp", wanted cpu, memory or one such as nvidia.com/gpu; did you mean "cpu"?',
+    "pod web/p requests.cpu=lots": 'spec.containers[0].resources.requests.cpu: got "lots", wanted a quantity such as 500m, 2 or 1.5Gi',
+    "pod web/p requests.cpu*=x": 'spec.containers[*].resources.requests.cpu: got the factor "x", wanted a number such as 0.5',
+    "pod web/p requests.cpu*=-1": 'got the factor "-1", wanted a number of 0 or more',
+    "pod web/p containrs=1": 'spec.containrs: unknown field; did you mean "containers" or "initContainers"?',
+    "pod web/p metadata.name=x": 'got the field "metadata.name", which says which object it is, wanted another one',
+    "pod web/p labels[": 'got the change "labels["',
+    "pod web/p spec..x=1": 'got the field "spec..x", wanted names with dots between',
+    "pod web/p priorityClassName=low": "Pod web/p: not admitted: no PriorityClass with name low was found",
+    "pod web/p tolerations+=a:Never": 'got "a:Never" for tolerations, wanted KEY, KEY=VALUE or KEY=VALUE:EFFECT',
+    "node a taints+=a": 'got the taint "a", wanted KEY:EFFECT or KEY=VALUE:EFFECT',
+    "node a unschedulable=maybe": 'unschedulable: got "maybe", wanted',
+    "pod web/p schedulerName.x=1": "",
+    "pod web/p 'a=1": "got a quote that does not end, wanted its end",
+    "pod a==b==c requests.cpu=1": "selector: got",
+    "pod web/p affinity={a": 'got the value "{a", wanted YAML',
+}
+
+
+@pytest.mark.parametrize(("edit", "words"), WRONG.items())
+def test_what_is_wrong_is_told_with_the_edit(tmp_path: Path, edit: str, words: str) -> None:
+    """Each wrong edit is one line that names the edit, says what was got and what was wanted."""
+    with pytest.raises(EditError) as caught:
+        scenario(tmp_path, edit)
+    text = str(caught.value)
+    assert text.startswith(f"--set '{edit}': ")
+    assert words in text
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize("field", ["spec.containers[app].image", "metadata.labels.a.b/c", "spec.tolerations[0].key", "status.x"])
+def test_paths_are_written_as_they_are_read(field: str) -> None:
+    """A path is its text, and its text is the path."""
+    assert text_of(parse_path(field)) == field
+    assert parse_path("a[b]") == (Step("a"), Step("b", is_item=True))
+
+
+NAMES = st.sampled_from(["cpu", "memory", "nvidia.com/gpu"])
+AMOUNTS = st.sampled_from(["1", "250m", "2Gi", "7"])
+
+
+def objects(*manifests: dict[str, Any]) -> tuple[KubeObject, ...]:
+    """The objects of *manifests*."""
+    return load_documents([Document(each, "test") for each in manifests]).objects
+
+
+@given(name=NAMES, amount=AMOUNTS, container=st.sampled_from(["app", "log"]))
+def test_an_edit_is_what_the_manifest_would_say(name: str, amount: str, container: str) -> None:
+    """An edited pod equals the pod of a manifest that says so from the beginning."""
+    edited, _ = Edits.parse([f"pod * containers[{container}].resources.requests.{name}={amount}"]).of_pods(objects(POD))
+    number = ["app", "log"].index(container)
+    other = json.loads(json.dumps(POD))
+    other["spec"]["containers"][number]["resources"]["requests"][name] = amount
+    assert list(map(current_manifest, edited)) == list(map(current_manifest, objects(other)))
+
+
+def test_an_edit_has_its_kind_in_many_words() -> None:
+    """Kinds are named as kubectl takes them."""
+    kinds = {Edit.parse(f"{word} * labels.a=b").kind for word in ("po", "pods", "Pod", "POD")}
+    assert kinds == {"Pod"}
+    assert Edit.parse("deployments * labels.a=b").kind == "Deployment"
+
+
+def test_edits_of_a_text_that_is_none(tmp_path: Path) -> None:
+    """An edit that is no text is refused by the functions."""
+    with pytest.raises(kubeclassic.exceptions.WrongTypeError, match=r'edits: got 3 \(int\), wanted a text such as "pod web/'):
+        kubeclassic.simulate([*NODES, POD], edits=[3])  # type: ignore[list-item]  # that is the point
+    with pytest.raises(ManifestError):
+        read_scenario(tmp_path / "none.json", edits=["pod * priority=1"])
