@@ -1,0 +1,74 @@
+"""The console examples of the documentation: commands after ``$``, and what they print.
+
+A block that begins with three backticks and ``console`` has lines ``$ kubeclassic ...``, each followed by what it prints, on both
+streams. A line of three dots stands for any number of lines. ``> FILE`` at the end of a command writes standard output there. The commands
+of a page run one after the other in one folder that has the examples.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from kubeclassic.cli import run
+
+WIDTH = "120"
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ELLIPSIS = "..."
+
+
+@attrs.frozen
+class Example:
+    """A command and what the page says that it prints."""
+
+    command: str
+    printed: str
+
+    def run(self) -> tuple[int, str]:
+        """Exit status, and what it prints on both streams: first standard output."""
+        words = shlex.split(self.command)
+        target = words[-1] if len(words) > 2 and words[-2] == ">" else None
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = run(words[1:-2] if target else words[1:])
+        if target is not None:
+            Path(target).write_text(out.getvalue(), encoding="utf-8")
+            return status, err.getvalue()
+        return status, out.getvalue() + err.getvalue()
+
+    def fits(self, text: str) -> bool:
+        """Whether *text* is what the page says."""
+        parts = [re.escape(line) for line in self.printed.splitlines()]
+        pattern = "\n".join(r"(?:.*\n?)*?" if line == re.escape(ELLIPSIS) else line for line in parts)
+        lines = "\n".join(line.rstrip() for line in text.rstrip("\n").splitlines())
+        return re.fullmatch(pattern, lines) is not None
+
+
+def examples_of(page: str) -> Iterator[Example]:
+    """The examples of a page, in order."""
+    for block in _BLOCK.findall(page):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, printed = part.partition("\n")
+            while command.endswith("\\"):
+                more, _, printed = printed.partition("\n")
+                command = command[:-1] + more.strip()
+            yield Example(command, printed.rstrip("\n"))
+
+
+def main() -> None:
+    """Print what the examples of the pages print now: ``python -m tests.support.consoleblocks docs/PAGE.md``."""
+    for path in sys.argv[1:]:
+        for example in examples_of(Path(path).read_text(encoding="utf-8")):
+            status, text = example.run()
+            sys.stdout.write(f"$ {example.command}\n{text}(status {status})\n\n")
+
+
+if __name__ == "__main__":
+    main()
