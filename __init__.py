@@ -37,6 +37,14 @@ if TYPE_CHECKING:
     from .simulation.functions.openb import ImportResult, import_openb
     from .simulation.functions.replay import ReplayResult, replay
     from .simulation.functions.simulate import SimulationResult, simulate
+    from .simulation.functions.traces import (
+        import_alibaba2025,
+        import_alibaba2026,
+        import_azure_packing,
+        import_csv,
+        import_google2019,
+        import_simkube,
+    )
 
 __version__ = "0.1.0"
 
@@ -76,7 +84,13 @@ __all__ = [
     "conform",
     "each_node",
     "explain",
+    "import_alibaba2025",
+    "import_alibaba2026",
+    "import_azure_packing",
+    "import_csv",
+    "import_google2019",
     "import_openb",
+    "import_simkube",
     "migrate",
     "predicate",
     "priority",
@@ -106,6 +120,9 @@ _HOMES = {
     "simulation.functions.explain": ("ExplainResult", "explain"),
     "simulation.functions.migrate": ("MigrateResult", "migrate"),
     "simulation.functions.openb": ("ImportResult", "import_openb"),
+    "simulation.functions.traces": (
+        "import_alibaba2025", "import_alibaba2026", "import_azure_packing", "import_csv", "import_google2019", "import_simkube",
+    ),
     "simulation.functions.replay": ("ReplayResult", "replay"),
     "simulation.functions.simulate": ("SimulationResult", "simulate"),
     "framework.status": ("Status", "unresolvable", "unschedulable", "wait"),

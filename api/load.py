@@ -17,6 +17,7 @@ from .objects import KubeObject, Node
 from .reading.apifields import has_only_api_fields
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, File, PathLike, read_files
+from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
 from .reading.fields import UNKNOWN, shown
 from .reading.formats.jsonlists import Uncertain
 from .reading.hugequantities import HugeQuantities, huge_quantities
@@ -145,6 +146,10 @@ class _Loading:
         kind = document.data.get("kind")
         if isinstance(kind, str) and kind:
             self._take(kind, document.data, document.where)
+        elif is_simulator_export(document.data):
+            self._take_items("", simulator_items(document.data, document.where), document.where)
+            if document.data.get(CONFIG):
+                self.odd.notices.append(Notice(document.where, NOT_READ))
         elif document.found:
             self.odd.notices.append(Notice(document.where, "no kind, passed over"))
         else:

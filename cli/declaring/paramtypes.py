@@ -13,11 +13,14 @@ import click
 from ..console.output import note
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
+    DecimalType: TypeAlias = click.ParamType[Decimal]
     NumberType: TypeAlias = click.ParamType[int]
     TextType: TypeAlias = click.ParamType[str]
     ChoiceType: TypeAlias = click.Choice[str]
 else:  # click before 8.2 does not know these types as generic
-    NumberType, TextType, ChoiceType = click.ParamType, click.ParamType, click.Choice
+    NumberType, TextType, ChoiceType, DecimalType = click.ParamType, click.ParamType, click.Choice, click.ParamType
 
 
 class FileName(click.Path):

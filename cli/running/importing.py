@@ -4,21 +4,87 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any
 
+from ...exceptions import KubeclassicError
 from ...simulation.replay.inputs import openb as trace
+from ...simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, simkube, simulatorexport
+from ...simulation.traces.made import Trace
 from ..console.output import note, writing
 from ..console.yamltext import write_yaml
+from ..report.words import count_of
+
+
+class TraceOptionError(KubeclassicError):
+    """Options that a trace cannot be read with."""
 
 
 def run_openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:
     """Write the trace in *nodes* and *pods* as manifests, and say how many there are."""
     document = trace.manifests(nodes, pods)
-    with writing(output) as stream:
-        WRITERS[form](document, stream)
+    _write(document, form, output)
     kinds = [item["kind"] for item in document["items"]]
     note(f"{kinds.count('Node'):,} nodes, {kinds.count('Pod'):,} pods")
+
+
+def run_alibaba2026(nodes: Path, jobs: Path, memory_per_cpu: Decimal | None, form: str, output: str | None) -> None:
+    """Write Alibaba's trace of spot GPUs as manifests."""
+    _finish(alibaba2026.read(nodes, jobs, memory_per_cpu), form, output)
+
+
+def run_alibaba2025(instances: Path, form: str, output: str | None) -> None:
+    """Write Alibaba's trace of recommendation models as manifests."""
+    _finish(alibaba2025.read(instances), form, output)
+
+
+def run_azure(path: Path, chosen: Mapping[str, Any], form: str, output: str | None) -> None:
+    """Write Azure's packing trace as manifests."""
+    for name in ("machine", "machines", "most"):
+        if chosen[name] is not None and chosen[name] < (0 if name == "machine" else 1):
+            raise TraceOptionError(f"--{name}: got {chosen[name]}, wanted {0 if name == 'machine' else 1} or more")
+    _finish(azurepacking.read(path, azurepacking.Choice(**chosen)), form, output)
+
+
+def run_google2019(instances: Path, machines: Path, attributes: Path | None, form: str, output: str | None) -> None:
+    """Write a slice of Google's cluster data as manifests."""
+    _finish(google2019.read(instances, machines, attributes), form, output)
+
+
+def run_simkube(path: Path, form: str, output: str | None) -> None:
+    """Write a trace of SimKube as manifests."""
+    _finish(simkube.read(path), form, output)
+
+
+def run_simulator(path: Path, profile: str | None, form: str, output: str | None) -> None:
+    """Write an export of kube-scheduler-simulator as manifests, and its configuration to *profile*."""
+    found, configuration = simulatorexport.read(path)
+    if profile is not None and configuration is None:
+        raise TraceOptionError(f"--profile: got {profile}, but {path} has no configuration of a scheduler")
+    if profile is not None:
+        with writing(profile) as stream:
+            write_yaml(configuration, stream)
+    _finish(found, form, output)
+
+
+def run_csv(table: Path, columns: Path, form: str, output: str | None) -> None:
+    """Write a table as manifests, as the map in *columns* says."""
+    _finish(columnmap.read(table, columnmap.read_map(columns)), form, output)
+
+
+def _finish(found: Trace, form: str, output: str | None) -> None:
+    """Write the manifests, and say how many there are and what was dropped."""
+    _write(found.document(), form, output)
+    others = f", {count_of(len(found.others), 'other object')}" if found.others else ""
+    note(f"{count_of(len(found.nodes), 'node')}, {count_of(len(found.pods), 'pod')}{others}")
+    for what, count in found.dropped.items():
+        note(f"dropped: {count:,} {what}")
+
+
+def _write(document: Mapping[str, Any], form: str, output: str | None) -> None:
+    with writing(output) as stream:
+        WRITERS[form](document, stream)
 
 
 def _json(document: Mapping[str, Any], stream: IO[str]) -> None:

@@ -1,0 +1,36 @@
+"""What other tools export as one object: kube-scheduler-simulator's, with a list of objects for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...exceptions import ManifestError
+from .fields import shown
+
+LISTS: Mapping[str, str] = {
+    "namespaces": "Namespace", "priorityClasses": "PriorityClass", "storageClasses": "StorageClass", "pvs": "PersistentVolume",
+    "pvcs": "PersistentVolumeClaim", "nodes": "Node", "pods": "Pod",
+}  # fmt: skip
+"""A list of the export -> the kind of its objects, in the order in which they are taken."""
+CONFIG = "schedulerConfig"
+NOT_READ = "the scheduler's configuration in it is not read; `kubeclassic import simulator --profile FILE` writes it"
+
+
+def is_simulator_export(data: Mapping[str, Any]) -> bool:
+    """Whether *data* is an export: it has nodes and pods, no kind, and nothing else than what exports have."""
+    return "kind" not in data and {"nodes", "pods"} <= data.keys() <= {*LISTS, CONFIG}
+
+
+def simulator_items(data: Mapping[str, Any], where: str) -> list[Mapping[str, Any]]:
+    """The objects of an export, with their kinds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    items: list[Mapping[str, Any]] = []
+    for name, kind in LISTS.items():
+        found = data.get(name) or []
+        if not isinstance(found, list):
+            raise ManifestError(f"{where}: {name}: got {shown(found)}, wanted a list")
+        for number, item in enumerate(found, 1):
+            if not isinstance(item, dict):
+                raise ManifestError(f"{where}: {name}: item {number}: got {shown(item)}, wanted a Kubernetes object")
+            items.append({"apiVersion": "v1", **item, "kind": kind})
+    return items

@@ -1,0 +1,54 @@
+"""``kubeclassic.import_simkube`` and its like: published traces as clusters. ``kubeclassic import NAME --help`` has the columns."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from ..traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, simkube
+from ..traces.rows import PathLike
+from .openb import ImportResult
+
+
+def import_alibaba2025(instances: PathLike) -> ImportResult:
+    """Read Alibaba's trace of recommendation models (cluster-trace-gpu-v2025), a CSV file, as manifests of pods.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column.
+    """
+    return ImportResult(alibaba2025.read(instances).document())
+
+
+def import_alibaba2026(nodes: PathLike, jobs: PathLike, *, memory_per_cpu: float | None = None) -> ImportResult:
+    """Read Alibaba's trace of spot GPUs (cluster-trace-v2026-spot-gpu), two CSV files, as manifests.
+
+    *memory_per_cpu*: GiB for each core; None: memory does not count. Raises as :func:`import_alibaba2025` does.
+    """
+    per_cpu = None if memory_per_cpu is None else Decimal(str(memory_per_cpu))
+    return ImportResult(alibaba2026.read(nodes, jobs, per_cpu).document())
+
+
+def import_azure_packing(
+    trace: PathLike, *, machine: int, machines: int, days: float | None = None, most: int | None = None
+) -> ImportResult:
+    """Read Azure Traces for Packing 2020, an SQLite file or the zip file with it, as manifests.
+
+    *machine*: the machineId of all nodes, *machines*: how many; *days*, *most*: how much of the trace. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`.
+    """
+    until = None if days is None else Decimal(str(days))
+    choice = azurepacking.Choice(machine=machine, machines=machines, days=until, most=most)
+    return ImportResult(azurepacking.read(trace, choice).document())
+
+
+def import_google2019(instances: PathLike, machines: PathLike, *, attributes: PathLike | None = None) -> ImportResult:
+    """Read exports of Google's cluster data of 2019 as manifests. Raises as :func:`import_alibaba2025` does."""
+    return ImportResult(google2019.read(instances, machines, attributes).document())
+
+
+def import_simkube(trace: PathLike) -> ImportResult:
+    """Read a trace of SimKube as manifests of pods. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    return ImportResult(simkube.read(trace).document())
+
+
+def import_csv(table: PathLike, columns: PathLike) -> ImportResult:
+    """Read a CSV table as manifests; *columns* is the file that says which column is what. Raises as :func:`import_alibaba2025` does."""
+    return ImportResult(columnmap.read(table, columnmap.read_map(columns)).document())

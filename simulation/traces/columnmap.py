@@ -1,0 +1,140 @@
+"""A CSV table of one's own, with a map that says which column is what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import attrs
+
+from ...api.reading.documents import read_documents
+from ...api.reading.fields import shown
+from ...exceptions import ManifestError, did_you_mean
+from .made import Manifest, Trace, cores, gibibytes, label_value, labelled, node, object_name, plain, pod, timed, whole
+from .rows import PathLike, Row, read_rows
+
+FIELDS = ("kind", "name", "namespace", "priority", "created", "deleted", "runs", "count", "requests", "labels", "nodeSelector")
+KINDS = ("pods", "nodes")
+UNITS: Mapping[str, Callable[[Decimal], str]] = {
+    "cores": cores, "millicores": lambda amount: cores(amount / 1000), "bytes": whole, "KiB": lambda amount: f"{plain(amount)}Ki",
+    "MiB": lambda amount: gibibytes(amount / 1024), "GiB": gibibytes, "pieces": whole,
+}  # fmt: skip
+DEFAULT_UNITS = {"cpu": "cores", "memory": "bytes", "ephemeral-storage": "bytes"}
+_AMOUNT = re.compile(r"(?P<column>.+?)(?:\s+in\s+(?P<unit>\w+))?")
+
+
+@attrs.frozen
+class Amount:
+    """Where the amount of a resource is, and in what it is told."""
+
+    column: str
+    unit: str
+
+    def of(self, row: Row) -> str:
+        """The quantity in *row*."""
+        return UNITS[self.unit](row.amount(self.column))
+
+
+@attrs.frozen(kw_only=True)
+class ColumnMap:
+    """Which column is what; empty where a table does not have it."""
+
+    kind: str = "pods"
+    name: str
+    namespace: str = ""
+    priority: str = ""
+    created: str = ""
+    deleted: str = ""
+    runs: str = ""
+    count: str = ""
+    requests: Mapping[str, Amount]
+    labels: Mapping[str, str]
+    node_selector: Mapping[str, str]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that the map names."""
+        single = (self.name, self.namespace, self.priority, self.created, self.deleted, self.runs, self.count)
+        amounts = tuple(amount.column for amount in self.requests.values())
+        return tuple(column for column in (*single, *amounts, *self.labels.values(), *self.node_selector.values()) if column)
+
+
+def read_map(path: PathLike) -> ColumnMap:
+    """The map in a YAML or JSON file. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    documents = list(read_documents([path]))
+    data = documents[0].data if len(documents) == 1 else {}
+    where = str(path)
+    for name in data:
+        if name not in FIELDS:
+            raise ManifestError(f"{where}: got {shown(name)}, wanted {', '.join(FIELDS)}{did_you_mean(str(name), FIELDS)}")
+    kind = data.get("kind", "pods")
+    if kind not in KINDS:
+        raise ManifestError(f"{where}: kind: got {shown(kind)}, wanted pods or nodes")
+    if not data.get("name"):
+        raise ManifestError(f"{where}: name: got nothing, wanted the column with the names")
+    texts = {name: _text(data.get(name), f"{where}: {name}") for name in FIELDS[1:8]}
+    requests = {name: _amount(name, text, where) for name, text in _texts(data, "requests", where).items()}
+    selector = _texts(data, "nodeSelector", where)
+    return ColumnMap(kind=kind, **texts, requests=requests, labels=_texts(data, "labels", where), node_selector=selector)
+
+
+def read(table: PathLike, columns: ColumnMap) -> Trace:
+    """The table as manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column."""
+    trace = Trace()
+    for row in read_rows(table, columns.columns):
+        count = row.whole(columns.count) if columns.count else 1
+        name = object_name(row.name(columns.name))
+        for number in range(count):
+            full = f"{name}-{number}" if columns.count else name
+            made = _node(row, columns, full) if columns.kind == "nodes" else _pod(row, columns, full)
+            (trace.nodes if columns.kind == "nodes" else trace.pods).append(_with_times(made, row, columns))
+    return trace
+
+
+def _node(row: Row, columns: ColumnMap, name: str) -> Manifest:
+    labels = {key: label_value(row.text(column)) for key, column in columns.labels.items() if row.text(column)}
+    return node(name, {resource: amount.of(row) for resource, amount in columns.requests.items()}, labels)
+
+
+def _pod(row: Row, columns: ColumnMap, name: str) -> Manifest:
+    namespace = object_name(row.text(columns.namespace)) if columns.namespace and row.text(columns.namespace) else "default"
+    amounts = {resource: amount.of(row) for resource, amount in columns.requests.items()}
+    made = pod(name, namespace, amounts, int(row.number(columns.priority) or 0) if columns.priority else 0)
+    labelled(made, {key: label_value(row.text(column)) for key, column in columns.labels.items()})
+    selector = {key: label_value(row.text(column)) for key, column in columns.node_selector.items() if row.text(column)}
+    if selector:
+        made["spec"]["nodeSelector"] = selector
+    return made
+
+
+def _with_times(made: Manifest, row: Row, columns: ColumnMap) -> Manifest:
+    def at(column: str) -> Decimal | None:
+        return row.number(column) if column else None
+
+    return timed(made, created=at(columns.created), deleted=at(columns.deleted), runs=at(columns.runs))
+
+
+def _texts(data: Mapping[str, Any], name: str, where: str) -> dict[str, str]:
+    found = data.get(name) or {}
+    if not isinstance(found, dict):
+        raise ManifestError(f"{where}: {name}: got {shown(found)}, wanted names with columns")
+    return {str(key): _text(value, f"{where}: {name}.{key}") for key, value in found.items()}
+
+
+def _text(value: Any, where: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ManifestError(f"{where}: got {shown(value)}, wanted the name of a column")
+    return value.strip()
+
+
+def _amount(resource: str, text: str, where: str) -> Amount:
+    found = _AMOUNT.fullmatch(text)
+    unit = (found["unit"] if found else None) or DEFAULT_UNITS.get(resource, "pieces")
+    if found is None or unit not in UNITS:
+        wanted = f"COLUMN or COLUMN in UNIT, with one of {', '.join(UNITS)}"
+        raise ManifestError(f"{where}: requests.{resource}: got {shown(text)}, wanted {wanted}")
+    return Amount(found["column"], unit)

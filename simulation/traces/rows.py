@@ -1,0 +1,125 @@
+"""Tables of traces, row by row: CSV files with named columns, whose values are read with errors that say file, line and column."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ...api.reading.fields import shown
+from ...api.reading.formats.files import check_size
+from ...exceptions import ManifestError
+
+PathLike = str | os.PathLike[str]
+MOST_DIGITS = 15
+"""Of a number in a trace: bytes of so many GiB can still be counted."""
+
+
+@attrs.frozen
+class Row:
+    """The values of a row by column, and where it is."""
+
+    values: Mapping[str, str]
+    where: str
+
+    def text(self, column: str) -> str:
+        """The value of *column*, empty where the row or the table does not have it."""
+        return self.values.get(column, "").strip()
+
+    def name(self, column: str) -> str:
+        """The value of *column*, which must be there."""
+        found = self.text(column)
+        if not found:
+            raise self.error(column, "a name")
+        return found
+
+    def number(self, column: str) -> Decimal | None:
+        """The number in *column*, of any sign; None where it is empty, or says that there is none (``null``, ``nan``)."""
+        found = self.text(column)
+        if found.lower() in ("", "null", "nan", "none"):
+            return None
+        try:
+            number = Decimal(found)
+        except InvalidOperation:
+            raise self.error(column, "a number") from None
+        if not number.is_finite() or number.adjusted() >= MOST_DIGITS:
+            raise self.error(column, f"a number of at most {MOST_DIGITS} digits")
+        return number
+
+    def amount(self, column: str) -> Decimal:
+        """The number in *column*, 0 or more; 0 where it is empty."""
+        found = self.number(column) or Decimal(0)
+        if found < 0:
+            raise self.error(column, "a number of 0 or more")
+        return found
+
+    def whole(self, column: str) -> int:
+        """The whole number in *column*, 0 or more; 0 where it is empty."""
+        found = self.amount(column)
+        if found != found.to_integral_value():
+            raise self.error(column, "a whole number")
+        return int(found)
+
+    def error(self, column: str, wanted: str) -> ManifestError:
+        """The error that the value of *column* is not what is wanted."""
+        got = shown(self.text(column)) if self.text(column) else "nothing"
+        return ManifestError(f"{self.where}: {column}: got {got}, wanted {wanted}")
+
+
+def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[Row]:
+    """The rows of a CSV file, whose first line names the columns. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+
+    Columns that are *needed* must be among these; a row may end early, and lines without anything are skipped.
+    """
+    with errors_with_path(Path(path)), Path(path).open(newline="", encoding="utf-8-sig") as file:
+        check_size(file, str(path))
+        yield from _rows(csv.reader(file), str(path), needed)
+
+
+def _rows(lines: Any, path: str, needed: Sequence[str]) -> Iterator[Row]:
+    header = [column.strip() for column in next(lines, [])]
+    check_columns(f"{path}, line 1", header, needed)
+    for values in lines:
+        where = f"{path}, line {lines.line_num}"
+        if len(values) > len(header):
+            raise ManifestError(f"{where}: got {len(values)} values, wanted {len(header)} at most")
+        if any(value.strip() for value in values):
+            yield Row(dict(zip(header, values, strict=False)), where)
+
+
+def check_columns(where: str, header: Iterable[str], needed: Sequence[str]) -> None:
+    """Raise :class:`~kubeclassic.exceptions.ManifestError` unless *header* has all columns that are *needed*."""
+    there = list(header)
+    missing = [column for column in needed if column not in there]
+    if missing:
+        raise ManifestError(f"{where}: got columns {shown(','.join(there))}, wanted {','.join(missing)} too")
+
+
+def each_once(rows: Iterable[Row], column: str) -> Iterator[Row]:
+    """*rows*, whose names in *column* must differ. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    seen: set[str] = set()
+    for row in rows:
+        name = row.name(column)
+        if name in seen:
+            raise ManifestError(f"{row.where}: {column}: got {shown(name)} again, wanted each name once")
+        seen.add(name)
+        yield row
+
+
+@contextmanager
+def errors_with_path(path: Path) -> Iterator[None]:
+    """A context in which errors of the system and of CSV become :class:`~kubeclassic.exceptions.ManifestError` with *path*."""
+    try:
+        yield
+    except OSError as error:
+        raise ManifestError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
+    except UnicodeDecodeError:
+        raise ManifestError(f"{path}: got bytes that are no text, wanted CSV in UTF-8") from None
+    except csv.Error as error:
+        raise ManifestError(f"{path}: broken CSV: {error}") from None

@@ -1,0 +1,110 @@
+"""Tables of one's own with a map of columns, and what is refused in all tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kubeclassic
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, simkube, simulatorexport
+from tests.simulation.traces.test_tables import TestAlibaba2026, TestAzure, TestGoogle
+from tests.support.traceforms import CREATED, RUNS, requests, write
+
+
+class TestColumns:
+    MAP = """
+        kind: pods
+        name: task
+        namespace: team
+        priority: prio
+        count: n
+        created: start
+        runs: took
+        requests: {cpu: cores, memory: mem in GiB, nvidia.com/gpu: gpus}
+        labels: {app: service}
+        nodeSelector: {disk: disk}
+    """
+    TABLE = "task,team,prio,n,start,took,cores,mem,gpus,service,disk\nT_1,Web,5,2,1.5,60,0.25,2,0,shop,ssd\n"
+
+    def test_the_map_says_what_is_what(self, tmp_path: Path) -> None:
+        """Columns become what the map says, in the units that it says; a count makes several pods of a row."""
+        columns = columnmap.read_map(write(tmp_path, "m.yaml", self.MAP))
+        first, second = columnmap.read(write(tmp_path, "t.csv", self.TABLE), columns).pods
+        assert (first["metadata"]["name"], second["metadata"]["name"]) == ("t-1-0", "t-1-1")
+        assert requests(first) == {"cpu": "250m", "memory": "2048Mi"}
+        assert first["metadata"] == {
+            "name": "t-1-0", "namespace": "web", "labels": {"app": "shop"}, "annotations": {CREATED: "1.5", RUNS: "60"},
+        }  # fmt: skip
+        assert (first["spec"]["nodeSelector"], first["spec"]["priority"]) == ({"disk": "ssd"}, 5)
+
+    def test_nodes_are_made_too(self, tmp_path: Path) -> None:
+        """A table of nodes gives nodes, on which pods are scheduled."""
+        names = write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c in millicores, memory: b}\nlabels: {zone: z}\n")
+        found = kubeclassic.import_csv(write(tmp_path, "t.csv", "host,c,b,z\nH1,1500,1024,a\n"), names)
+        (node,) = found.manifest["items"]
+        assert node["status"]["allocatable"] == {"pods": "110", "cpu": "1500m", "memory": "1024"}
+        assert node["metadata"]["labels"] == {"kubernetes.io/hostname": "h1", "zone": "a"}
+
+    @pytest.mark.parametrize(("text", "words"), [
+        ("name: a\ncolor: b\n", 'got "color", wanted kind, name,'),
+        ("kind: things\nname: a\n", 'kind: got "things", wanted pods or nodes'),
+        ("kind: pods\n", "name: got nothing, wanted the column with the names"),
+        ("name: a\nrequests: {cpu: b in barrels}\n", 'requests.cpu: got "b in barrels", wanted COLUMN or COLUMN in UNIT'),
+        ("name: a\nrequests: 3\n", "requests: got 3, wanted names with columns"),
+        ("name: a\nlabels: {x: 3}\n", "labels.x: got 3, wanted the name of a column"),
+    ])  # fmt: skip
+    def test_a_wrong_map_is_told(self, tmp_path: Path, text: str, words: str) -> None:
+        """A map that says something else is refused with the place."""
+        path = write(tmp_path, "m.yaml", text)
+        with pytest.raises(ManifestError) as caught:
+            columnmap.read_map(path)
+        assert str(caught.value).startswith(f"{path}: ")
+        assert words in str(caught.value)
+
+
+NODES_2026, JOBS_2026 = TestAlibaba2026.NODES, TestAlibaba2026.JOBS
+WRONG = {
+    "a column is missing": ("alibaba-2026", NODES_2026.replace("cpu_num", "cpus"), "line 1: got columns", "wanted cpu_num too"),
+    "a name is missing": ("alibaba-2026", NODES_2026 + "A100,8,96,\n", "line 4: node_name: got nothing, wanted a name", ""),
+    "a name comes twice": ("alibaba-2026", NODES_2026 + "A100,8,96,node_1\n", 'line 4: node_name: got "node_1" again', ""),
+    "a number is none": ("alibaba-2026", NODES_2026 + "A100,8,many,n\n", 'line 4: cpu_num: got "many", wanted a number', ""),
+    "a number is negative": ("alibaba-2026", NODES_2026 + "A100,8,-3,n\n", 'line 4: cpu_num: got "-3", wanted a number of 0 or more', ""),
+    "a number is too long": ("alibaba-2026", NODES_2026 + "A100,8,1e99,n\n", "wanted a number of at most 15 digits", ""),
+    "a row is too long": ("alibaba-2026", NODES_2026 + "A100,8,3,n,x\n", "line 4: got 5 values, wanted 4 at most", ""),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_tables_are_told(tmp_path: Path, case: str) -> None:
+    """A table that cannot be read is refused in one line with file, line and column."""
+    _, text, *words = WRONG[case]
+    with pytest.raises(ManifestError) as caught:
+        alibaba2026.read(write(tmp_path, "n.csv", text), write(tmp_path, "j.csv", JOBS_2026))
+    assert str(tmp_path / "n.csv") in str(caught.value)
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_other_wrong_inputs_are_told(tmp_path: Path) -> None:
+    """Wrong words, files of another kind, and missing files are refused with what was wanted."""
+    nodes = write(tmp_path, "n.csv", NODES_2026)
+    tries = [
+        (lambda: alibaba2026.read(nodes, write(tmp_path, "j.csv", JOBS_2026.replace("HP", "XX"))), 'job_type: got "XX", wanted HP or Spot'),
+        (lambda: alibaba2026.read(tmp_path / "none.csv", nodes), "none.csv: no such file or directory"),
+        (lambda: alibaba2025.read(nodes), "wanted instance_sn,role,app_name,cpu_request too"),
+        (lambda: simkube.read(nodes), "got bytes that are no msgpack, wanted a trace of SimKube"),
+        (lambda: azurepacking.read(nodes, azurepacking.Choice(machine=0, machines=1)), "got neither an SQLite file nor a zip file"),
+        (lambda: azurepacking.read(TestAzure().file(tmp_path), azurepacking.Choice(machine=9, machines=1)),
+         "machineId: got 9, wanted one of 1, 2"),
+        (lambda: google2019.read(write(tmp_path, "i.csv", TestGoogle.INSTANCES.replace("FINISH", "STOP")),
+                                 write(tmp_path, "m.csv", TestGoogle.MACHINES)), 'type: got "STOP", wanted one of SUBMIT'),
+        (lambda: google2019.read(write(tmp_path, "i.json", "[1]\n"), write(tmp_path, "m.csv", TestGoogle.MACHINES)),
+         "wanted a JSON object a line"),
+        (lambda: simulatorexport.read(write(tmp_path, "e.json", '{"pods": []}')), "got no export of kube-scheduler-simulator"),
+    ]  # fmt: skip
+    for tried, words in tries:
+        with pytest.raises(ManifestError) as caught:
+            tried()
+        assert words in str(caught.value)
+        assert "\n" not in str(caught.value)
