@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from ...api.garbage import no_garbage_collection
 from ...api.objects import Pod
 from ...core.decision.decision import Decision, no_details
 from ...core.engine import Engine
@@ -85,15 +86,16 @@ class Comparison:
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        return {
-            "mode": self.mode,
-            "same": self.same,
-            "pods": len(self.contestants[0].simulation.outcomes),
-            "cycles": self.cycles,
-            "configurations": [self._configuration(contestant) for contestant in self.contestants],
-            "against": [self._against(contestant) for contestant in self.contestants[1:]],
-            "differences": [difference.record() for difference in self.differences],
-        }
+        with no_garbage_collection():
+            return {
+                "mode": self.mode,
+                "same": self.same,
+                "pods": len(self.contestants[0].simulation.outcomes),
+                "cycles": self.cycles,
+                "configurations": [self._configuration(contestant) for contestant in self.contestants],
+                "against": [self._against(contestant) for contestant in self.contestants[1:]],
+                "differences": [difference.record() for difference in self.differences],
+            }
 
     def _configuration(self, contestant: Contestant) -> dict[str, Any]:
         shares = fragmentation(contestant.engine, contestant.simulation.scenario.pending)

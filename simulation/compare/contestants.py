@@ -117,8 +117,11 @@ def _fitting(engine: Engine, pod: Pod, ranking: Ranking | None, node: str, at: i
         return NodeView(node, FITS)
     found = ranking.by_priority
     weights = _weights(tuple((engine.flow.algorithm_of(pod) or engine.algorithm).priorities), tuple(found))
-    scores = dict(zip(found, map(Weighed, [line.item(at) for line in found.values()], weights), strict=True))
+    scores = dict(zip(found, map(_weighed, [line.item(at) for line in found.values()], weights), strict=True))
     return NodeView(node, FITS, scores=scores, total=ranking.totals.item(at))
+
+
+_weighed = lru_cache(1 << 12)(Weighed)
 
 
 @lru_cache(1 << 6)
