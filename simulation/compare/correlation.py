@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import add
 from typing import Any
 
 import attrs
@@ -17,12 +15,14 @@ from ...core.decision.decision import Decision
 from ...core.decision.score import Ranking
 from ...core.rule import Priority
 from .contestants import Contestant
-from .rowmaps import RowMap
+from .rowmaps import Feasible
 from .ruleequivalents import subjects
 
 TOTAL = "total"
 Weights = Sequence[tuple[Priority, int]]
 """Scoring rules, each with its weight."""
+Weighing = list[tuple[str, float]]
+"""The rules of one side on one subject, each with its weight."""
 
 
 @attrs.define
@@ -49,15 +49,67 @@ class Moments:
         return first, second
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Pairing:
-    """Subjects that two algorithms score, the total last: the sums of each, and the rules of each side with their weights."""
+    """Subjects that two algorithms score, the total last: the rules of each side with their weights, and sums over cycles."""
 
     weighed: tuple[Weights, Weights]
     """They stay alive as long as their identities are keys."""
-    moments: tuple[Moments, ...]
-    ours: Sequence[list[tuple[str, float]]]
-    theirs: Sequence[list[tuple[str, float]]]
+    subjects: Sequence[str]
+    sides: tuple[Sequence[Weighing], Sequence[Weighing]]
+    """For each side the rules on each subject."""
+    products: Floats = attrs.field(init=False)
+    """float64[2n, 2n]: sums of products of lines around their means. A line is one side's scores of a subject; n lines a side."""
+    cycles: int = 0
+    points: int = 0
+    _chosen: dict[tuple[int, ...], Any] = attrs.field(factory=dict)
+    """Some lines -> the places of their products."""
+    _line_of: Sequence[dict[str, tuple[int, float]]] = attrs.field(init=False)
+    """For each side: rule -> the line of its subject, and its weight."""
+
+    def __attrs_post_init__(self) -> None:
+        size = len(self.subjects)
+        self.products = np.zeros((2 * size, 2 * size))
+        self._line_of = [
+            {rule: (side * size + place, weight) for place, rules in enumerate(weighings) for rule, weight in rules}
+            for side, weighings in enumerate(self.sides)
+        ]
+
+    def add(self, rankings: tuple[Ranking, Ranking], at: tuple[Rows | slice, Rows | slice], count: int) -> None:
+        """Count one cycle: the scores of *count* nodes, which stand *at* these places of the rankings."""
+        self.cycles, self.points = self.cycles + 1, self.points + count
+        lines = self._lines(rankings, at)
+        scores = np.array(list(lines.values()), np.float64)
+        scores -= (np.add.reduce(scores, axis=1) / count)[:, None]
+        places = tuple(lines)
+        chosen = self._chosen.get(places)
+        if chosen is None:
+            chosen = self._chosen[places] = np.ix_(places, places)
+        self.products[chosen] += scores @ scores.T
+
+    def _lines(self, rankings: tuple[Ranking, Ranking], at: tuple[Rows | slice, Rows | slice]) -> dict[int, Any]:
+        """Line -> the scores of the chosen nodes, but for lines that are the same for all."""
+        found, size = dict[int, Any](), len(self.subjects)
+        for side, (ranking, chosen, lines) in enumerate(zip(rankings, at, self._line_of, strict=True)):
+            for rule, scores in ranking.by_priority.items():
+                if scores.strides != EVEN:
+                    line, weight = lines[rule]
+                    part = scores[chosen] if weight == 1 else scores[chosen] * weight
+                    found[line] = found[line] + part if line in found else part
+            # The total is the last subject.
+            found[side * size + size - 1] = ranking.totals[chosen]
+        return found
+
+    def moments(self, by_rule: dict[str, Moments]) -> None:
+        """Add its sums to those of each subject."""
+        size = len(self.subjects)
+        for place, subject in enumerate(self.subjects):
+            moments = by_rule.setdefault(subject, Moments())
+            moments.cycles, moments.points = moments.cycles + self.cycles, moments.points + self.points
+            moments.products += float(self.products[place, size + place])
+            for side, line in enumerate((place, size + place)):
+                moments.squares[side] += float(self.products[line, line])
+                moments.rules[side].update((name, None) for name, _ in self.sides[side][place])
 
 
 @attrs.define(eq=False)
@@ -66,30 +118,16 @@ class Correlation:
 
     first: Contestant
     second: Contestant
-    by_rule: dict[str, Moments] = attrs.field(factory=dict)
     _pairings: dict[tuple[int, int, tuple[str, ...], tuple[str, ...]], Pairing] = attrs.field(factory=dict)
-    _map: RowMap = attrs.field(init=False)
 
-    def __attrs_post_init__(self) -> None:
-        self._map = RowMap(self.first, self.second)
-
-    def add(self, one: Decision, other: Decision) -> None:
+    def add(self, one: Decision, other: Decision, feasible: Feasible) -> None:
         """Count one cycle, before the next one begins."""
         if one.details.ranking is None or other.details.ranking is None:
             return
-        at, there = self._map.common(one.details.feasible_rows, other.details.feasible_rows)
-        if len(at) < 2:
-            return
-        pairing = self._pairing(one.details.ranking, other.details.ranking, one.pod)
-        for moments in pairing.moments:
-            moments.cycles, moments.points = moments.cycles + 1, moments.points + len(at)
-        ours, theirs = _centred(pairing.ours, one.details.ranking, at), _centred(pairing.theirs, other.details.ranking, there)
-        for place, moments in enumerate(pairing.moments):
-            for side, found in enumerate((ours, theirs)):
-                if place in found:
-                    moments.squares[side] += float(found[place] @ found[place])
-            if place in ours and place in theirs:
-                moments.products += float(ours[place] @ theirs[place])
+        *at, count = feasible.common
+        if count >= 2:
+            rankings = one.details.ranking, other.details.ranking
+            self._pairing(*rankings, one.pod).add(rankings, (at[0], at[1]), count)
 
     def _pairing(self, one: Ranking, other: Ranking, pod: Pod) -> Pairing:
         """How the rules of both rankings go together; it is the same for most pods."""
@@ -98,18 +136,18 @@ class Correlation:
         found = self._pairings.get(key)
         if found is None:
             ours, theirs = _by_subject(weighed[0], one, other), _by_subject(weighed[1], other, one)
-            moments = {subject: self.by_rule.setdefault(subject, Moments()) for subject in dict.fromkeys((*ours, *theirs, TOTAL))}
-            for side, rules in enumerate((ours, theirs)):
-                for subject, parts in rules.items():
-                    moments[subject].rules[side].update((name, None) for name, _ in parts)
-            sides = ([found.get(subject, []) for subject in moments] for found in (ours, theirs))
-            found = self._pairings[key] = Pairing(weighed, tuple(moments.values()), *sides)
+            names = list(dict.fromkeys((*ours, *theirs, TOTAL)))
+            sides = [ours.get(name, []) for name in names], [theirs.get(name, []) for name in names]
+            found = self._pairings[key] = Pairing(weighed, names, sides)
         return found
 
     def record(self) -> list[dict[str, Any]]:
         """A line for each rule, the total last; deviations as shares of the highest score of a rule with weight 1."""
-        names = sorted(self.by_rule, key=lambda name: (name == TOTAL, name))
-        return [self._line(name, self.by_rule[name]) for name in names]
+        by_rule = dict[str, Moments]()
+        for pairing in self._pairings.values():
+            pairing.moments(by_rule)
+        names = sorted(by_rule, key=lambda name: (name == TOTAL, name))
+        return [self._line(name, by_rule[name]) for name in names]
 
     def _line(self, name: str, moments: Moments) -> dict[str, Any]:
         found = moments.correlation
@@ -120,26 +158,9 @@ class Correlation:
         return {"rule": name, "first": ours, "second": theirs, **counts, **told}
 
 
-def _by_subject(weighed: Weights, ranking: Ranking, beside: Ranking) -> dict[str, list[tuple[str, float]]]:
+def _by_subject(weighed: Weights, ranking: Ranking, beside: Ranking) -> dict[str, Weighing]:
     """Subject -> the rules of *ranking* that score it, each with its weight."""
-    weights, found = {rule.name: float(weight) for rule, weight in weighed}, dict[str, list[tuple[str, float]]]()
+    weights, found = {rule.name: float(weight) for rule, weight in weighed}, dict[str, Weighing]()
     for rule, subject in subjects((rule for rule, _ in weighed if rule.name in ranking.by_priority), beside.by_priority).items():
         found.setdefault(subject, []).append((rule, weights[rule]))
-    return found
-
-
-def _centred(sides: Sequence[list[tuple[str, float]]], ranking: Ranking, at: Rows) -> dict[int, Floats]:
-    """Place of a subject -> the scores of the chosen nodes around their mean, float64[k], but for those that are the same for all."""
-    found = dict[int, Floats]()
-    for place, rules in enumerate(sides):
-        parts = [(ranking.by_priority[rule], weight) for rule, weight in rules if ranking.by_priority[rule].strides != EVEN]
-        if parts:
-            found[place] = _around_mean(reduce(add, [scores.take(at) * weight for scores, weight in parts]))
-    # The total is the last subject.
-    found[len(sides) - 1] = _around_mean(ranking.totals.take(at).astype(np.float64))
-    return found
-
-
-def _around_mean(scores: Any) -> Floats:
-    found: Floats = scores - np.add.reduce(scores) / len(scores)
     return found
