@@ -35,8 +35,6 @@ class Fault:
     broken: Method
     by_verify: bool = True
     """Verify mode finds it; what stands below all that it compares only the comparison of schedulers finds."""
-    by_comparison: bool = True
-    """The comparison finds it without verify mode; what is rarely wrong for the best node takes long."""
     plain: bool | None = None
     """In which towns it shows: those without affinity, where pods often find no room, those with it, or (None) both."""
 
@@ -101,15 +99,6 @@ def _but_the_last(whole: Method, counter: Counter, revision: int) -> list[int] |
 
 def _first_key(whole: Method, counter: Counter) -> Iterator[Any]:
     return iter(list(whole(counter))[:1])
-
-
-def _key_uncounted(whole: Method, counter: Counter, key: str, column: Any) -> Any:
-    """The racks are counted, but nobody can tell afterwards that they were asked for."""
-    known = dict(counter._domains)
-    found = whole(counter, key, column)
-    if key == "rack":
-        counter._domains = known
-    return found
 
 
 def _no_counters(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) -> Any:
@@ -196,7 +185,6 @@ FAULTS = {
     "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive),
     "a row that moved is left out": Fault(Counter, "moved_since", _but_the_last, plain=False),
     "only the first domain key is followed": Fault(Counter, "columns", _first_key, plain=False),
-    "a domain key is not noted": Fault(Counter, "by", _key_uncounted, by_comparison=False, plain=False),
     "nothing follows counters": Fault(AnswerCache, "environment", _no_counters, plain=False),
     "pods share answers whatever they ask for": Fault(AnswerCache, "key", _rule_alone),
     "a trail leaves out a row": Fault(Trail, "touch", _but_a_row),

@@ -74,11 +74,12 @@ class Town:
     def _person(self, variant: int, name: str, on: str = "") -> Pod:
         return person(variant, name, on, self.plain)
 
-    def begin(self) -> None:
+    def begin(self, *, with_pods: bool = True) -> None:
         """Let there be nodes, and a pod on each."""
         for number in range(self.most):
             self.take(("node", number, number % 6))
-            self.take(("come", number, number * 5))
+            if with_pods:
+                self.take(("come", number, number * 5))
 
     def take(self, step: Step) -> None:
         """Let something happen. Raises AssertionError where the schedulers do not agree."""
