@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import RuleError
-from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
+from kubeclassic.priorities.interpodaffinity import MOST_SCALED, inter_pod_affinity, stretched
 from tests.reference.interpodaffinity import liking, scaled
 from tests.support.build import engine, node, pod, scored
 from tests.support.examples import examples
@@ -164,3 +164,17 @@ def test_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, hard_weight: 
     assert raw(new, *nodes, *bound, hard_pod_affinity_weight=hard_weight) == sums
     scores = dict(zip(sums, scaled(list(sums.values())), strict=True))
     assert scored(inter_pod_affinity, new, *nodes, *bound, hard_pod_affinity_weight=hard_weight) == scores
+
+
+SPREADS = st.integers(0, 40) | st.integers(MOST_SCALED - 2, MOST_SCALED + 2) | st.integers(0, 1 << 40)
+
+
+@examples(4)
+@given(
+    lowest=st.integers(-(1 << 40), 1 << 40), spread=SPREADS, top=st.sampled_from([10, 100]), shares=st.lists(st.floats(0, 1), max_size=20)
+)  # fmt: skip
+def test_what_is_looked_up_is_what_is_divided(lowest: int, spread: int, top: int, shares: list[float]) -> None:
+    """Each sum becomes what one division says, whether it was kept for its spread, for another highest score, or is worked out."""
+    raw = [lowest, *(lowest + int(share * spread) for share in shares), lowest + spread]
+    found = stretched(np.array(raw, np.int64), lowest, lowest + spread, top).tolist()
+    assert found == [int(float(top) * ((one - lowest) / float(spread))) if spread else 0 for one in raw]

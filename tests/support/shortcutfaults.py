@@ -1,0 +1,203 @@
+"""Shortcuts, each broken on purpose in one way: for the test that asks whether anybody would notice.
+
+A fault is a change of one method. Methods are named by class and attribute, and get what they replace as their first argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+import pytest
+
+from kubeclassic.core.arrays.census import Counter
+from kubeclassic.core.arrays.table import NodeTable
+from kubeclassic.core.arrays.trail import Trail
+from kubeclassic.core.incremental.answers import AnswerCache
+from kubeclassic.core.incremental.leaders import Leaders
+from kubeclassic.core.incremental.lookahead import Lookahead
+from kubeclassic.core.incremental.rows import RowScores
+from kubeclassic.core.pods.template import Entry, Templates
+from kubeclassic.core.preemption.layout import PodLayout
+from kubeclassic.core.preemption.outcomes import Outcomes
+
+Method = Callable[..., Any]
+
+
+@attrs.frozen
+class Fault:
+    """What is broken: *broken* gets the method that it stands for, and all that this gets."""
+
+    owner: type[Any]
+    method: str
+    broken: Method
+    by_verify: bool = True
+    """Verify mode finds it; what stands below all that it compares only the comparison of schedulers finds."""
+    plain: bool | None = None
+    """In which towns it shows: those without affinity, where pods often find no room, those with it, or (None) both."""
+
+    def put_in(self, patch: pytest.MonkeyPatch) -> None:
+        """Break it as long as *patch* lasts."""
+        whole, broken = vars(self.owner)[self.method], self.broken
+        if isinstance(whole, property):
+            patch.setattr(self.owner, self.method, property(lambda own: broken(whole.fget, own)))
+        elif isinstance(whole, staticmethod):
+            patch.setattr(self.owner, self.method, staticmethod(lambda *given: broken(whole.__func__, *given)))
+        else:
+            patch.setattr(self.owner, self.method, lambda *given, **named: broken(whole, *given, **named))
+
+
+# --- the best rows --------------------------------------------------------------------------------------------------
+
+
+def _never_dropped(whole: Method, leaders: Leaders, ranked: Any) -> None:
+    leaders.ranked = ranked
+    leaders.moved.clear()
+
+
+def _not_told(whole: Method, leaders: Leaders, *given: Any) -> Any:
+    leaders.moved.clear()
+    return whole(leaders, *given)
+
+
+def _one_not_told(whole: Method, leaders: Leaders, *given: Any) -> Any:
+    del leaders.moved[:-1]
+    return whole(leaders, *given)
+
+
+# --- sums of rows ---------------------------------------------------------------------------------------------------
+
+
+def _not_taken_off(whole: Method, table: NodeTable, row: int, entry: Any) -> None:
+    before = table.sums[:, row].copy()
+    whole(table, row, entry)
+    table.sums[:, row] = before
+
+
+def _count_alone(whole: Method, table: NodeTable, row: int, entry: Any) -> None:
+    before = table.requested[:, row].copy()
+    whole(table, row, entry)
+    table.requested[: len(before), row] = before
+
+
+def _views_outlive(whole: Method, table: NodeTable, name: str) -> int:
+    kept = dict(table._once)
+    found: int = whole(table, name)
+    table._once.update(kept)
+    return found
+
+
+# --- answers and what they hang on ----------------------------------------------------------------------------------
+
+
+def _but_the_last(whole: Method, counter: Counter, revision: int) -> list[int] | None:
+    moved = whole(counter, revision)
+    return moved and moved[:-1]
+
+
+def _first_key(whole: Method, counter: Counter) -> Iterator[Any]:
+    return iter(list(whole(counter))[:1])
+
+
+def _no_counters(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) -> Any:
+    found = whole(answers, scope, cycle)
+    return found[0], 0, *found[2:]
+
+
+def _rule_alone(whole: Method, rule: Any, template: Any) -> Any:
+    return type(rule), rule.name
+
+
+def _but_a_row(whole: Method, trail: Trail, rows: Any) -> None:
+    whole(trail, rows[1:] if len(rows) > 1 else rows)
+
+
+def _no_row(whole: Method, trail: Trail, rows: Any) -> None:
+    whole(trail, rows[:0])
+
+
+def _as_foreseen(whole: Method, ahead: Lookahead, events: Any, *given: Any) -> Any:
+    """Rows that a pod left are as they were."""
+    return whole(ahead, [(row, came) for row, came in events if came is not None], *given)
+
+
+def _any_size(whole: Method, ahead: Lookahead, events: Any, size: Any, *given: Any) -> Any:
+    """Whoever came is as large as the pod of the cycle."""
+    return whole(ahead, [(row, came and SimpleNamespace(size=size)) for row, came in events], size, *given)
+
+
+def _as_before(whole: Method, scores: RowScores, cycle: Any) -> None:
+    """Row scores are worked out once for all nodes."""
+    if len(scores.fits) != scores.table.size:
+        whole(scores, cycle)
+
+
+def _same_size(whole: Method, templates: Templates, pod: Any) -> Any:
+    """All templates are of one size, so that they share row scores."""
+    made = whole(templates, pod)
+    object.__setattr__(made, "size", "one")
+    return made
+
+
+# --- preemption -----------------------------------------------------------------------------------------------------
+
+
+def _kept_too_long(whole: Method, kept: Outcomes, table: Any, environment: Any, coming: Any) -> None:
+    if len(kept.known) != table.size or kept._environment != environment:
+        whole(kept, table, environment, coming)
+
+
+def _nobody_comes(whole: Method, kept: Outcomes, table: Any, environment: Any, coming: Any) -> None:
+    whole(kept, table, environment, ())
+
+
+def _old_budgets(whole: Method, kept: Outcomes, table: Any, environment: Any, coming: Any) -> None:
+    whole(kept, table, (*environment[:2], 0), coming)
+
+
+def _old_layout(whole: Method, layout: PodLayout, priority: int, rows: Any) -> Any:
+    """Rows are laid out as they stood when they were laid out first."""
+    layout._seen = layout.table.changed.revision
+    return whole(layout, priority, rows)
+
+
+def _nobody_lower(whole: Method, table: NodeTable, row: int, entry: Any) -> None:
+    """With one pod of a priority all others seem to go."""
+    whole(table, row, entry)
+    table.priorities.pop(entry.priority, None)
+
+
+# --- pods on rows ---------------------------------------------------------------------------------------------------
+
+
+def _unbound(whole: Method, entry: Entry) -> Any:
+    return entry._pod
+
+
+FAULTS = {
+    "leaders are never looked for again": Fault(Leaders, "replaced", _never_dropped),
+    "leaders are not told what moved": Fault(Leaders, "host", _not_told),
+    "leaders are told of the last row that moved": Fault(Leaders, "host", _one_not_told),
+    "sums keep what left": Fault(NodeTable, "remove_pod", _not_taken_off, by_verify=False),
+    "sums count a pod but not what it requests": Fault(NodeTable, "add_pod", _count_alone),
+    "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive),
+    "a row that moved is left out": Fault(Counter, "moved_since", _but_the_last, plain=False),
+    "only the first domain key is followed": Fault(Counter, "columns", _first_key, plain=False),
+    "nothing follows counters": Fault(AnswerCache, "environment", _no_counters, plain=False),
+    "pods share answers whatever they ask for": Fault(AnswerCache, "key", _rule_alone),
+    "a trail leaves out a row": Fault(Trail, "touch", _but_a_row),
+    "a trail leaves out all rows": Fault(Trail, "touch", _no_row),
+    "rows that lose a pod count as foreseen": Fault(Lookahead, "follow", _as_foreseen),
+    "pods of any size count as foreseen": Fault(Lookahead, "follow", _any_size),
+    "row scores stay": Fault(RowScores, "refresh", _as_before),
+    "templates share row scores whatever their size": Fault(Templates, "_make", _same_size),
+    "outcomes of dry runs are kept too long": Fault(Outcomes, "follow", _kept_too_long, plain=True),
+    "outcomes do not follow nominations": Fault(Outcomes, "follow", _nobody_comes, plain=True),
+    "outcomes do not follow budgets": Fault(Outcomes, "follow", _old_budgets, plain=True),
+    "rows are laid out once": Fault(PodLayout, "lower_than", _old_layout, plain=True),
+    "nobody seems to have a lower priority": Fault(NodeTable, "remove_pod", _nobody_lower, by_verify=False, plain=True),
+    "pods do not know their node": Fault(Entry, "pod", _unbound, by_verify=False),
+}
+"""In words -> what is broken."""

@@ -1,0 +1,226 @@
+"""Small clusters for tests of what is kept: nodes in racks, pods that look at hosts and racks, nominations; told to several schedulers.
+
+Whatever a scheduler keeps from decision to decision, it must decide as one that keeps nothing, as one that looks at a single node, and as
+one that is told of the cluster only now.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.run import Run
+from kubeclassic.simulation.engines import engine_for
+from tests.support.build import Json
+from tests.support.townforms import IMPORTANT, NODES, budget, machine, person
+
+Step = tuple[str, int, int]
+FEW, PODS, WAITING, BUDGETS = 6, 120, 6, 2
+RELEASES = ("1.12", "1.16", "1.27")
+SMALL = 4000
+"""Bytes in which hardly anything can be kept."""
+WATCHED = ("nominate", "withdraw", "budget", "node", "come", "leave")
+VERBS = (
+    "node", "drop node", "come", "come", "leave", "leave", "nominate", *["withdraw"] * 3, "budget", "retry", "look", "watch",
+    *["schedule"] * 4, *["run"] * 2,
+)  # fmt: skip
+"""What can happen."""
+PRESSED = ("come", "come", "run", "leave", "withdraw", *["watch"] * 4)
+"""What happens where a town is full and stays so."""
+
+
+def scheduler(release: str, memory_bytes: int = 1 << 30) -> Engine:
+    """A scheduler of *release* that looks at all nodes."""
+    gates = {"EvenPodsSpread": True} if release == "1.16" else {}
+    return engine_for(release, {"featureGates": gates, "percentageOfNodesToScore": 100}, memory_bytes=memory_bytes)
+
+
+# --- what happens ---------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False)
+class Town:
+    """Schedulers of one release that are told the same: the first has memory, the second little, the third none and tells all details."""
+
+    release: str
+    plain: bool = False
+    """Its pods look at sums alone; it is so small that it is often full."""
+    runs: list[Run] = attrs.field(init=False)
+    told: dict[str, KubeObject] = attrs.field(factory=dict)
+    """The nodes and budgets that there are, by name."""
+    made: int = 0
+    """Pods that there were."""
+
+    def __attrs_post_init__(self) -> None:
+        self.runs = [Run(scheduler(self.release, size), details) for size, details in ((1 << 30, False), (SMALL, False), (0, True))]
+
+    @property
+    def engine(self) -> Engine:
+        """The first scheduler."""
+        return self.runs[0].engine
+
+    @property
+    def most(self) -> int:
+        """How many nodes there are at most."""
+        return FEW if self.plain else NODES
+
+    def _person(self, variant: int, name: str, on: str = "") -> Pod:
+        return person(variant, name, on, self.plain)
+
+    def begin(self, *, with_pods: bool = True) -> None:
+        """Let there be nodes, and a pod on each."""
+        for number in range(self.most):
+            self.take(("node", number, number % 6))
+            if with_pods:
+                self.take(("come", number, number * 5))
+
+    def take(self, step: Step) -> None:
+        """Let something happen. Raises AssertionError where the schedulers do not agree."""
+        verb, number, variant = step
+        getattr(self, f"_{verb.replace(' ', '_')}")(number, variant)
+
+    def _node(self, number: int, variant: int) -> None:
+        self._put(machine(number % self.most, variant))
+
+    def _budget(self, number: int, variant: int) -> None:
+        self._put(budget(number % BUDGETS, variant % 3))
+
+    def _put(self, item: KubeObject) -> None:
+        self.told[item.name] = item
+        for run in self.runs:
+            run.feed.put(item)
+
+    def _drop_node(self, number: int, variant: int) -> None:
+        """Now and then the pods of a node stay a while."""
+        name = f"n{number % self.most}"
+        if name in self.told:
+            for one in self.bound() if variant % 3 else ():
+                if one.spec.node_name == name:
+                    self._delete(one)
+            self._delete(self.told.pop(name))
+
+    def _delete(self, item: KubeObject) -> None:
+        for run in self.runs:
+            run.delete(item)
+
+    def _come(self, number: int, variant: int) -> None:
+        """A pod that somebody else has put on a node."""
+        names = self.names()
+        if names and len(self.bound()) < PODS:
+            self.made += 1
+            for run in self.runs:
+                run.feed.put(self._person(variant, f"c{self.made}", names[number % len(names)]))
+
+    def _leave(self, number: int, variant: int) -> None:
+        bound = self.bound()
+        if bound:
+            self._delete(bound[number % len(bound)])
+
+    def _nominate(self, number: int, variant: int) -> None:
+        names, waiting = self.names(), self._person(variant, f"w{number % WAITING}")
+        if names and not any(self._waiting()):
+            self._for_each(lambda run: run.nominate(waiting, names[number % len(names)]))
+
+    def _withdraw(self, number: int, variant: int) -> None:
+        waiting = list(self._waiting())
+        if waiting:
+            self._delete(waiting[number % len(waiting)])
+
+    def _for_each(self, deed: Any) -> None:
+        for run in self.runs:
+            deed(run)
+
+    def _waiting(self) -> Iterator[Pod]:
+        return (one for name in sorted(self.engine.nominations) for one in self.engine.nominations.on(name))
+
+    def _schedule(self, number: int, variant: int) -> None:
+        """A pod that has others evicted mostly gets its second cycle at once."""
+        self.made += 1
+        one = self._person(variant, f"s{self.made}")
+        self.agree([run.cycle(one) for run in self.runs])
+        if number % 4:
+            self._retry(number, variant)
+
+    def _run(self, number: int, variant: int) -> None:
+        """Equal pods one after another."""
+        for _ in range(3 + number % 8):
+            self._schedule(1, variant)
+
+    def _retry(self, number: int, variant: int) -> None:
+        for pods in zip(*[run.take_retries() for run in self.runs], strict=True):
+            self.agree([run.cycle(one, retry=True) for run, one in zip(self.runs, pods, strict=True)])
+
+    # --- who has to agree -------------------------------------------------------------------------------------------
+
+    def agree(self, decisions: Sequence[Decision]) -> None:
+        """Raise AssertionError unless all decisions are the same, and the schedulers have moved on alike."""
+        first, *others = [decision.record() for decision in decisions]
+        assert all(other == first for other in others), (first, others)
+        assert len({run.engine.ties.last_node_index for run in self.runs}) == 1
+
+    def _look(self, number: int, variant: int) -> None:
+        """A pod is asked about without being placed: on all nodes, on one, and by a scheduler that is told of the cluster now."""
+        names, one = self.names(), self._person(variant, "asked")
+        if not names:
+            return
+        engines, at = [run.engine for run in self.runs], number % len(names)
+        newcomer = self.newcomer()
+        if newcomer is not None:
+            engines.append(newcomer)
+        found = [[array.tolist() for array in engine.outlook(one, names)] for engine in engines]
+        assert all(other == found[0] for other in found), found
+        assert all(engine.outlook(one, names[at : at + 1])[0].item() == found[0][0][at] for engine in engines), names[at]
+        for other in (one, IMPORTANT):
+            plans = [self._plans(engine, other) for engine in engines]
+            assert all(plan == plans[0] for plan in plans), plans
+
+    def _watch(self, number: int, variant: int) -> None:
+        """One thing happens between two looks."""
+        self._look(number, variant)
+        self.take((WATCHED[number % len(WATCHED)], number // len(WATCHED), variant))
+        self._look(number, variant)
+
+    @staticmethod
+    def _plans(engine: Engine, one: Pod) -> Json | None:
+        """Who could leave which node for a pod that fits nowhere."""
+        with engine.unmoved(one):
+            plan = engine.schedule(one, details=False).preemption
+        found: Json | None = None if plan is None else plan.record()["candidates"]
+        return found
+
+    def newcomer(self) -> Engine | None:
+        """A scheduler that is told of the cluster as it is now; None where pods outlast their node, which it cannot have seen."""
+        if any(one.spec.node_name not in self.told for one in self.bound()):
+            return None
+        made = scheduler(self.release)
+        feed = Feed(made)
+        for item in (*self.told.values(), *self.bound()):
+            feed.put(item)
+        for name in sorted(self.engine.nominations):
+            for waiting in self.engine.nominations.on(name):
+                made.nominations.add(waiting, name)
+        return made
+
+    def names(self) -> list[str]:
+        """The nodes that there are."""
+        return [name for name, item in self.told.items() if isinstance(item, Node)]
+
+    def bound(self) -> list[Pod]:
+        """The pods on nodes, each of which says itself where it is."""
+        found = [(name, entry.pod) for name, info in self.engine.cache.infos.items() for entry in info.pods]
+        assert all(one.spec.node_name == name for name, one in found)
+        return [one for _, one in found]
+
+
+def days(seed: int, count: int, verbs: Sequence[str] = VERBS) -> list[Step]:
+    """*count* steps by lot, in which the same few variants come again and again."""
+    rng = random.Random(seed)
+    variants = [rng.randrange(64) for _ in range(6)]
+    return [(rng.choice(verbs), rng.randrange(64), rng.choice(variants)) for _ in range(count)]
