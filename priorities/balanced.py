@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.arrays.arithmetic import is_everywhere
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Floats, Ints, Mask, Scores
 from ..core.cycle import Cycle
-from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
 from .shares import both_requested_with, nonzero_request
 
 VOLUMES_GATE = "BalanceAttachedNodeVolumes"
+_BITS_OF_ONE = np.float64(1).view(np.uint64)
 
 
 @priority("BalancedResourceAllocation", reads=Reads.NODE | Reads.REQUESTS | Reads.EFFECTS, key=nonzero_request)
@@ -24,10 +25,15 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     they are not read.
     Upstream: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go balancedResourceScorer.
     """
-    cpu, memory = _fractions(both_requested_with(pod, nodes), nodes.allocatables((CPU, MEMORY)))
+    used = _fractions(both_requested_with(pod, nodes), *nodes.capacity)
+    cpu, memory = used
     evenness = 1 - np.abs(cpu - memory)
+    with_volumes = cycle.algorithm.gates.get(VOLUMES_GATE)
+    if not with_volumes and _are_proper(used):
+        found: Scores = (evenness * MAX_PRIORITY).astype(np.int64)
+        return found
     room = (cpu < 1) & (memory < 1)
-    if cycle.algorithm.gates.get(VOLUMES_GATE):
+    if with_volumes:
         evenness, room = _with_volumes(cpu, memory, nodes.transient, evenness, room)
     scores = evenness * MAX_PRIORITY
     # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
@@ -35,9 +41,15 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
         return (scores if room.all() else np.where(room, scores, 0)).astype(np.int64)
 
 
-def _fractions(requested: Ints, capacity: Ints) -> Floats:
-    """float64 as given; 1 where there is no capacity."""
-    if capacity.all():
+def _are_proper(fractions: Floats) -> bool:
+    """Whether all are at least 0 and less than 1."""
+    # As whole numbers without sign, the bits of negative numbers are above those of 1.
+    return is_everywhere(fractions.view(np.uint64) < _BITS_OF_ONE)
+
+
+def _fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
+    """float64 as given; 1 where there is no capacity. *is_proper*: there is some everywhere."""
+    if is_proper:
         return requested / capacity
     return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.arithmetic import truncated_div
+from ..core.arrays.arithmetic import is_everywhere, truncated_div
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints
 from ..core.pods.notes import Slot
@@ -43,17 +43,30 @@ def both_requested_with(pod: Template, nodes: Batch) -> Ints:
     return nodes.nonzeros + asked
 
 
-def free_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
-    """How much of *capacity* stays free, in parts of *scale*: int64 as given; 0 where there is none or too much is requested."""
+def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
+    """How much of *capacity* stays free, in parts of *scale*: int64 as given; 0 where there is none or too much is requested.
+
+    *is_proper*: *capacity* is known to be above 0 and below a hundredth of what 64 bits hold, and *scale* is no more than 100.
+    """
+    if is_proper and _is_room(requested, capacity):
+        return (capacity - requested) * scale // capacity
     return _within(truncated_div((capacity - requested) * scale, capacity), requested, capacity)
 
 
-def used_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
-    """How much of *capacity* is requested, in parts of *scale*: int64 as given; 0 where there is none or too much is requested."""
+def used_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
+    """As :func:`free_share`: how much of *capacity* is requested."""
+    if is_proper and _is_room(requested, capacity):
+        return requested * scale // capacity
     return _within(truncated_div(requested * scale, capacity), requested, capacity)
+
+
+def _is_room(requested: Ints, capacity: Ints) -> bool:
+    """Whether everywhere 0 or more is requested, but no more than *capacity*, which is not negative."""
+    # As numbers without sign, those below 0 are above all others.
+    return is_everywhere(requested.view(np.uint64) <= capacity.view(np.uint64))
 
 
 def _within(parts: Ints, requested: Ints, capacity: Ints) -> Ints:
     """*parts*, but 0 where more is requested than *capacity*."""
     room = requested <= capacity
-    return parts if room.all() else parts * room
+    return parts if is_everywhere(room) else parts * room

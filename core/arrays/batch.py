@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -17,6 +16,7 @@ from ..pods.template import Entry, Port
 from ..rebuilt import rebuilt_from
 from .census import Counter, Query
 from .columns import Column, ColumnView
+from .lazy import Lazy
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
 from .types import Ints, Mask, Rows
 
@@ -55,14 +55,14 @@ class Batch:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.n} {'rows: the whole table' if self.rows is None else 'nodes'}>"
 
-    @cached_property
+    @Lazy
     def n(self) -> int:
         return self.table.size if self.rows is None else len(self.rows)
 
     def _of(self, array: NDArray[Any]) -> NDArray[Any]:
         return array[: self.n] if self.rows is None else array.take(self.rows)
 
-    @cached_property
+    @Lazy
     def indexes(self) -> Rows:
         """The table's row of each node: intp[n]."""
         return np.arange(self.table.size) if self.rows is None else self.rows
@@ -83,7 +83,7 @@ class Batch:
 
     # --- the node ---------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @Lazy
     def has_node(self) -> Mask:
         """Where the row has a node object."""
         return self._of(self.table.has_node)
@@ -117,7 +117,7 @@ class Batch:
             self._labels[key] = found
         return found
 
-    @cached_property
+    @Lazy
     def _labels(self) -> dict[str, ColumnView[str | None]]:
         return {}
 
@@ -128,7 +128,7 @@ class Batch:
             there = self._there[key] = np.bincount(self.label(key).codes, minlength=1).astype(np.bool_)
         return bool(found[: len(there)][there[: len(found)]].any())
 
-    @cached_property
+    @Lazy
     def _there(self) -> dict[str, Mask]:
         """Label key -> which of its values some node has, by code: bool[values]."""
         return {}
@@ -171,24 +171,36 @@ class Batch:
         index = self.table.resources.get(resource)
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.allocatable[index])
 
-    def allocatables(self, resources: Sequence[str]) -> Ints:
+    def allocatables(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`allocatable` of each of *resources*: int64[len(resources), n]."""
         return self._of_each(resources, self.table.allocatable[:, : self.n] if self.rows is None else self._allocatable)
 
-    @cached_property
+    @Lazy
+    def capacity(self) -> tuple[Ints, bool]:
+        """:meth:`allocatable` of cpu and of memory: int64[2, n]; and whether each is above 0 and below :data:`~.table.HUGE`."""
+        found = self.allocatables((CPU, MEMORY))
+        return found, not self.table.has_huge and np.count_nonzero(found) == found.size
+
+    @Lazy
     def _allocatable(self) -> Ints:
         return self.table.allocatable.take(self.indexes, axis=1)
 
-    def _of_each(self, resources: Sequence[str], here: Ints) -> Ints:
-        indexes = [self.table.resources.get(resource, -1) for resource in resources]
-        if indexes == list(range(len(indexes))):
-            return here[: len(indexes)]
-        found: Ints = here[indexes]
-        if -1 in indexes:
-            found[np.equal(indexes, -1)] = 0
+    def _of_each(self, resources: tuple[str, ...], amounts: Ints) -> Ints:
+        """The *amounts* of each of *resources*, out of those of all resources: int64[len(resources), n]."""
+        at = self.table.once(("resources", resources), lambda: self._places(resources))
+        if isinstance(at, slice):
+            return amounts[at]
+        found: Ints = amounts.take(at, axis=0)
+        if at.min() < 0:
+            found[at < 0] = 0
         return found
 
-    @cached_property
+    def _places(self, resources: tuple[str, ...]) -> slice | Rows:
+        """Where the table has *resources*; -1 for one that it has not."""
+        found = [self.table.resources.get(resource, -1) for resource in resources]
+        return slice(len(found)) if found == list(range(len(found))) else np.array(found, np.intp)
+
+    @Lazy
     def max_pods(self) -> Ints:
         """Allocatable ``pods``: int64[n]."""
         return self._of(self.table.max_pods)
@@ -211,16 +223,19 @@ class Batch:
         index = self.table.resources.get(resource)
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.sums[FIRST_RESOURCE + index])
 
-    def requesteds(self, resources: Sequence[str]) -> Ints:
+    def requesteds(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`requested` of each of *resources*: int64[len(resources), n]."""
-        requested = self.table.sums[FIRST_RESOURCE:]
-        return self._of_each(resources, requested[:, : self.n] if self.rows is None else requested.take(self.rows, axis=1))
+        return self._of_each(resources, self.sums[FIRST_RESOURCE:])
 
-    @cached_property
+    @property
     def nonzeros(self) -> Ints:
         """:meth:`nonzero` of cpu and of memory: int64[2, n]."""
-        nonzero = self.table.sums[:POD_COUNT]
-        return nonzero[:, : self.n] if self.rows is None else nonzero.take(self.rows, axis=1)
+        return self.sums[:POD_COUNT]
+
+    @Lazy
+    def sums(self) -> Ints:
+        """All that pods add up to on each node: int64[FIRST_RESOURCE + resources, n]."""
+        return self.table.sums[:, : self.n] if self.rows is None else self.table.sums.take(self.rows, axis=1)
 
     def nonzero(self, resource: str) -> Ints:
         """The sum of cpu or memory with the defaults for absent requests: int64[n]."""
@@ -229,7 +244,8 @@ class Batch:
     @property
     def pod_count(self) -> Ints:
         """Pods on the node: int64[n]."""
-        return self._of(self.table.sums[POD_COUNT])
+        counts: Ints = self.sums[POD_COUNT]
+        return counts
 
     def holding_port(self, port: Port) -> Mask:
         """Which nodes have exactly this (host IP, protocol, port) in use."""
