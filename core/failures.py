@@ -67,6 +67,14 @@ class Failures:
         return cls(None, {}, named=[((reason,), mask) for reason, mask in found], failed=failed)
 
     @classmethod
+    def by_row(cls, reasons: Sequence[Reasons], masks: Mask) -> Failures | None:
+        """As :meth:`all_of`: ``reasons[k]`` on the nodes of row k of *masks*: bool[len(reasons), n]."""
+        failed: Mask = np.logical_or.reduce(masks, axis=0)
+        if not np.count_nonzero(failed):
+            return None
+        return cls(None, {}, named=list(zip(reasons, masks, strict=True)), failed=failed)
+
+    @classmethod
     def error(cls, text: str, mask: Mask) -> Failures | None:
         """Error *text* on the nodes of *mask*: bool[n]; None if there is no such node."""
         if not np.count_nonzero(mask):

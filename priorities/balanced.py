@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.arithmetic import is_everywhere
+from ..core.arrays.arithmetic import is_everywhere, whole
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Floats, Ints, Mask, Scores
 from ..core.cycle import Cycle
@@ -35,10 +35,8 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     room = (cpu < 1) & (memory < 1)
     if with_volumes:
         evenness, room = _with_volumes(cpu, memory, nodes.transient, evenness, room)
-    scores = evenness * MAX_PRIORITY
-    # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
-    with np.errstate(invalid="ignore"):
-        return (scores if room.all() else np.where(room, scores, 0)).astype(np.int64)
+    scores = np.where(room, evenness * MAX_PRIORITY, 0)
+    return whole(scores) if np.count_nonzero(used < 0) else scores.astype(np.int64)
 
 
 def _are_proper(fractions: Floats) -> bool:

@@ -48,22 +48,21 @@ def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool =
 
     *is_proper*: *capacity* is known to be above 0 and below a hundredth of what 64 bits hold, and *scale* is no more than 100.
     """
-    if is_proper and _is_room(requested, capacity):
-        return (capacity - requested) * scale // capacity
+    if is_proper and not _any_below_zero(requested):
+        return _within((capacity - requested) * scale // capacity, requested, capacity)
     return _within(truncated_div((capacity - requested) * scale, capacity), requested, capacity)
 
 
 def used_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
     """As :func:`free_share`: how much of *capacity* is requested."""
-    if is_proper and _is_room(requested, capacity):
-        return requested * scale // capacity
+    if is_proper and not _any_below_zero(requested):
+        return _within(requested * scale // capacity, requested, capacity)
     return _within(truncated_div(requested * scale, capacity), requested, capacity)
 
 
-def _is_room(requested: Ints, capacity: Ints) -> bool:
-    """Whether everywhere 0 or more is requested, but no more than *capacity*, which is not negative."""
-    # As numbers without sign, those below 0 are above all others.
-    return is_everywhere(requested.view(np.uint64) <= capacity.view(np.uint64))
+def _any_below_zero(requested: Ints) -> bool:
+    """Whether a sum has wrapped around."""
+    return bool(np.count_nonzero(requested < 0))
 
 
 def _within(parts: Ints, requested: Ints, capacity: Ints) -> Ints:

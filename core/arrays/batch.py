@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...api.objects import Map, Node, Taint
-from ..pods.requests import CPU, MEMORY
+from ..pods.requests import CPU, MEMORY, PODS
 from ..pods.template import Entry, Port
 from ..rebuilt import rebuilt_from
 from .census import Counter, Query
@@ -173,37 +173,48 @@ class Batch:
 
     def allocatables(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`allocatable` of each of *resources*: int64[len(resources), n]."""
-        return self._of_each(resources, self.table.allocatable[:, : self.n] if self.rows is None else self._allocatable)
+        return self._of_each(resources, self.limits[1:])
+
+    def limits_of(self, resources: tuple[str, ...]) -> Ints:
+        """As :meth:`allocatables`, where the first of *resources* is ``pods``."""
+        return self._of_each(resources, self.limits)
 
     @Lazy
     def capacity(self) -> tuple[Ints, bool]:
         """:meth:`allocatable` of cpu and of memory: int64[2, n]; and whether each is above 0 and below :data:`~.table.HUGE`."""
-        found = self.allocatables((CPU, MEMORY))
+        found = self.limits[1:3]
         return found, not self.table.has_huge and np.count_nonzero(found) == found.size
 
     @Lazy
-    def _allocatable(self) -> Ints:
-        return self.table.allocatable.take(self.indexes, axis=1)
+    def limits(self) -> Ints:
+        """All that can be used up on each node: int64[1 + resources, n], ``pods`` first."""
+        return self.table.limits[:, : self.n] if self.rows is None else self.table.limits.take(self.rows, axis=1)
 
     def _of_each(self, resources: tuple[str, ...], amounts: Ints) -> Ints:
-        """The *amounts* of each of *resources*, out of those of all resources: int64[len(resources), n]."""
-        at = self.table.once(("resources", resources), lambda: self._places(resources))
+        """The *amounts* of each of *resources*, out of those of all resources, with or without pods: int64[len(resources), n]."""
+        at, absent = self.table.once(("resources", resources), lambda: self._places(resources))
         if isinstance(at, slice):
             return amounts[at]
         found: Ints = amounts.take(at, axis=0)
-        if at.min() < 0:
-            found[at < 0] = 0
+        if absent:
+            found[absent] = 0
         return found
 
-    def _places(self, resources: tuple[str, ...]) -> slice | Rows:
-        """Where the table has *resources*; -1 for one that it has not."""
-        found = [self.table.resources.get(resource, -1) for resource in resources]
-        return slice(len(found)) if found == list(range(len(found))) else np.array(found, np.intp)
+    def _places(self, resources: tuple[str, ...]) -> tuple[slice | Rows, list[int]]:
+        """Where the table has *resources*, -1 for those that it has not; and which these are."""
+        known = self.table.resources
+        if resources[:1] == (PODS,):
+            found = [0, *(known.get(resource, -2) + 1 for resource in resources[1:])]
+        else:
+            found = [known.get(resource, -1) for resource in resources]
+        places = slice(len(found)) if found == list(range(len(found))) else np.array(found, np.intp)
+        return places, [i for i, place in enumerate(found) if place < 0]
 
-    @Lazy
+    @property
     def max_pods(self) -> Ints:
         """Allocatable ``pods``: int64[n]."""
-        return self._of(self.table.max_pods)
+        found: Ints = self.limits[0]
+        return found
 
     def image(self, name: str) -> tuple[Ints, Ints]:
         """Size in bytes of image *name* and number of nodes with it, as each node keeps them: int64[n] twice, 0 where it is absent."""
@@ -226,6 +237,10 @@ class Batch:
     def requesteds(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`requested` of each of *resources*: int64[len(resources), n]."""
         return self._of_each(resources, self.sums[FIRST_RESOURCE:])
+
+    def counted(self, resources: tuple[str, ...]) -> Ints:
+        """As :meth:`requesteds`, where the first of *resources* is ``pods``: the number of pods."""
+        return self._of_each(resources, self.sums[POD_COUNT:])
 
     @property
     def nonzeros(self) -> Ints:
