@@ -26,23 +26,28 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     Upstream: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go balancedResourceScorer.
     """
     used = _fractions(both_requested_with(pod, nodes), *nodes.capacity)
-    cpu, memory = used
-    evenness = 1 - np.abs(cpu - memory)
-    with_volumes = cycle.algorithm.gates.get(VOLUMES_GATE)
-    if not with_volumes and _are_proper(used):
-        found: Scores = (evenness * MAX_PRIORITY).astype(np.int64)
-        return found
-    room = (cpu < 1) & (memory < 1)
-    if with_volumes:
-        evenness, room = _with_volumes(cpu, memory, nodes.transient, evenness, room)
-    scores = np.where(room, evenness * MAX_PRIORITY, 0)
-    return whole(scores) if np.count_nonzero(used < 0) else scores.astype(np.int64)
-
-
-def _are_proper(fractions: Floats) -> bool:
-    """Whether all are at least 0 and less than 1."""
     # As whole numbers without sign, the bits of negative numbers are above those of 1.
-    return is_everywhere(fractions.view(np.uint64) < _BITS_OF_ONE)
+    within = used.view(np.uint64) < _BITS_OF_ONE
+    if cycle.algorithm.gates.get(VOLUMES_GATE):
+        return _with_volumes(used, nodes.transient)
+    if is_everywhere(within):
+        return _tenths(used)
+    if np.count_nonzero(used < 0):
+        return _of_any(1 - np.abs(used[0] - used[1]), (used[0] < 1) & (used[1] < 1))
+    found: Scores = _tenths(np.minimum(used, 1)) * (within[0] & within[1])
+    return found
+
+
+def _tenths(used: Floats) -> Scores:
+    """The evenness of *used*, float64[2, n], which is from 0 to 1: int64[n]."""
+    found: Scores = ((1 - np.abs(used[0] - used[1])) * MAX_PRIORITY).astype(np.int64)
+    return found
+
+
+def _of_any(evenness: Floats, room: Mask) -> Scores:
+    """The same of any *evenness*, 0 where there is no *room*: int64[n]."""
+    # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
+    return whole(np.where(room, evenness * MAX_PRIORITY, 0))
 
 
 def _fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
@@ -52,12 +57,14 @@ def _fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
     return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)
 
 
-def _with_volumes(cpu: Floats, memory: Floats, transient: Ints, evenness: Floats, room: Mask) -> tuple[Floats, Mask]:
-    """The same by one minus the variance of three fractions, on nodes where a count predicate has set a limit above 0."""
+def _with_volumes(used: Floats, transient: Ints) -> Scores:
+    """The same by one minus the variance of three fractions, on nodes where a count predicate has set a limit above 0: int64[n]."""
+    cpu, memory = used
     allocatable, requested = transient
     counted = allocatable > 0
     volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
-    return np.where(counted, 1 - _variance(cpu, memory, volumes), evenness), room & (volumes < 1)
+    evenness = np.where(counted, 1 - _variance(cpu, memory, volumes), 1 - np.abs(cpu - memory))
+    return _of_any(evenness, (cpu < 1) & (memory < 1) & (volumes < 1))
 
 
 def _variance(cpu: Floats, memory: Floats, volumes: Floats) -> Floats:
