@@ -11,7 +11,7 @@ from ..core.cycle import Cycle
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
-from .shares import both_requested_with, nonzero_request
+from .shares import both_requested_with, capacity_of, nonzero_request
 
 VOLUMES_GATE = "BalanceAttachedNodeVolumes"
 _BITS_OF_ONE = np.float64(1).view(np.uint64)
@@ -25,7 +25,7 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     they are not read.
     Upstream: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go balancedResourceScorer.
     """
-    used = _fractions(both_requested_with(pod, nodes), *nodes.capacity)
+    used = _fractions(both_requested_with(pod, nodes), *capacity_of(nodes))
     # As whole numbers without sign, the bits of negative numbers are above those of 1.
     within = used.view(np.uint64) < _BITS_OF_ONE
     if cycle.algorithm.gates.get(VOLUMES_GATE):

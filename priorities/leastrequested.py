@@ -9,7 +9,7 @@ from ..core.cycle import Cycle
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
-from .shares import both_requested_with, free_share, nonzero_request
+from .shares import both_requested_with, capacity_of, free_share, nonzero_request
 
 
 @priority("LeastRequestedPriority", reads=Reads.NODE | Reads.REQUESTS, key=nonzero_request)
@@ -18,6 +18,6 @@ def least_requested(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
     Upstream: pkg/scheduler/algorithm/priorities/least_requested.go leastResourceScorer.
     """
-    capacity, is_proper = nodes.capacity
+    capacity, is_proper = capacity_of(nodes)
     cpu, memory = free_share(both_requested_with(pod, nodes), capacity, MAX_PRIORITY, is_proper=is_proper)
     return truncated_div(cpu + memory, 2)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.arrays.arithmetic import is_everywhere, truncated_div
 from ..core.arrays.batch import Batch
+from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints
 from ..core.pods.notes import Slot
 from ..core.pods.requests import CPU, MEMORY
@@ -41,6 +42,26 @@ def both_requested_with(pod: Template, nodes: Batch) -> Ints:
     if asked is None:
         asked = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
     return nodes.nonzeros + asked
+
+
+def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
+    """Allocatable cpu and memory: int64[2, n]; and whether each is above 0 and not huge.
+
+    Where that is so, and all nodes of the table have the same, it is given once, int64[2, 1]: to divide by one number is faster.
+    """
+    table = nodes.table
+    common: Ints = table.once("common capacity", lambda: _common_capacity(table))
+    if common.size:
+        return common, True
+    found = nodes.limits[1:3]
+    return found, not table.has_huge and np.count_nonzero(found) == found.size
+
+
+def _common_capacity(table: NodeTable) -> Ints:
+    """The cpu and memory that each row of the table has: int64[2, 1]; empty where they differ, or where any is 0 or huge."""
+    every = table.limits[1:3, : table.size]
+    first = every[:, :1].copy()
+    return first if not table.has_huge and first.all() and (every == first).all() else first[:, :0]
 
 
 def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:

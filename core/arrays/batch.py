@@ -180,12 +180,6 @@ class Batch:
         return self._of_each(resources, self.limits)
 
     @Lazy
-    def capacity(self) -> tuple[Ints, bool]:
-        """:meth:`allocatable` of cpu and of memory: int64[2, n]; and whether each is above 0 and below :data:`~.table.HUGE`."""
-        found = self.limits[1:3]
-        return found, not self.table.has_huge and np.count_nonzero(found) == found.size
-
-    @Lazy
     def limits(self) -> Ints:
         """All that can be used up on each node: int64[1 + resources, n], ``pods`` first."""
         return self.table.limits[:, : self.n] if self.rows is None else self.table.limits.take(self.rows, axis=1)

@@ -30,7 +30,7 @@ HITS_TO_DEEPEN = 24
 MISSES_TO_LOOK = 3
 """Misses after which all rows are looked at."""
 MAX_PATIENCE = 1 << 12
-MAX_COMMON_PATIENCE = 1 << 6
+MAX_COMMON_PATIENCE = 1 << 8
 MOST_EVENTS = 1 << 5
 """With more events at once other sizes come in between, so that a look is not worth its cost."""
 UNPREDICTABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
@@ -127,7 +127,7 @@ class Lookahead:
             self.luck.patience = MISSES_TO_LOOK
         elif self.depths:
             self.patience = min(2 * self.patience, MAX_PATIENCE)
-            self.luck.patience = min(2 * self.luck.patience, MAX_COMMON_PATIENCE)
+            self.luck.patience = min(4 * self.luck.patience, MAX_COMMON_PATIENCE)
         self.hits = self.misses = 0
 
 

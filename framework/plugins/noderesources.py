@@ -19,7 +19,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.resources import Sought, checked_resources
 from ...priorities.requestedtocapacity import FULL, broken_line
-from ...priorities.shares import both_requested_with, free_share, request, requested_with, used_share
+from ...priorities.shares import both_requested_with, capacity_of, free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
@@ -70,7 +70,7 @@ class Shares:
     def of(cls, pod: Template, nodes: Batch, measured: Measured, asked: Asked, requested: Requested) -> Shares:
         """The shares with *pod* on each node."""
         is_usual = measured.names == (CPU, MEMORY)
-        allocatable, is_proper = nodes.capacity if is_usual else (nodes.allocatables(measured.names), False)
+        allocatable, is_proper = capacity_of(nodes) if is_usual else (nodes.allocatables(measured.names), False)
         counted = allocatable != 0
         if measured.has_scalars:
             counted &= np.array([[not is_scalar_resource(name) or asked(pod, name) != 0] for name in measured.names])
