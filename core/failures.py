@@ -52,7 +52,7 @@ class Failures:
     @classmethod
     def where(cls, reasons: Reason | Reasons, mask: Mask) -> Failures | None:
         """*reasons* on every node of *mask*: bool[n], which must not change later; None if there is no such node."""
-        if not mask.any():
+        if not np.count_nonzero(mask):
             return None
         return cls(None, {}, named=(((reasons,) if isinstance(reasons, Reason) else reasons, mask),), failed=mask)
 
@@ -61,13 +61,23 @@ class Failures:
         """Each reason on the nodes of its mask; a node of several masks gets all their reasons, in this order."""
         if not found:
             return None
-        failed = reduce(or_, (mask for _, mask in found))
-        return cls(None, {}, named=[((reason,), mask) for reason, mask in found], failed=failed) if failed.any() else None
+        failed = reduce(or_, [mask for _, mask in found])
+        if not np.count_nonzero(failed):
+            return None
+        return cls(None, {}, named=[((reason,), mask) for reason, mask in found], failed=failed)
+
+    @classmethod
+    def by_row(cls, reasons: Sequence[Reasons], masks: Mask) -> Failures | None:
+        """As :meth:`all_of`: ``reasons[k]`` on the nodes of row k of *masks*: bool[len(reasons), n]."""
+        failed: Mask = np.logical_or.reduce(masks, axis=0)
+        if not np.count_nonzero(failed):
+            return None
+        return cls(None, {}, named=list(zip(reasons, masks, strict=True)), failed=failed)
 
     @classmethod
     def error(cls, text: str, mask: Mask) -> Failures | None:
         """Error *text* on the nodes of *mask*: bool[n]; None if there is no such node."""
-        if not mask.any():
+        if not np.count_nonzero(mask):
             return None
         return cls(np.zeros(len(mask), np.int64), {}, mask.astype(np.int64), (text,))
 
@@ -134,7 +144,7 @@ class Failures:
 
     def _settle(self) -> None:
         """Work out the codes."""
-        named = [(reasons, mask) for reasons, mask in self._named if mask.any()]
+        named = [(reasons, mask) for reasons, mask in self._named if np.count_nonzero(mask)]
         if len(named) <= MOST_BITS:
             self._codes, self._sequences = _by_bits(named)
         else:

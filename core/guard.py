@@ -32,7 +32,7 @@ PASSING = (CycleError, RuleError, PolicyError, KeyboardInterrupt, GeneratorExit,
 NOT_THE_USERS = frozenset({"kubeclassic", "numpy", *sys.stdlib_module_names})
 """Packages whose frames are none of the user's."""
 MIN_INT64 = -MAX_INT64 - 1
-TABLE_ARRAYS = ("allocatable", "sums", "max_pods", "has_node", "used")
+TABLE_ARRAYS = ("limits", "sums", "has_node", "used")
 
 
 class Unwanted(Exception):

@@ -88,9 +88,15 @@ class Predicate:
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT
     """The slot of its key in the notes of a template."""
+    parts: Sequence[Predicate] = ()
+    """Predicates that it asks one after the other and nothing else: a node passes it that passes all of them."""
 
     def __repr__(self) -> str:
         return f"<Predicate {self.name}>"
+
+    def parts_for(self, pod: Template) -> Sequence[Predicate]:
+        """The predicates to ask in its place about *pod*: itself, or those of its parts that may object."""
+        return [part for part in self.parts if part.concerns(pod)] if self.parts else (self,)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _by_reference(self, self.check) or object.__reduce_ex__(self, protocol)

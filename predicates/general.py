@@ -23,6 +23,7 @@ _ASKED: Slot[tuple[Predicate, ...]] = Slot("GeneralPredicates")
     "GeneralPredicates",
     reads=Reads.NODE | Reads.REQUESTS | Reads.PORTS,
     key=lambda pod: tuple(part.key(pod) for part in PARTS),
+    parts=PARTS,
 )
 def general_predicates(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that fail PodFitsResources, HostName, PodFitsHostPorts or MatchNodeSelector, with the reasons of all that fail.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from functools import cache
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
+import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Ints, Mask
+from ..core.arrays.types import Ints
 from ..core.cycle import Cycle
-from ..core.failures import Failures, Reason
+from ..core.failures import Failures, Reason, Reasons
 from ..core.pods.notes import Slot
 from ..core.pods.requests import NATIVE, PODS, is_extended_resource
 from ..core.pods.template import Template
@@ -19,8 +19,28 @@ from .reasons import insufficient
 from .rule import predicate
 
 TOO_MANY_PODS = insufficient(PODS)
-Sought = tuple[list[Reason], Ints]
-_CHECKED: Mapping[bool, Slot[tuple[str, ...]]] = {True: Slot("checked resources"), False: Slot("checked resources without metadata")}
+
+
+@attrs.frozen(eq=False)
+class Sought:
+    """What a pod needs of a node."""
+
+    resources: tuple[str, ...]
+    """``pods``, and then those that are checked."""
+    reasons: Sequence[Reasons]
+    """Why a node does not fit that has too little of each."""
+    amounts: Ints
+    """How much of each the pod takes: int64[len(resources), 1]."""
+
+    @classmethod
+    def of(cls, pod: Template, resources: Iterable[str], too_many: Reason) -> Sought:
+        """What *pod* needs where *resources* are checked; *too_many*: the reason against a node that has no place for another pod."""
+        names = tuple(resources)
+        amounts = np.array([[1], *([pod.requests.get(name, 0)] for name in names)], np.int64)
+        return cls((PODS, *names), ((too_many,), *((insufficient(name),) for name in names)), amounts)
+
+
+_SOUGHT: Mapping[bool, Slot[Sought]] = {True: Slot("sought resources"), False: Slot("sought resources without metadata")}
 """By whether there is predicate metadata."""
 
 
@@ -36,32 +56,13 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     order, scalars by name.
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsResources.
     """
-    found = [(TOO_MANY_PODS, nodes.pod_count >= nodes.max_pods)]
-    return Failures.all_of(found + shortages(pod, _checked(pod, cycle), nodes))
-
-
-def shortages(pod: Template, resources: tuple[str, ...], nodes: Batch) -> list[tuple[Reason, Mask]]:
-    """For each of *resources*: where less of it is left than *pod* requests, also if *pod* requests none of it: bool[n]."""
-    if not resources:
-        return []
-    reasons, asked = sought(pod, resources)
+    slot = _SOUGHT[cycle.has_metadata]
+    sought = pod.notes.get(slot)
+    if sought is None:
+        checked = (name for name in checked_resources(pod) if not _is_ignored(name, cycle))
+        sought = pod.notes[slot] = Sought.of(pod, checked, TOO_MANY_PODS)
     # Upstream: the sum wraps around at 2**63.
-    return list(zip(reasons, nodes.requesteds(resources) + asked > nodes.allocatables(resources), strict=True))
-
-
-@cache
-def _slot_of(resources: tuple[str, ...]) -> Slot[Sought]:
-    return Slot(f"sought {' '.join(resources)}")
-
-
-def sought(pod: Template, resources: tuple[str, ...]) -> Sought:
-    """For each of *resources* the reason against a node without it, and how much *pod* requests: int64[len(resources), 1]."""
-    slot = _slot_of(resources)
-    found = pod.notes.get(slot)
-    if found is None:
-        asked = np.array([[pod.requests.get(resource, 0)] for resource in resources], np.int64)
-        found = pod.notes[slot] = [insufficient(resource) for resource in resources], asked
-    return found
+    return Failures.by_row(sought.reasons, nodes.counted(sought.resources) + sought.amounts > nodes.limits_of(sought.resources))
 
 
 def checked_resources(pod: Template) -> tuple[str, ...]:
@@ -69,14 +70,6 @@ def checked_resources(pod: Template) -> tuple[str, ...]:
     scalars = sorted(pod.requests.keys() - set(NATIVE))
     # Upstream: if anything is requested, even 0 of a scalar, a node that is overcommitted in a native resource fails too.
     return (*NATIVE, *scalars) if scalars or any(pod.requests.values()) else ()
-
-
-def _checked(pod: Template, cycle: Cycle) -> tuple[str, ...]:
-    slot = _CHECKED[cycle.has_metadata]
-    found = pod.notes.get(slot)
-    if found is None:
-        found = pod.notes[slot] = tuple(name for name in checked_resources(pod) if not _is_ignored(name, cycle))
-    return found
 
 
 def _is_ignored(resource: str, cycle: Cycle) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
@@ -28,9 +28,12 @@ class _Declare:
         effect: Callable[[Template, Batch, Cycle], None] | None = None,
         concerns: Callable[[Template], bool] = lambda pod: True,
         by_domain: Callable[[Template], bool] = never,
+        parts: Sequence[Predicate] = (),
     ) -> Callable[[Check], Predicate]:
         """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to object."""
-        return lambda check: Predicate(name=name, check=check, reads=reads, key=key, effect=effect, concerns=concerns, by_domain=by_domain)
+        return lambda check: Predicate(
+            name=name, check=check, reads=reads, key=key, effect=effect, concerns=concerns, by_domain=by_domain, parts=parts
+        )
 
     def each_node(
         self,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.arrays.arithmetic import is_everywhere, whole
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Floats, Ints, Mask, Scores
 from ..core.cycle import Cycle
-from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
-from .shares import both_requested_with, nonzero_request
+from .shares import both_requested_with, capacity_of, nonzero_request
 
 VOLUMES_GATE = "BalanceAttachedNodeVolumes"
+_BITS_OF_ONE = np.float64(1).view(np.uint64)
 
 
 @priority("BalancedResourceAllocation", reads=Reads.NODE | Reads.REQUESTS | Reads.EFFECTS, key=nonzero_request)
@@ -24,30 +25,46 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
     they are not read.
     Upstream: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go balancedResourceScorer.
     """
-    cpu, memory = _fractions(both_requested_with(pod, nodes), nodes.allocatables((CPU, MEMORY)))
-    evenness = 1 - np.abs(cpu - memory)
-    room = (cpu < 1) & (memory < 1)
+    used = _fractions(both_requested_with(pod, nodes), *capacity_of(nodes))
+    # As whole numbers without sign, the bits of negative numbers are above those of 1.
+    within = used.view(np.uint64) < _BITS_OF_ONE
     if cycle.algorithm.gates.get(VOLUMES_GATE):
-        evenness, room = _with_volumes(cpu, memory, nodes.transient, evenness, room)
-    scores = evenness * MAX_PRIORITY
+        return _with_volumes(used, nodes.transient)
+    if is_everywhere(within):
+        return _tenths(used)
+    if np.count_nonzero(used < 0):
+        return _of_any(1 - np.abs(used[0] - used[1]), (used[0] < 1) & (used[1] < 1))
+    found: Scores = _tenths(np.minimum(used, 1)) * (within[0] & within[1])
+    return found
+
+
+def _tenths(used: Floats) -> Scores:
+    """The evenness of *used*, float64[2, n], which is from 0 to 1: int64[n]."""
+    found: Scores = ((1 - np.abs(used[0] - used[1])) * MAX_PRIORITY).astype(np.int64)
+    return found
+
+
+def _of_any(evenness: Floats, room: Mask) -> Scores:
+    """The same of any *evenness*, 0 where there is no *room*: int64[n]."""
     # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
-    with np.errstate(invalid="ignore"):
-        return (scores if room.all() else np.where(room, scores, 0)).astype(np.int64)
+    return whole(np.where(room, evenness * MAX_PRIORITY, 0))
 
 
-def _fractions(requested: Ints, capacity: Ints) -> Floats:
-    """float64 as given; 1 where there is no capacity."""
-    if capacity.all():
+def _fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
+    """float64 as given; 1 where there is no capacity. *is_proper*: there is some everywhere."""
+    if is_proper:
         return requested / capacity
     return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)
 
 
-def _with_volumes(cpu: Floats, memory: Floats, transient: Ints, evenness: Floats, room: Mask) -> tuple[Floats, Mask]:
-    """The same by one minus the variance of three fractions, on nodes where a count predicate has set a limit above 0."""
+def _with_volumes(used: Floats, transient: Ints) -> Scores:
+    """The same by one minus the variance of three fractions, on nodes where a count predicate has set a limit above 0: int64[n]."""
+    cpu, memory = used
     allocatable, requested = transient
     counted = allocatable > 0
     volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
-    return np.where(counted, 1 - _variance(cpu, memory, volumes), evenness), room & (volumes < 1)
+    evenness = np.where(counted, 1 - _variance(cpu, memory, volumes), 1 - np.abs(cpu - memory))
+    return _of_any(evenness, (cpu < 1) & (memory < 1) & (volumes < 1))
 
 
 def _variance(cpu: Floats, memory: Floats, volumes: Floats) -> Floats:

@@ -6,11 +6,10 @@ from ..core.arrays.arithmetic import truncated_div
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
-from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
-from .shares import both_requested_with, free_share, nonzero_request
+from .shares import both_requested_with, capacity_of, free_share, nonzero_request
 
 
 @priority("LeastRequestedPriority", reads=Reads.NODE | Reads.REQUESTS, key=nonzero_request)
@@ -19,5 +18,6 @@ def least_requested(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
     Upstream: pkg/scheduler/algorithm/priorities/least_requested.go leastResourceScorer.
     """
-    cpu, memory = free_share(both_requested_with(pod, nodes), nodes.allocatables((CPU, MEMORY)), MAX_PRIORITY)
+    capacity, is_proper = capacity_of(nodes)
+    cpu, memory = free_share(both_requested_with(pod, nodes), capacity, MAX_PRIORITY, is_proper=is_proper)
     return truncated_div(cpu + memory, 2)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.arithmetic import truncated_div
+from ..core.arrays.arithmetic import is_everywhere, truncated_div
 from ..core.arrays.batch import Batch
+from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints
 from ..core.pods.notes import Slot
 from ..core.pods.requests import CPU, MEMORY
@@ -43,17 +44,49 @@ def both_requested_with(pod: Template, nodes: Batch) -> Ints:
     return nodes.nonzeros + asked
 
 
-def free_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
-    """How much of *capacity* stays free, in parts of *scale*: int64 as given; 0 where there is none or too much is requested."""
+def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
+    """Allocatable cpu and memory: int64[2, n]; and whether each is above 0 and not huge.
+
+    Where that is so, and all nodes of the table have the same, it is given once, int64[2, 1]: to divide by one number is faster.
+    """
+    table = nodes.table
+    common: Ints = table.once("common capacity", lambda: _common_capacity(table))
+    if common.size:
+        return common, True
+    found = nodes.limits[1:3]
+    return found, not table.has_huge and np.count_nonzero(found) == found.size
+
+
+def _common_capacity(table: NodeTable) -> Ints:
+    """The cpu and memory that each row of the table has: int64[2, 1]; empty where they differ, or where any is 0 or huge."""
+    every = table.limits[1:3, : table.size]
+    first = every[:, :1].copy()
+    return first if not table.has_huge and first.all() and (every == first).all() else first[:, :0]
+
+
+def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
+    """How much of *capacity* stays free, in parts of *scale*: int64 as given; 0 where there is none or too much is requested.
+
+    *is_proper*: *capacity* is known to be above 0 and below a hundredth of what 64 bits hold, and *scale* is no more than 100.
+    """
+    if is_proper and not _any_below_zero(requested):
+        return _within((capacity - requested) * scale // capacity, requested, capacity)
     return _within(truncated_div((capacity - requested) * scale, capacity), requested, capacity)
 
 
-def used_share(requested: Ints, capacity: Ints, scale: int) -> Ints:
-    """How much of *capacity* is requested, in parts of *scale*: int64 as given; 0 where there is none or too much is requested."""
+def used_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
+    """As :func:`free_share`: how much of *capacity* is requested."""
+    if is_proper and not _any_below_zero(requested):
+        return _within(requested * scale // capacity, requested, capacity)
     return _within(truncated_div(requested * scale, capacity), requested, capacity)
+
+
+def _any_below_zero(requested: Ints) -> bool:
+    """Whether a sum has wrapped around."""
+    return bool(np.count_nonzero(requested < 0))
 
 
 def _within(parts: Ints, requested: Ints, capacity: Ints) -> Ints:
     """*parts*, but 0 where more is requested than *capacity*."""
     room = requested <= capacity
-    return parts if room.all() else parts * room
+    return parts if is_everywhere(room) else parts * room

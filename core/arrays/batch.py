@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -12,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...api.objects import Map, Node, Taint
-from ..pods.requests import CPU, MEMORY
+from ..pods.requests import CPU, MEMORY, PODS
 from ..pods.template import Entry, Port
 from ..rebuilt import rebuilt_from
 from .census import Counter, Query
 from .columns import Column, ColumnView
+from .lazy import Lazy
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
 from .types import Ints, Mask, Rows
 
@@ -55,14 +55,14 @@ class Batch:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.n} {'rows: the whole table' if self.rows is None else 'nodes'}>"
 
-    @cached_property
+    @Lazy
     def n(self) -> int:
         return self.table.size if self.rows is None else len(self.rows)
 
     def _of(self, array: NDArray[Any]) -> NDArray[Any]:
         return array[: self.n] if self.rows is None else array.take(self.rows)
 
-    @cached_property
+    @Lazy
     def indexes(self) -> Rows:
         """The table's row of each node: intp[n]."""
         return np.arange(self.table.size) if self.rows is None else self.rows
@@ -83,7 +83,7 @@ class Batch:
 
     # --- the node ---------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @Lazy
     def has_node(self) -> Mask:
         """Where the row has a node object."""
         return self._of(self.table.has_node)
@@ -117,7 +117,7 @@ class Batch:
             self._labels[key] = found
         return found
 
-    @cached_property
+    @Lazy
     def _labels(self) -> dict[str, ColumnView[str | None]]:
         return {}
 
@@ -128,7 +128,7 @@ class Batch:
             there = self._there[key] = np.bincount(self.label(key).codes, minlength=1).astype(np.bool_)
         return bool(found[: len(there)][there[: len(found)]].any())
 
-    @cached_property
+    @Lazy
     def _there(self) -> dict[str, Mask]:
         """Label key -> which of its values some node has, by code: bool[values]."""
         return {}
@@ -171,27 +171,44 @@ class Batch:
         index = self.table.resources.get(resource)
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.allocatable[index])
 
-    def allocatables(self, resources: Sequence[str]) -> Ints:
+    def allocatables(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`allocatable` of each of *resources*: int64[len(resources), n]."""
-        return self._of_each(resources, self.table.allocatable[:, : self.n] if self.rows is None else self._allocatable)
+        return self._of_each(resources, self.limits[1:])
 
-    @cached_property
-    def _allocatable(self) -> Ints:
-        return self.table.allocatable.take(self.indexes, axis=1)
+    def limits_of(self, resources: tuple[str, ...]) -> Ints:
+        """As :meth:`allocatables`, where the first of *resources* is ``pods``."""
+        return self._of_each(resources, self.limits)
 
-    def _of_each(self, resources: Sequence[str], here: Ints) -> Ints:
-        indexes = [self.table.resources.get(resource, -1) for resource in resources]
-        if indexes == list(range(len(indexes))):
-            return here[: len(indexes)]
-        found: Ints = here[indexes]
-        if -1 in indexes:
-            found[np.equal(indexes, -1)] = 0
+    @Lazy
+    def limits(self) -> Ints:
+        """All that can be used up on each node: int64[1 + resources, n], ``pods`` first."""
+        return self.table.limits[:, : self.n] if self.rows is None else self.table.limits.take(self.rows, axis=1)
+
+    def _of_each(self, resources: tuple[str, ...], amounts: Ints) -> Ints:
+        """The *amounts* of each of *resources*, out of those of all resources, with or without pods: int64[len(resources), n]."""
+        at, absent = self.table.once(("resources", resources), lambda: self._places(resources))
+        if isinstance(at, slice):
+            return amounts[at]
+        found: Ints = amounts.take(at, axis=0)
+        if absent:
+            found[absent] = 0
         return found
 
-    @cached_property
+    def _places(self, resources: tuple[str, ...]) -> tuple[slice | Rows, list[int]]:
+        """Where the table has *resources*, -1 for those that it has not; and which these are."""
+        known = self.table.resources
+        if resources[:1] == (PODS,):
+            found = [0, *(known.get(resource, -2) + 1 for resource in resources[1:])]
+        else:
+            found = [known.get(resource, -1) for resource in resources]
+        places = slice(len(found)) if found == list(range(len(found))) else np.array(found, np.intp)
+        return places, [i for i, place in enumerate(found) if place < 0]
+
+    @property
     def max_pods(self) -> Ints:
         """Allocatable ``pods``: int64[n]."""
-        return self._of(self.table.max_pods)
+        found: Ints = self.limits[0]
+        return found
 
     def image(self, name: str) -> tuple[Ints, Ints]:
         """Size in bytes of image *name* and number of nodes with it, as each node keeps them: int64[n] twice, 0 where it is absent."""
@@ -211,16 +228,23 @@ class Batch:
         index = self.table.resources.get(resource)
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.sums[FIRST_RESOURCE + index])
 
-    def requesteds(self, resources: Sequence[str]) -> Ints:
+    def requesteds(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`requested` of each of *resources*: int64[len(resources), n]."""
-        requested = self.table.sums[FIRST_RESOURCE:]
-        return self._of_each(resources, requested[:, : self.n] if self.rows is None else requested.take(self.rows, axis=1))
+        return self._of_each(resources, self.sums[FIRST_RESOURCE:])
 
-    @cached_property
+    def counted(self, resources: tuple[str, ...]) -> Ints:
+        """As :meth:`requesteds`, where the first of *resources* is ``pods``: the number of pods."""
+        return self._of_each(resources, self.sums[POD_COUNT:])
+
+    @property
     def nonzeros(self) -> Ints:
         """:meth:`nonzero` of cpu and of memory: int64[2, n]."""
-        nonzero = self.table.sums[:POD_COUNT]
-        return nonzero[:, : self.n] if self.rows is None else nonzero.take(self.rows, axis=1)
+        return self.sums[:POD_COUNT]
+
+    @Lazy
+    def sums(self) -> Ints:
+        """All that pods add up to on each node: int64[FIRST_RESOURCE + resources, n]."""
+        return self.table.sums[:, : self.n] if self.rows is None else self.table.sums.take(self.rows, axis=1)
 
     def nonzero(self, resource: str) -> Ints:
         """The sum of cpu or memory with the defaults for absent requests: int64[n]."""
@@ -229,7 +253,8 @@ class Batch:
     @property
     def pod_count(self) -> Ints:
         """Pods on the node: int64[n]."""
-        return self._of(self.table.sums[POD_COUNT])
+        counts: Ints = self.sums[POD_COUNT]
+        return counts
 
     def holding_port(self, port: Port) -> Mask:
         """Which nodes have exactly this (host IP, protocol, port) in use."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 import attrs
+import numpy as np
 
 from ..pods.template import Template
+from .columns import grown
 from .trail import Revisions, distinct
-from .types import Rows
+from .types import Ints, Rows
 
 Event = tuple[int, Template | None]
 """A row that changed, and the template of the pod that came, where that is all."""
+
+
+STEP_COST = 1 << 7
+"""To look at one step takes as long as to look at so many rows."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -21,6 +25,8 @@ class ChangeLog(Revisions[Event]):
     limit: int = 100_000
     node_revision: int = 0
     """Moves when a node object changes, or something that only rules see which look behind the table."""
+    _changed_at: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
+    """Row -> the revision that its latest change made."""
     _latest: tuple[tuple[int, int], Rows] | None = None
     """The answer to the latest question, as many readers ask the same one."""
 
@@ -37,6 +43,16 @@ class ChangeLog(Revisions[Event]):
         """A pod was taken off *row*."""
         self._add((row, None))
 
+    def _add(self, step: Event) -> None:
+        row = step[0]
+        self._steps.append(step)
+        self.revision += 1
+        if row >= len(self._changed_at):
+            self._changed_at = grown(self._changed_at, row + 1)
+        self._changed_at[row] = self.revision
+        if len(self._steps) > self.limit:
+            self._drop(len(self._steps) // 2)
+
     def unseen_changed(self) -> None:
         """Something changed that no row shows, for rules that look behind the table."""
         self.node_revision += 1
@@ -44,8 +60,11 @@ class ChangeLog(Revisions[Event]):
     def since(self, revision: int) -> Rows | None:
         """The rows that changed after *revision*, each once, ascending: intp[k]; None: look at all."""
         if self._latest is None or self._latest[0] != (revision, self.revision):
-            events = self.steps_since(revision)
-            if events is None:
+            if revision < self._start:
                 return None
-            self._latest = (revision, self.revision), distinct(list(map(itemgetter(0), events)))
+            if (self.revision - revision) * STEP_COST < STEP_COST + len(self._changed_at):
+                rows = distinct([row for row, _ in self._steps[revision - self._start :]])
+            else:
+                rows = (self._changed_at > revision).nonzero()[0]
+            self._latest = (revision, self.revision), rows
         return self._latest[1]

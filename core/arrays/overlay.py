@@ -137,7 +137,10 @@ class Overlay(Batch):
         return self._sums[resource] if resource in self._sums else super().requested(resource)
 
     def requesteds(self, resources: Sequence[str]) -> Ints:
-        return np.stack([self.requested(resource) for resource in resources])
+        return np.array([self.requested(resource) for resource in resources])
+
+    def counted(self, resources: Sequence[str]) -> Ints:
+        return np.array([self.pod_count, *map(self.requested, resources[1:])])
 
     @property
     def nonzeros(self) -> Ints:

@@ -46,7 +46,10 @@ class SumsTrial(Batch):
         return self.requests[resource] if resource in self.requests else np.zeros(self.n, np.int64)
 
     def requesteds(self, resources: Sequence[str]) -> Ints:
-        return np.stack([self.requested(resource) for resource in resources])
+        return np.array([self.requested(resource) for resource in resources])
+
+    def counted(self, resources: Sequence[str]) -> Ints:
+        return np.array([self.pod_count, *map(self.requested, resources[1:])])
 
     @property
     def nonzeros(self) -> Ints:

@@ -33,10 +33,6 @@ POD_COUNT, FIRST_RESOURCE = 2, 3
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
 
 
-def _ints() -> Ints:
-    return np.zeros(8, np.int64)
-
-
 def _flags() -> Mask:
     return np.zeros(8, np.bool_)
 
@@ -59,10 +55,10 @@ class NodeTable:
     pods: list[list[Entry]] = attrs.field(factory=list)
     resources: dict[str, int] = attrs.field(factory=lambda: {name: i for i, name in enumerate(NATIVE)})
     """Resource name -> index into the first axis of ``allocatable`` and ``requested``."""
-    allocatable: Ints = attrs.field(factory=lambda: np.zeros((3, 8), np.int64))
+    limits: Ints = attrs.field(factory=lambda: np.zeros((1 + 3, 8), np.int64))
+    """``max_pods`` and ``allocatable``, one below the other, as ``sums`` has what pods take of them."""
     sums: Ints = attrs.field(factory=lambda: np.zeros((FIRST_RESOURCE + 3, 8), np.int64))
     """All that pods add up to, so that a pod is one addition: ``nonzero``, ``pod_count`` and ``requested``, one below the other."""
-    max_pods: Ints = attrs.field(factory=_ints)
     has_node: Mask = attrs.field(factory=_flags)
     used: Mask = attrs.field(factory=_flags)
     transient: Ints = attrs.field(factory=lambda: np.zeros((2, 8), np.int64))
@@ -114,6 +110,15 @@ class NodeTable:
 
     def __repr__(self) -> str:
         return f"<NodeTable: {np.count_nonzero(self.has_node)} nodes, {int(self.pod_count.sum())} pods>"
+
+    @property
+    def max_pods(self) -> Ints:
+        found: Ints = self.limits[0]
+        return found
+
+    @property
+    def allocatable(self) -> Ints:
+        return self.limits[1:]
 
     @property
     def nonzero(self) -> Ints:
@@ -177,7 +182,7 @@ class NodeTable:
 
     def _append(self) -> int:
         row, self.size = self.size, self.size + 1
-        for attribute in ("allocatable", "sums", "transient", "max_pods", "has_node", "used"):
+        for attribute in ("limits", "sums", "transient", "has_node", "used"):
             setattr(self, attribute, grown(getattr(self, attribute), self.size))
         for column in self._columns():
             column.codes = grown(column.codes, self.size)
@@ -252,7 +257,7 @@ class NodeTable:
             index = self.resources[name] = len(self.resources)
             self._amounts.clear()
             self._once.clear()  # the batch of all rows has views of the arrays
-            for attribute in ("allocatable", "sums"):
+            for attribute in ("limits", "sums"):
                 array = getattr(self, attribute)
                 setattr(self, attribute, np.concatenate([array, np.zeros((1, array.shape[1]), np.int64)]))
         return index

@@ -34,12 +34,6 @@ class Revisions(Generic[Step]):
         """The steps after *revision*, oldest first; None where they are no longer kept."""
         return None if revision < self._start else self._steps[revision - self._start :]
 
-    def _add(self, step: Step) -> None:
-        self._steps.append(step)
-        self.revision += 1
-        if len(self._steps) > self.limit:
-            self._drop(len(self._steps) // 2)
-
     def _drop(self, count: int) -> None:
         """Forget the oldest *count* steps."""
         del self._steps[:count]

@@ -41,7 +41,8 @@ before it:
    that changed, or on all rows, because a counter moved that the rule looked at while it was evaluated (the census
    notes which).
 2. :class:`~.rows.RowScores` has, for the rules that read nothing but the row, whether any of them objects and the sum
-   of their scores. Templates of one size whose keys agree share it. These rules are the ones that every decision
+   of their scores. Templates of one size whose keys agree share it. A rule that is made of others, such as GeneralPredicates,
+   is asked part by part, so that templates with different node selectors share it too. These rules are the ones that every decision
    makes stale, on one row.
 3. :class:`~.scoreboard.Scoreboard` has, for one template, which rows fit and with what total. It lays the answers of
    the rules that look further (:mod:`.tracked`) over the row scores. :class:`~.scoreboards.Scoreboards` finds that of
@@ -89,6 +90,7 @@ all rows with one to eight more pods of the size of the latest pod. If then the 
 that such a pod comes, its entry is copied from there: a hit. Anything else that happens to a row (another size, a pod
 that leaves, a change of its node) makes its states worthless. A hit is not a guess: the rules were asked about
 exactly the state that came about, and only rules that look at sums take part.
+Where looks do not pay, all sizes wait longer for the next one.
 
 Why the quick path exists
 -------------------------

@@ -30,11 +30,22 @@ HITS_TO_DEEPEN = 24
 MISSES_TO_LOOK = 3
 """Misses after which all rows are looked at."""
 MAX_PATIENCE = 1 << 12
+MAX_COMMON_PATIENCE = 1 << 8
+MOST_EVENTS = 1 << 5
+"""With more events at once other sizes come in between, so that a look is not worth its cost."""
 UNPREDICTABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
 """What another pod on a row changes besides sums."""
 
 Judge = Callable[[Batch], tuple[Mask, Ints]]
 """Fits and totals of the nodes of a batch: bool[n], int64[n]."""
+
+
+@attrs.define
+class Luck:
+    """How looks paid of late, of all sizes."""
+
+    patience: int = MISSES_TO_LOOK
+    """Misses before any look; grows where looks do not pay."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -55,21 +66,25 @@ class Lookahead:
     """Times that rows had to be judged, though a new look would have foreseen all that happened."""
     patience: int = MISSES_TO_LOOK
     """Misses before the next look; grows while looks do not pay."""
+    luck: Luck = attrs.field(factory=Luck)
+    """Shared by those of one scheduler."""
 
     def forget(self) -> None:
         """Rows changed in other ways: the look is worth nothing any more."""
         self.depths = []
 
-    def follow(self, events: Sequence[Event], size: Hashable, fits: Mask, totals: Ints) -> list[int]:
-        """Put the rows of *events* right in *fits* and *totals*; answers the rows that have to be judged, as nothing foresaw them.
+    def follow(self, events: Sequence[Event], size: Hashable, fits: Mask, totals: Ints) -> list[int] | None:
+        """Put the rows of *events* right in *fits* and *totals*; answers the rows to judge, as nothing foresaw them; None: all of these.
 
         An event is foreseen if it is exactly one more pod of *size*, on a row to which nothing else happened since the look.
         """
-        if not self.depths:
-            missed = [row for row, _ in events]
-        else:
+        missed: list[int] | None = None
+        if self.depths and len(events) > MOST_EVENTS:
+            self._learn()
+            self.forget()
+        elif self.depths:
             missed = [row for row, arrival in events if not self._foresaw(row, arrival, size, fits, totals)]
-        if not missed:
+        if missed is not None and not missed:
             self.hits += 1
         elif all(arrival is not None and arrival.size is size for _, arrival in events):
             self.misses += 1
@@ -87,7 +102,7 @@ class Lookahead:
     @property
     def is_due(self) -> bool:
         """Whether there were enough misses to look at all rows."""
-        return self.misses >= self.patience
+        return self.misses >= self.patience and self.misses >= self.luck.patience
 
     def look(self, pod: Template, reads: Reads, table: NodeTable, fits: Mask, judge: Judge) -> None:
         """Judge all rows, those that fit first, with more pods of the size of *pod*. *reads*: what the rules in *judge* look at."""
@@ -109,8 +124,10 @@ class Lookahead:
         """Look deeper where the last look paid, later where it did not."""
         if self.hits >= HITS_TO_DEEPEN:
             self.patience, self.depth = MISSES_TO_LOOK, min(2 * self.depth, MAX_DEPTH)
+            self.luck.patience = MISSES_TO_LOOK
         elif self.depths:
             self.patience = min(2 * self.patience, MAX_PATIENCE)
+            self.luck.patience = min(4 * self.luck.patience, MAX_COMMON_PATIENCE)
         self.hits = self.misses = 0
 
 

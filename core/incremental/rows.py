@@ -13,7 +13,7 @@ from ..arrays.batch import Batch
 from ..arrays.changes import Event
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Trail, distinct
-from ..arrays.types import Ints, Mask
+from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reads
 from .answer import Unanswerable
@@ -48,11 +48,11 @@ class RowScores:
         if seen == log.revision and self.node_revision == log.node_revision:
             return
         self.verified_at = NEVER
-        events = log.steps_since(seen) if self.node_revision == log.node_revision else None
-        if events is None or len(self.fits) != self.table.size:
+        moved = log.since(seen) if self.node_revision == log.node_revision else None
+        if moved is None or len(self.fits) != self.table.size:
             self._judge_all(cycle)
         else:
-            self._follow(cycle, events)
+            self._follow(cycle, log.steps_since(seen) or (), moved)
         self.verified_at, self.node_revision = log.revision, log.node_revision
 
     def _judge_all(self, cycle: Cycle) -> None:
@@ -60,27 +60,28 @@ class RowScores:
         self.trail.reset()
         self.fits, self.totals = self._judge(cycle, Batch.everywhere(self.table))
 
-    def _follow(self, cycle: Cycle, events: Sequence[Event]) -> None:
-        """Put the rows of *events* right: as foreseen, or else by judging them."""
-        ahead, moved = self.ahead, [row for row, _ in events]
+    def _follow(self, cycle: Cycle, events: Sequence[Event], moved: Rows) -> None:
+        """Put *moved*, the rows of *events*, right: as foreseen, or else by judging them."""
+        ahead = self.ahead
         missed = ahead.follow(events, cycle.template.size, self.fits, self.totals)
-        self.trail.touch_each(moved)
-        if missed:
-            rows = distinct(missed)
+        self.trail.touch(moved)
+        if missed is None or missed:
+            rows = moved if missed is None else distinct(missed)
             self.fits[rows], self.totals[rows] = self._judge(cycle, Batch(self.table, rows))
             if ahead.is_due:
                 ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes))
 
     def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints]:
         """Fits and totals of a batch: bool[n] and int64[n]."""
-        fits, totals = np.ones(nodes.n, np.bool_), np.zeros(nodes.n, np.int64)
+        fits: Mask | None = None
         for predicate in self.predicates:
             failures = predicate.check(cycle.template, nodes, cycle)
             if failures is not None:
                 if failures.errors is not None:
                     raise Unanswerable
-                fits &= failures.passed
+                fits = failures.passed if fits is None else fits & failures.passed
+        totals = np.zeros(nodes.n, np.int64)
         for priority, weight in self.priorities:
             scores = priority.score(cycle.template, nodes, cycle)
             totals += scores if weight == 1 else scores * weight
-        return fits, totals
+        return np.ones(nodes.n, np.bool_) if fits is None else fits, totals

@@ -14,6 +14,7 @@ from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority
 from .answers import AnswerCache
+from .lookahead import Lookahead, Luck
 from .rows import RowScores
 from .scoreboard import Scoreboard
 from .tracked import TrackedPredicate, TrackedPriority
@@ -29,6 +30,7 @@ class Scoreboards:
     answers: AnswerCache
     limit: int
     _known: dict[Template, Scoreboard] = attrs.field(factory=dict)
+    _luck: Luck = attrs.field(factory=Luck)
     _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
 
     def of(self, cycle: Cycle) -> Scoreboard:
@@ -43,7 +45,8 @@ class Scoreboards:
 
     def _new(self, cycle: Cycle) -> Scoreboard:
         answers, pod, algorithm = self.answers, cycle.template, cycle.algorithm
-        near, far = _divided(algorithm.predicates_for(pod), lambda predicate: predicate.is_of_row)
+        parts = [part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)]
+        near, far = _divided(parts, lambda predicate: predicate.is_of_row)
         weighed = [(priority, weight) for priority, weight in algorithm.priorities if priority.concerns(pod)]
         worth, wider = _divided(weighed, lambda item: item[0].is_of_row and item[0].reduce is None)
         tracked = [TrackedPredicate(predicate, answers.failures_of(predicate, pod)) for predicate in far]
@@ -57,7 +60,9 @@ class Scoreboards:
         key = pod.size, *map(tuple, keys)
         found = self._row_scores.get(key)
         if found is None:
-            found = self._row_scores[key] = RowScores(self.answers.table, predicates, priorities)
+            found = self._row_scores[key] = RowScores(
+                self.answers.table, predicates, priorities, ahead=Lookahead(luck=self._luck)
+            )
         return found
 
     def _size(self) -> int:

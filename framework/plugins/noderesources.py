@@ -17,9 +17,9 @@ from ...core.pods.notes import Slot
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
 from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...predicates.resources import checked_resources, sought
+from ...predicates.resources import Sought, checked_resources
 from ...priorities.requestedtocapacity import FULL, broken_line
-from ...priorities.shares import both_requested_with, free_share, request, requested_with, used_share
+from ...priorities.shares import both_requested_with, capacity_of, free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
@@ -63,15 +63,18 @@ class Shares:
     measured: Measured
     counts_all: bool
     """Nothing is skipped, as with cpu and memory on most clusters; that takes half as long."""
+    is_proper: bool
+    """Each of ``allocatable`` is above 0 and not huge."""
 
     @classmethod
     def of(cls, pod: Template, nodes: Batch, measured: Measured, asked: Asked, requested: Requested) -> Shares:
         """The shares with *pod* on each node."""
-        allocatable = nodes.allocatables(measured.names)
+        is_usual = measured.names == (CPU, MEMORY)
+        allocatable, is_proper = capacity_of(nodes) if is_usual else (nodes.allocatables(measured.names), False)
         counted = allocatable != 0
         if measured.has_scalars:
             counted &= np.array([[not is_scalar_resource(name) or asked(pod, name) != 0] for name in measured.names])
-        return cls(requested(pod, nodes, measured.names), allocatable, counted, measured, bool(counted.all()))
+        return cls(requested(pod, nodes, measured.names), allocatable, counted, measured, is_proper or bool(counted.all()), is_proper)
 
     def mean(self, scores: Ints) -> Scores:
         """The weighted mean of *scores*, int64[R, n], over the counted resources, rounded down: int64[n]; 0 where none is counted."""
@@ -96,13 +99,13 @@ def _counted_requests(pod: Template, nodes: Batch, names: tuple[str, ...]) -> In
 
 
 def _least_allocated(shares: Shares) -> Scores:
-    return shares.mean(free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE))
+    return shares.mean(free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper))
 
 
 def _most_allocated(shares: Shares) -> Scores:
     # Upstream: pods without requests count with the defaults, so more than the allocatable may be requested; that counts as full.
     requested = np.minimum(shares.requested, shares.allocatable)
-    return shares.mean(used_share(requested, shares.allocatable, MAX_NODE_SCORE))
+    return shares.mean(used_share(requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper))
 
 
 def scaled_line(shape: Sequence[ShapePoint]) -> Ints:
@@ -152,7 +155,7 @@ class NodeResourcesFit(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or NodeResourcesFitArgs(), handle)
-        self.checked_slot: Slot[tuple[str, ...]] = Slot("NodeResourcesFit checked")
+        self.sought_slot: Slot[Sought] = Slot("NodeResourcesFit sought")
         self._combine = _combination(self.args.scoring_strategy)
         self._measured = Measured.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY)
 
@@ -167,15 +170,12 @@ class NodeResourcesFit(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """Reasons in the order pods, cpu, memory, ephemeral storage, then scalars by name."""
-        checked = pod.notes.get(self.checked_slot)
-        if checked is None:
-            checked = pod.notes[self.checked_slot] = tuple(self._checked(pod))
-        found = [(TOO_MANY_PODS, nodes.pod_count >= nodes.max_pods)]
-        if checked:
-            reasons, asked = sought(pod, checked)
-            # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to 1.16 does.
-            found += zip(reasons, asked > nodes.allocatables(checked) - nodes.requesteds(checked), strict=True)
-        return Failures.all_of(found)
+        sought = pod.notes.get(self.sought_slot)
+        if sought is None:
+            sought = pod.notes[self.sought_slot] = Sought.of(pod, self._checked(pod), TOO_MANY_PODS)
+        # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to 1.16 does.
+        left = nodes.limits_of(sought.resources) - nodes.counted(sought.resources)
+        return Failures.by_row(sought.reasons, sought.amounts > left)
 
     def _checked(self, pod: Template) -> Iterator[str]:
         # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are.

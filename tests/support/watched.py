@@ -62,8 +62,8 @@ _WRITTEN = {
 
 TABLE = _needing(
     free="size resources zone_key",
-    node="row_of names nodes allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid attachable "
-    "images deleted_rows has_nodeless once",
+    node="row_of names nodes limits allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid "
+    "attachable images deleted_rows has_nodeless has_huge once",
     requests="sums",
     ports="ports",
     pods="pods volumes",

@@ -100,6 +100,15 @@ class TestChangeLog:
         assert log.steps_since(0) == [(3, template), (3, None)]
         assert told(log, 0) == {3}
 
+    @given(rows=st.lists(st.integers(0, 300), min_size=1, max_size=40), back=st.integers(0, 40))
+    def test_rows_are_found_alike_by_step_and_by_row(self, rows: list[int], back: int) -> None:
+        """However many steps there were, each row that changed is there once, in ascending order."""
+        log = ChangeLog()
+        for row in rows:
+            log.pod_left(row)
+        seen = max(len(rows) - back, 0)
+        assert np.array(log.since(seen)).tolist() == sorted(set(rows[seen:]))
+
     def test_node_objects_have_a_revision_of_their_own(self) -> None:
         """Pods do not move it; what no row shows moves it and touches no row."""
         log = ChangeLog()

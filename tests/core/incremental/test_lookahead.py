@@ -10,7 +10,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.types import Ints, Mask
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.incremental.answer import Unanswerable
-from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, Lookahead
+from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, MOST_EVENTS, Lookahead, Luck
 from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Reads
 from tests.support.build import engine, node, pod
@@ -42,7 +42,7 @@ def looked(made: Engine, template: Template, **more: Any) -> Lookahead:
     return ahead
 
 
-def followed(ahead: Lookahead, *events: tuple[int, Template | None], size: Template) -> tuple[list[int], list[int]]:
+def followed(ahead: Lookahead, *events: tuple[int, Template | None], size: Template) -> tuple[list[int] | None, list[int]]:
     """What has to be judged after *events*, and the totals as the look-ahead puts them right."""
     totals, fits = np.full(NODES, -1), np.ones(NODES, np.bool_)
     return ahead.follow(events, size.size, fits, totals), totals.tolist()
@@ -104,6 +104,26 @@ class TestLooks:
         assert (ahead.depth, ahead.patience, ahead.hits) == (MAX_DEPTH, MISSES_TO_LOOK, 0)
         ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
         assert (ahead.depth, ahead.patience) == (MAX_DEPTH, 2 * MISSES_TO_LOOK)
+
+    def test_looks_that_do_not_pay_make_all_sizes_wait(self) -> None:
+        """Another size of the same scheduler looks later, until a look pays."""
+        made, luck = cluster(), Luck()
+        small = sized(made, "100m")
+        ahead, other = looked(made, small, luck=luck), Lookahead(luck=luck, misses=MISSES_TO_LOOK)
+        assert other.is_due
+        ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
+        assert not other.is_due
+        ahead.hits = HITS_TO_DEEPEN
+        ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
+        assert other.is_due
+
+    def test_many_events_at_once_end_a_look(self) -> None:
+        """All rows are judged then, and nothing is foreseen any more."""
+        made = cluster()
+        small = sized(made, "100m")
+        ahead = looked(made, small)
+        assert ahead.follow([(1, small)] * (MOST_EVENTS + 1), small.size, np.ones(NODES, np.bool_), np.zeros(NODES, np.int64)) is None
+        assert not ahead.depths
 
     def test_ports_are_not_foreseen(self) -> None:
         """A pod with a host port takes it from the next one, which no sum tells."""

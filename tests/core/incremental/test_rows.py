@@ -56,6 +56,14 @@ class TestSharing:
         place(made, small("b", app="b"))
         assert row_scores(made, small("a", app="a")) is row_scores(made, small("b", app="b"))
 
+    def test_templates_that_differ_in_node_selectors_alone_share_them(self) -> None:
+        """Which nodes a pod selects is kept beside them: the rules that GeneralPredicates is made of are asked one by one."""
+        made = large_cluster()
+        here = pod("b", requests={"cpu": "100m", "memory": "64Mi"}, nodeSelector={"zone": "z1"})
+        place(made, small("a"))
+        assert place(made, here) in {f"n{number:02}" for number in range(1, 40, 2)}
+        assert row_scores(made, small("a")) is row_scores(made, here)
+
     def test_another_size_has_others(self) -> None:
         """Pods of another size add something else to a row."""
         made = large_cluster()
