@@ -72,7 +72,7 @@ class RowScores:
                 ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes))
 
     def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints]:
-        """Fits and totals of a batch: bool[n] and int64[n]."""
+        """Fits and totals of a batch: bool[n] and int64[n]. Nothing is scored where no row fits."""
         fits, totals = np.ones(nodes.n, np.bool_), np.zeros(nodes.n, np.int64)
         for predicate in self.predicates:
             failures = predicate.check(cycle.template, nodes, cycle)
@@ -80,7 +80,7 @@ class RowScores:
                 if failures.errors is not None:
                     raise Unanswerable
                 fits &= failures.passed
-        for priority, weight in self.priorities:
+        for priority, weight in self.priorities if np.count_nonzero(fits) else ():
             scores = priority.score(cycle.template, nodes, cycle)
             totals += scores if weight == 1 else scores * weight
         return fits, totals
