@@ -128,6 +128,20 @@ class TestWhatIsJudged:
         Feed(made).delete(pod("on-n3", on="n3", requests={"cpu": "1"}))
         assert made.schedule(large, details=False).host == "n3"
 
+    def test_what_happens_elsewhere_counts(self, release: str) -> None:
+        """Once the pod is gone that keeps others out of its zone, they fit on nodes to which nothing happened."""
+        made = made_for(release)
+        for name in NAMES:
+            Feed(made).put(node(name, cpu="1" if name == "n0" else "4", labels={"zone": "z"}))
+        term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
+        apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        alone = pod("alone", on="n0", affinity=apart)
+        Feed(made).put(alone)
+        incoming = pod("p", requests={"cpu": "2"}, labels={"app": "a"})
+        assert [made.schedule(incoming, details=False).host for _ in range(2)] == [None, None]
+        Feed(made).delete(alone)
+        assert made.schedule(incoming, details=False).host in NAMES[1:]
+
     def test_what_is_stale_is_told(self, release: str) -> None:
         """Counts that are not what would be worked out now end the attempt, where it is verified."""
         made = made_for(release)
