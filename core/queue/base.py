@@ -244,6 +244,8 @@ class QueueBase(ABC):
 
     def tick(self) -> None:
         now = self.clock.now
+        if self._backoff_timer.spent == now == self._parked_timer.spent:
+            return  # what was due up to now is done
         while (due := self.next_due()) is not None and due <= now:
             self._flush(due)
         held = self._parked.oldest(held=True)
