@@ -183,7 +183,8 @@ class Fragmentation:
         rows = np.array(sorted(ledger.touched), np.intp)
         ledger.touched.clear()
         free = ledger.allocatable[:, rows] - ledger.used[:, rows]
-        misfits = self._misfits[:, rows] = ((free.T < self.asked[:, None]) & (self.asked[:, None] > 0)).any(axis=2)
+        asked = self.asked[:, None]
+        misfits = self._misfits[:, rows] = ((asked > free.T) & (asked > 0)).any(axis=2)
         room, weights, before = np.maximum(free, 0), misfits.sum(axis=0), self._free[:, rows]
         change = room * weights - before * self._weights[rows]
         self._lost = [lost + sum(changes) for lost, changes in zip(self._lost, change.tolist(), strict=True)]
