@@ -18,6 +18,8 @@ def main() -> None:
     except MemoryError:
         sys.stderr.write("kubeclassic: not enough memory\n")
         sys.exit(2)
+    finally:
+        gc.freeze()  # the process ends: nobody has to look for garbage among all that it holds
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from .preemption.asked import victims_beside
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
 from .preemption.outcomes import DryRuns
+from .preemption.refusals import Refusals
 from .preemption.select import is_eligible, preempt
 from .queue.clock import Clock
 from .queue.protocol import SchedulingQueue, make_queue
@@ -61,6 +62,8 @@ class ClassicFlow:
     equivalence: EquivalenceCache | None
     """None if it is off."""
     binding: ClassicBinding = attrs.field(init=False)
+    refusals: Refusals = attrs.field(init=False)
+    refused_again: Callable[[Cycle], Decision | None] | None = None
     quick: Callable[[Cycle], int | None] = attrs.field(init=False)
     max_score: int = MAX_PRIORITY
     nominated_after: str | None = None
@@ -91,7 +94,7 @@ class ClassicFlow:
 
     def __attrs_post_init__(self) -> None:
         self.binding = ClassicBinding(self.engine)
-        self.quick = self.quick_path.row
+        self.quick, self.refusals = self.quick_path.row, Refusals(self.quick_path)
 
     # --- one cycle --------------------------------------------------------------------------------------------------
 
@@ -140,12 +143,32 @@ class ClassicFlow:
         decision.error = self._fit_error(found, found.search)
         if cycle.algorithm.preemption:
             decision.preemption = self._preempt(cycle, found.search)
+        if decision.preemption is None or decision.preemption.node is None:
+            self.refusals.note(cycle, found.search)
+            self.refused_again = self._refused_again
+
+    def _refused_again(self, cycle: Cycle) -> Decision | None:
+        if min(cycle.table.priorities, default=cycle.pod.priority) < cycle.pod.priority:
+            return None  # a pod of lower priority could leave
+        kept = self.refusals.again(cycle)
+        if kept is None or kept.nodes != len(self._rows_by_name()):
+            return None
+        decision = Decision(cycle.pod, error=self._fit_error_of(kept.tally), is_fit_error=True)
+        if cycle.algorithm.preemption and self._may_preempt(cycle):
+            is_hopeless = kept.unresolvable == kept.nodes and is_eligible(cycle)
+            decision.preemption = Preemption(clear_nominations=[cycle.pod] if is_hopeless else [])
+        self.order.take(kept.nodes)
+        self.refusals.count()
+        return decision
 
     def _fit_error(self, found: Details, searched: Search) -> str:
         tally = searched.verdict.tally(np.flatnonzero(np.bincount(searched.failed)))
         for texts in found.extender_reasons.values():
             for text in texts:
                 tally[text] = tally.get(text, 0) + 1
+        return self._fit_error_of(tally)
+
+    def _fit_error_of(self, tally: Mapping[str, int]) -> str:
         reasons = sorted(f"{count} {text}" for text, count in tally.items())
         return f"0/{self.engine.cache.node_count} nodes are available: {', '.join(reasons)}."
 

@@ -96,9 +96,12 @@ class Engine:
 
         Moves the visiting order and the tie-break as upstream's cycle does. The decision is not assumed: see :meth:`assume`.
         """
-        if (refused := self.flow.refusal(pod)) is not None:
-            return refused
+        if (refusal := self.flow.refusal(pod)) is not None:
+            return refusal
         cycle = self.flow.begin(pod, details=details)
+        refused = self.flow.refused_again
+        if refused is not None and self.on_part is None and (again := refused(cycle)) is not None:
+            return again
         if (row := self.flow.quick(cycle)) is not None:
             if self.on_part is not None:
                 self.on_part(Part.SCOREBOARD, SUCCESS)

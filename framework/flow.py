@@ -6,7 +6,7 @@ Upstream: pkg/scheduler/schedule_one.go.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -33,6 +33,7 @@ from ..core.preemption.asked import victims_beside
 from ..core.preemption.budgets import counted_down
 from ..core.preemption.layout import PodLayout
 from ..core.preemption.outcomes import DryRuns
+from ..core.preemption.refusals import Refusals
 from ..core.queue.clock import Clock
 from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder
@@ -44,6 +45,7 @@ from .cycle.postfilter import run_post_filter
 from .cycle.preemption import ineligible
 from .cycle.prefilter import pre_enqueue, run_pre_filter
 from .cycle.quick import PluginCheck
+from .cycle.refused import only_preempts, refused
 from .cycle.score import prioritize
 from .cycle.search import search
 from .cycle.state import FrameworkCycle
@@ -99,6 +101,9 @@ class FrameworkFlow:
     """Profile -> its cache: plugins of the same name can have different arguments in two profiles."""
     quick_paths: Mapping[str, QuickPath]
     runs: DryRuns
+    refusals: Mapping[str, Refusals] = attrs.field(init=False)
+    """By profile."""
+    refused_again: Callable[[FrameworkCycle], Decision | None] | None = None
     binding: FrameworkBinding = attrs.field(init=False)
     max_score: int = MAX_NODE_SCORE
     nominated_after: str | None = ""
@@ -127,6 +132,7 @@ class FrameworkFlow:
         return cls(engine=engine, profiles=profiles, **parts, **options)
 
     def __attrs_post_init__(self) -> None:
+        self.refusals = {name: Refusals(path) for name, path in self.quick_paths.items()}
         self.binding = FrameworkBinding(self.engine, self._profile, self._latest_cycle)
 
     def profile_of(self, pod: Pod) -> Profile | None:
@@ -166,6 +172,17 @@ class FrameworkFlow:
         )  # fmt: skip
         return cycle
 
+    def _refused_again(self, cycle: FrameworkCycle) -> Decision | None:
+        pod, refusals = cycle.pod, self.refusals[cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER]
+        post_filters = self._profile(pod).points.post_filter if self.preempts else ()
+        if (post_filters and not only_preempts(post_filters, cycle)) or (kept := refusals.again(cycle)) is None:
+            return None
+        decision = refused(cycle, kept, preempts=bool(post_filters))
+        self._blamed[pod.key] = decision.plugins or NONE
+        self.order.start %= kept.nodes
+        refusals.count()
+        return decision
+
     def quick(self, cycle: FrameworkCycle) -> int | None:
         return self.quick_paths[cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER].row(cycle)
 
@@ -201,6 +218,9 @@ class FrameworkFlow:
             diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
         decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins
+        if diagnosis.search is not None and (decision.preemption is None or decision.preemption.node is None):
+            self.refusals[profile.scheduler_name].note(cycle, diagnosis.search)
+            self.refused_again = self._refused_again
 
     def victims(self, cycle: FrameworkCycle, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
         preempts = self.preempts and self._profile(cycle.pod).points.post_filter

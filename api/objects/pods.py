@@ -138,6 +138,12 @@ class Pod(KubeObject):
         """Whether the pod is being deleted."""
         return self.metadata.deletion_timestamp is not None
 
+    def with_status(self, status: PodStatus) -> Pod:
+        """A copy of the pod with *status*."""
+        changed = _copied(self, _POD_FIELDS)
+        object.__setattr__(changed, "status", status)
+        return changed
+
     def bound_to(self, node_name: str) -> Pod:
         """A copy of the pod on *node_name*."""
         # Runs once per placed pod; attrs.evolve would take twenty times as long.

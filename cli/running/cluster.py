@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -14,12 +15,14 @@ from ...core.rule import Algorithm
 from ...framework.config import configuration as framework
 from ...framework.releases import find_any_release, is_auto
 from ...simulation.releasenotes import auto_told, other_release, release_notices
-from ...simulation.replay.inputs.inputs import Inputs
 from ...simulation.scenario import Scenario
 from ..console.output import note
 from ..declaring.options import ClusterChoice
 from ..engines.configurations import Wanted
 from ..engines.setup import Configuration, Setup
+
+if TYPE_CHECKING:
+    from ...simulation.replay.inputs.inputs import Inputs
 
 PRIORITY_GATE = "PodPriority"
 

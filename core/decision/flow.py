@@ -63,6 +63,11 @@ class Flow(Protocol):
         ...
 
     @property
+    def refused_again(self) -> Callable[[Any], Decision | None] | None:
+        """A function from a cycle to the FitError of a pod that still fits nowhere; it or its answer is None if the cycle has to be run."""
+        ...
+
+    @property
     def quick(self) -> Callable[[Any], int | None]:
         """A function from a cycle to the row of its host, read off a scoreboard; None if the cycle has to be run."""
         ...

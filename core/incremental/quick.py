@@ -67,7 +67,7 @@ class QuickPath:
 
     def row(self, cycle: Cycle) -> int | None:
         """The row of the host; order and tie-break move on. None where the cycle has to be run, and then nothing has moved."""
-        detour = self._detour(cycle)
+        detour = self.detour(cycle)
         if detour is None:
             found = self._read(cycle)
             if not isinstance(found, Detour):
@@ -77,7 +77,7 @@ class QuickPath:
         self.detours[detour] += 1
         return None
 
-    def _detour(self, cycle: Cycle) -> Detour | None:
+    def detour(self, cycle: Cycle) -> Detour | None:
         """What is against it before anything is read."""
         if cycle.details:
             return Detour.DETAILS

@@ -72,7 +72,7 @@ class RowScores:
                 ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes))
 
     def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints]:
-        """Fits and totals of a batch: bool[n] and int64[n]."""
+        """Fits and totals of a batch: bool[n] and int64[n]. Nothing is scored where no row fits."""
         fits: Mask | None = None
         for predicate in self.predicates:
             failures = predicate.check(cycle.template, nodes, cycle)
@@ -81,7 +81,7 @@ class RowScores:
                     raise Unanswerable
                 fits = failures.passed if fits is None else fits & failures.passed
         totals = np.zeros(nodes.n, np.int64)
-        for priority, weight in self.priorities:
+        for priority, weight in self.priorities if fits is None or np.count_nonzero(fits) else ():
             scores = priority.score(cycle.template, nodes, cycle)
             totals += scores if weight == 1 else scores * weight
         return np.ones(nodes.n, np.bool_) if fits is None else fits, totals

@@ -244,6 +244,8 @@ class QueueBase(ABC):
 
     def tick(self) -> None:
         now = self.clock.now
+        if self._backoff_timer.spent == now == self._parked_timer.spent:
+            return  # what was due up to now is done
         while (due := self.next_due()) is not None and due <= now:
             self._flush(due)
         held = self._parked.oldest(held=True)
@@ -300,6 +302,8 @@ def is_unschedulable(pod: Pod) -> bool:
 
 def is_updated(old: Pod, new: Pod, finalizers_count: bool) -> bool:
     """Whether *new* may fit though *old* did not: more has changed than versions, status and, unless they count, finalizers."""
+    if old.metadata is new.metadata and old.spec is new.spec:
+        return False
     return _stripped(old, finalizers_count) != _stripped(new, finalizers_count)
 
 

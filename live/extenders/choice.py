@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
@@ -11,14 +12,14 @@ from ...algorithmprovider.extenders import ExtenderConfig
 from ...core.decision.extender import Extender
 from ...core.release import Release
 from ...exceptions import UnknownNameError
-from .bodies import Bodies
-from .extender import HttpExtender
-from .post import Post
-from .recorded import Recorded, RecordingPost, Replayed
+
+if TYPE_CHECKING:
+    from .extender import HttpExtender
+    from .post import Post
 
 WAYS = "off, record FILE or replay FILE"
 
-OpenPost = Callable[[ExtenderConfig], Post]
+OpenPost: TypeAlias = Callable[[ExtenderConfig], "Post"]
 """How an extender is reached."""
 
 
@@ -30,7 +31,10 @@ def http_post(config: ExtenderConfig) -> Post:
 
 
 def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_post: OpenPost = http_post) -> list[HttpExtender]:
-    """The extenders that a Policy or a configuration names, in its order."""
+    """The extenders that a Policy or a configuration names, in its order. What talks to them is imported only where there are some."""
+    from .bodies import Bodies
+    from .extender import HttpExtender
+
     bodies = Bodies(release.version)
     return [HttpExtender(config, release, open_post(config), bodies) for config in configs]
 
@@ -72,6 +76,8 @@ def way_to_extenders(how: str | None) -> OpenPost | None:
         return http_post
     if how == "off":
         return None
+    from .recorded import Recorded, RecordingPost, Replayed
+
     word, _, file = how.partition(" ")
     path = Path(file.strip())
     if word == "replay":

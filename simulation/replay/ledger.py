@@ -138,10 +138,22 @@ class Fragmentation:
     """How many pods were seen, in the sample or not."""
     _misfits: Mask = attrs.field(init=False)
     """bool[k, N]: the pod does not fit on the node."""
+    _weights: Ints = attrs.field(init=False)
+    """int64[N]: how many pods of the sample do not fit on the node."""
+    _free: Ints = attrs.field(init=False)
+    """int64[R, N]: the free room of each node, as it was counted."""
+    _total: Ints = attrs.field(init=False)
+    """int64[R], of all nodes together."""
+    _lost: list[int] = attrs.field(init=False)
+    """By resource: free room times the pods that do not fit there, of all nodes together. Exact, so that it can follow each change."""
+    _moved: bool = False
+    """The sample changed since that was summed up."""
 
     def __attrs_post_init__(self) -> None:
-        self.asked = np.zeros((0, len(self.ledger.resources)), np.int64)
-        self._misfits = np.zeros((0, 8), np.bool_)
+        count = len(self.ledger.resources)
+        self.asked, self._misfits = np.zeros((0, count), np.int64), np.zeros((0, 8), np.bool_)
+        self._weights, self._free, self._total = np.zeros(8, np.int64), np.zeros((count, 8), np.int64), np.zeros(count, np.int64)
+        self._lost = [0] * count
 
     def see(self, asked: Ints) -> None:
         """A pod arrived. Reservoir sampling: each pod seen so far is in the sample with the same chance."""
@@ -154,27 +166,42 @@ class Fragmentation:
             self.asked[place] = asked
             self._judge_pod(place)
 
-    def _free(self) -> Ints:
-        return self.ledger.allocatable - self.ledger.used
-
     def _judge_pod(self, place: int) -> None:
         asked, width = self.asked[place], self._misfits.shape[1]
-        free = self._free()[:, :width]
-        self._misfits[place, : free.shape[1]] = ((free < asked[:, None]) & (asked[:, None] > 0)).any(axis=0)
+        free = (self.ledger.allocatable - self.ledger.used)[:, :width]
+        found = ((free < asked[:, None]) & (asked[:, None] > 0)).any(axis=0)
+        before = self._misfits[place, : len(found)]
+        self._weights[: len(found)] += found.astype(np.int64) - before
+        before[:] = found
+        self._moved = True
 
     def _judge_nodes(self) -> None:
-        self._misfits = grown(self._misfits, self.ledger.rows)
-        rows = np.array(sorted(self.ledger.touched), np.intp)
-        self.ledger.touched.clear()
-        if len(rows):
-            free = self._free()[:, rows].T
-            self._misfits[:, rows] = ((free < self.asked[:, None]) & (self.asked[:, None] > 0)).any(axis=2)
+        count, ledger = self.ledger.rows, self.ledger
+        self._misfits, self._weights, self._free = (grown(kept, count) for kept in (self._misfits, self._weights, self._free))
+        if not ledger.touched:
+            return
+        rows = np.array(sorted(ledger.touched), np.intp)
+        ledger.touched.clear()
+        free = ledger.allocatable[:, rows] - ledger.used[:, rows]
+        asked = self.asked[:, None]
+        misfits = self._misfits[:, rows] = ((asked > free.T) & (asked > 0)).any(axis=2)
+        room, weights, before = np.maximum(free, 0), misfits.sum(axis=0), self._free[:, rows]
+        change = room * weights - before * self._weights[rows]
+        self._lost = [lost + sum(changes) for lost, changes in zip(self._lost, change.tolist(), strict=True)]
+        self._total += (room - before).sum(axis=1)
+        self._free[:, rows], self._weights[rows] = room, weights
+
+    def _sum_up(self) -> None:
+        """Sum up the room of all nodes again, in two parts, as bytes of many nodes times pods can be more than an int64 holds."""
+        high, low = self._free >> 20, self._free & 0xFFFFF
+        parts = zip((high @ self._weights).tolist(), (low @ self._weights).tolist(), strict=True)
+        self._lost, self._moved = [(more << 20) + less for more, less in parts], False
 
     def by_resource(self) -> Floats:
         """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
         self._judge_nodes()
-        free = np.maximum(self._free(), 0)[:, : self.ledger.rows]
-        total, weights = free.sum(axis=1), self._misfits[:, : self.ledger.rows].sum(axis=0)
-        lost = (free.astype(np.float64) * weights).sum(axis=1)
+        if self._moved:
+            self._sum_up()
+        lost, total = np.array(self._lost, np.float64), self._total
         shares: Floats = np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
         return shares

@@ -71,7 +71,7 @@ class SimulatedCluster:
     @property
     def timestamp(self) -> str:
         """The time as the API writes it."""
-        return as_timestamp(self.origin + self.clock.now)
+        return as_timestamp(int(self.origin + self.clock.now))
 
     @property
     def lasting_changes(self) -> int:

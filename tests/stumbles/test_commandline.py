@@ -20,6 +20,10 @@ RUNNING = {path.stem for path in (ROOT / "cli" / "running").glob("*.py")}
 QUICK = [name for name, place in COMMANDS.items() if place.module in (*RUNNING, "completion")]
 """The commands whose help imports nothing heavy: those in the form that ``cli/running`` asks for."""
 HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
+NOT_TO_SIMULATE = (
+    "framework.plugins", "framework.queue", "live.wire", "live.extenders.extender", "live.client", "simulation.replay", "rich",
+)  # fmt: skip
+"""Modules that a simulation with predicates and priorities may not import."""
 NODES = "sn,cpu_milli,memory_mib\na,1000,4096\n"
 PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\n"
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n---\n"
@@ -68,6 +72,22 @@ class TestHelp:
         """Neither does the completion of a word."""
         count = str(len(words.split(" ")) - 1)
         assert heavy_modules(_KUBECLASSIC_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count) == []
+
+    def test_simulate_imports_only_what_it_needs(self) -> None:
+        """To simulate predicates and priorities imports no plugin, nothing that replays and nothing that talks to anybody."""
+        show = "print('LOADED', *sys.modules, file=sys.stderr)"
+        done = program("simulate", str(ROOT / "examples" / "cluster"), before=f"import atexit\natexit.register(lambda: {show})\n")
+        loaded = done.stderr.splitlines()[-1].split()
+        assert loaded[0] == "LOADED"
+        assert "kubeclassic.simulation.simulate" in loaded
+        strays = [name for name in loaded if name.removeprefix("kubeclassic.").startswith(NOT_TO_SIMULATE)]
+        assert strays == []
+
+    def test_the_end_looks_for_no_garbage(self) -> None:
+        """When the process ends, what it holds is out of the garbage collector's sight."""
+        show = "print(gc.get_freeze_count() > len(sys.modules), file=sys.stderr)"
+        done = program("--version", before=f"import atexit, gc\natexit.register(lambda: {show})\n")
+        assert done.stderr.split() == ["True"]
 
     def test_the_table_has_the_commands_own_words(self) -> None:
         """The short help in the table of commands is that of the command itself."""

@@ -25,6 +25,7 @@ from ....core.pods.notes import Notes
 from ....core.pods.template import Template
 from ....core.preemption.layout import PodLayout
 from ....core.preemption.outcomes import DryRuns
+from ....core.preemption.refusals import Refusals
 from ....core.queue.priority import by_priority, by_priority_and_time
 from ....core.volumes.assumecache import AssumeCache
 from ....core.volumes.binder import class_in_spec
@@ -54,6 +55,7 @@ REBUILT: Mapping[type, tuple[str, ...]] = {
     RoundOrder: ("cache", "table"),
     PodLayout: ("table", "by_start_time"),
     DryRuns: ("layout", "limit"),
+    Refusals: ("quick_path",),
 }
 """Classes that are rebuilt from these attributes; everything else in them is computed again when it is needed."""
 MAPPINGS = (Map, Notes)
@@ -71,11 +73,13 @@ FUNCTIONS: Mapping[str, Any] = {
 }
 """Functions by name. Those of the release are among the parts of the engine that have a name (:mod:`.namedparts`)."""
 METHODS = frozenset({
+    "core.classic.ClassicFlow._refused_again",
     "core.engine.Engine.asks_extenders",
     "core.incremental.quick.QuickPath.row",
     "core.queue.priority.PriorityQueue._ends_before",
     "framework.flow.FrameworkFlow._latest_cycle",
     "framework.flow.FrameworkFlow._profile",
+    "framework.flow.FrameworkFlow._refused_again",
     "framework.queue.queue.FrameworkQueue._ends_before",
     *(f"simulation.replay.cluster.churnprogram.ChurnProgram.{name}" for name in ("_advance", "_churn", "_go_on", "_recover_one", "make")),
     *(f"simulation.replay.cluster.nodefailures.NodeFailures.{name}" for name in ("_evict_if_deleted", "_evict_if_failed")),
