@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from operator import itemgetter
+from typing import Any
 
 import attrs
 
 from ..pods.template import Template
+from ..rebuilt import rebuilt_from
 from .trail import Revisions, distinct
 from .types import Rows
 
 Event = tuple[int, Template | None]
 """A row that changed, and the template of the pod that came, where that is all."""
+
+
+@rebuilt_from()
+class Derived(dict[Hashable, Any]):
+    """What was worked out of a table and can be worked out again: a copy begins empty."""
 
 
 @attrs.define(eq=False, repr=False)

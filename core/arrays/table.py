@@ -18,7 +18,7 @@ from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port, Template
 from ..release import Requests
 from .census import Census
-from .changes import ChangeLog
+from .changes import ChangeLog, Derived
 from .columns import Column, Postings, grown
 from .types import Ints, Mask
 
@@ -100,7 +100,7 @@ class NodeTable:
     """Somebody holds ``names``: copy it before the next change."""
     changed: ChangeLog = attrs.field(factory=ChangeLog)
     census: Census = attrs.field(init=False)
-    _once: dict[Hashable, Any] = attrs.field(factory=dict)
+    _once: Derived = attrs.field(factory=Derived)
     """What was worked out of the node objects."""
     _once_at: int = -1
     """At which revision of the node objects it was."""
@@ -136,7 +136,7 @@ class NodeTable:
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What *make* works out of the node objects alone, kept by *key* until one of them changes."""
         if self._once_at != self.changed.node_revision or len(self._once) > MOST_KEPT:
-            self._once_at, self._once = self.changed.node_revision, {}
+            self._once_at, self._once = self.changed.node_revision, Derived()
         found = self._once.get(key)
         if found is None:
             found = self._once[key] = make()
@@ -145,7 +145,7 @@ class NodeTable:
     @contextmanager
     def forgetful(self) -> Iterator[None]:
         """While the context lasts, nothing that :meth:`once` worked out before is known."""
-        before, self._once = (self._once_at, self._once), {}
+        before, self._once = (self._once_at, self._once), Derived()
         try:
             yield
         finally:

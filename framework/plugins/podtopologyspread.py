@@ -115,6 +115,9 @@ class PodTopologySpread(Plugin):
 
     # --- soft constraints -------------------------------------------------------------------------------------------
 
+    def score_concerns(self, pod: Template) -> bool:
+        return any(c.when_unsatisfiable == SOFT for c in pod.spec.topology_spread_constraints or self.defaults)
+
     def score_key(self, pod: Template) -> Hashable:
         return self.filter_key(pod)
 
