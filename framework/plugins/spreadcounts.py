@@ -6,12 +6,14 @@ Upstream: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go preFilt
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import attrs
 import numpy as np
 
 from ...core.arrays.arithmetic import rounded, tabulated
 from ...core.arrays.batch import Batch
+from ...core.arrays.census import PodsMatching
 from ...core.arrays.columns import ColumnView
 from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
@@ -22,13 +24,43 @@ from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_o
 # --- hard constraints -----------------------------------------------------------------------------------------------
 
 
-def domains_by_key(pod: Template, constraints: Constraints, table: NodeTable) -> dict[str, Domains]:
+@attrs.frozen(eq=False)
+class HardConstraint:
+    """One hard constraint of a pod on a table of nodes."""
+
+    constraint: Constraint
+    index: DomainIndex
+    """The domains of the nodes that count."""
+    query: PodsMatching | None
+    """The peers; None: nobody."""
+    most: int
+    """So far may the count of a node's domain be above the smallest one."""
+    is_everywhere: bool
+    """Every row has the topology key."""
+
+
+def hard_constraints(pod: Template, constraints: Constraints, table: NodeTable) -> Sequence[HardConstraint]:
+    """*constraints* of *pod* with all that does not depend on pods that are there."""
+
+    def make() -> Sequence[HardConstraint]:
+        return [
+            HardConstraint(
+                constraint, _hard_index(pod, constraints, at, table), constraint.peers.counted(pod.namespace),
+                constraint.max_skew - int(constraint.peers.matches(pod.labels)), has_key(constraint.topology_key, table),
+            )
+            for at, constraint in enumerate(constraints)
+        ]  # fmt: skip
+
+    found: Sequence[HardConstraint] = table.once(("hard constraints", pod, constraints), make)
+    return found
+
+
+def domains_by_key(hard: Sequence[HardConstraint], table: NodeTable) -> dict[str, Domains]:
     """Topology key -> its domains in the whole cluster."""
     found: dict[str, Domains] = {}
-    for at, constraint in enumerate(constraints):
-        key = constraint.topology_key
-        index = _hard_index(pod, constraints, at, table)
-        domains = Domains(index.count(constraint.peers.counted(pod.namespace), key, table), index.known, index.values)
+    for each in hard:
+        key, index = each.constraint.topology_key, each.index
+        domains = Domains(index.count(each.query, key, table), index.known, index.values)
         found[key] = _together(found[key], domains) if key in found else domains
     return found
 
@@ -69,16 +101,23 @@ class Skews:
     zeroes_minimum: bool
     """With fewer domains than minDomains the smallest count is 0."""
 
-    def exceeding(self, constraint: Constraint, most: int) -> Mask | None:
-        """Where the count of the node's domain is more than *most* above the smallest: bool[n]; None: nowhere."""
-        key = constraint.topology_key
+    def by_value(self, hard: HardConstraint) -> Mask:
+        """The values of the topology key whose count, without edits, is too far above the smallest: bool[values]."""
+        domains = self.domains[hard.constraint.topology_key]
+        return domains.counts > hard.most + (0 if self._is_zero(hard, domains) else domains.least)
+
+    def exceeding(self, hard: HardConstraint) -> Mask | None:
+        """Where the count of the node's domain is too far above the smallest: bool[n]; None: nowhere."""
+        key = hard.constraint.topology_key
         domains, codes = self.domains[key], self.nodes.label(key).codes
-        is_zero = self.zeroes_minimum and domains.number < constraint.min_domains
         if not self.nodes.edits:
-            by_value = domains.counts - (0 if is_zero else domains.least) > most
+            by_value = self.by_value(hard)
             return by_value.take(codes) if by_value.any() else None
         counts = domains.counts[codes] + self._edited(key)
-        return counts - (0 if is_zero else domains.least_if(codes, counts, domains.known[codes])) > most
+        return counts - (0 if self._is_zero(hard, domains) else domains.least_if(codes, counts, domains.known[codes])) > hard.most
+
+    def _is_zero(self, hard: HardConstraint, domains: Domains) -> bool:
+        return self.zeroes_minimum and domains.number < hard.constraint.min_domains
 
     def _edited(self, key: str) -> Ints:
         found = np.zeros(self.nodes.n, np.int64)
@@ -110,12 +149,25 @@ class SoftCounts:
     @classmethod
     def of(cls, pod: Template, constraints: Constraints, requires_all: bool, feasible: Batch) -> SoftCounts:
         """The counts and weights for scoring the *feasible* nodes."""
-        return cls(pod, constraints, requires_all, (), _counts(pod, constraints, requires_all, feasible.table)).weighed(feasible)
+        return cls.counted(pod, constraints, requires_all, feasible.table).weighed(feasible)
+
+    @classmethod
+    def counted(cls, pod: Template, constraints: Constraints, requires_all: bool, table: NodeTable) -> SoftCounts:
+        """The counts alone."""
+        return cls(pod, constraints, requires_all, (), _counts(pod, constraints, requires_all, table))
 
     def weighed(self, feasible: Batch) -> SoftCounts:
         """The same counts, with the weights for these *feasible* nodes."""
         judged = feasible if self.judges_all(feasible.table) else feasible.some(np.flatnonzero(self.judged(feasible)))
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in _sizes(self.constraints, judged)))
+
+    def is_of_one(self, table: NodeTable) -> bool:
+        """Whether there is one constraint, and no node is ignored: then a score follows from one count."""
+        return len(self.constraints) == 1 and self.requires_all and self.judges_all(table)
+
+    def domains_of_one(self, feasible: Batch) -> int:
+        """With one constraint: the number of domains of the *feasible* nodes."""
+        return _sizes(self.constraints, feasible)[0]
 
     def peers(self, nodes: Batch) -> Ints:
         """For each node the peers that all constraints count, added up: int64[n]."""
@@ -143,13 +195,18 @@ class SoftCounts:
 
     def _crowded(self, at: int, counts: Ints) -> Floats:
         """The raw score of constraint number *at* for these *counts* of peers."""
-        return np.asarray(counts * self.weights[at] + float(self.constraints[at].max_skew - 1), np.float64)
+        return weighted(counts, self.weights[at], self.constraints[at].max_skew)
 
     def _peers(self, constraint: Constraint, nodes: Batch) -> Ints:
         if constraint.topology_key == HOSTNAME:
             # Upstream: counted on the node itself, even if its pods do not count otherwise.
             return pods_on(constraint, self.pod.namespace, nodes)
         return self.counts[constraint.topology_key][_values(nodes.label(constraint.topology_key))]
+
+
+def weighted(counts: Ints, weight: float, max_skew: int) -> Floats:
+    """The raw scores of one constraint for these *counts* of peers: float64[n]."""
+    return np.asarray(counts * weight + float(max_skew - 1), np.float64)
 
 
 def _sizes(constraints: Constraints, judged: Batch) -> list[int]:
