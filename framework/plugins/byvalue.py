@@ -7,6 +7,7 @@ node's value, which changes with the node alone, and what a value is worth is pa
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Iterable, Sequence
 from weakref import WeakValueDictionary
 
@@ -26,13 +27,16 @@ WeightedTerm = tuple[Counter, str, int]
 """The pods of a term, its topology key, and the weight of a pod."""
 MOST_VALUES = 64
 """Labels with more values than this have too many patterns."""
+MOST_KEPT = 16
+"""Answers that are kept though nobody has them: zones get full and are in use again in turn."""
 
 
 @attrs.frozen(eq=False, repr=False)
 class _Shared:
-    """What all pods share: ``failures``, by pattern of domains, as long as anybody has them; ``codes``, by label key."""
+    """What all pods share: ``failures``, by pattern of domains, while anybody has them or they are of the ``latest``; ``codes``, by key."""
 
     failures: WeakValueDictionary[Hashable, Failures] = attrs.field(factory=WeakValueDictionary)
+    latest: deque[Failures] = attrs.field(factory=lambda: deque(maxlen=MOST_KEPT))
     codes: dict[str, Ints] = attrs.field(factory=dict)
 
 
@@ -73,6 +77,7 @@ def first_by_domain(judged: Iterable[Judged], table: NodeTable) -> Failures | No
     answer = shared.failures.get(pattern)
     if answer is None:
         answer = shared.failures[pattern] = _made(judged, Batch.everywhere(table))
+        shared.latest.append(answer)
     return answer
 
 

@@ -28,9 +28,9 @@ from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import Status, error
-from .byvalue import Judged, first_by_domain, is_small
+from .byvalue import Judged, first_by_domain
 from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
-from .spreadcounts import HardConstraint, Skews, SoftCounts, domains_by_key, hard_constraints, weighted
+from .spreadcounts import HardConstraint, Skews, SoftCounts, domains_by_key, hard_constraints, soft_counts, weighted
 
 Summary = tuple[Any, ...] | None
 """The weights of the constraints, and the greatest and the least raw score; with one constraint and no node ignored, the number of domains,
@@ -105,7 +105,7 @@ class PodTopologySpread(Plugin):
             return None
         hard = hard_constraints(pod, constraints, cycle.table)
         skews = Skews(pod, constraints, nodes, self._domains(hard, nodes, cycle), self.reader.min_domains)
-        if nodes.rows is None and is_small(skews.domains, cycle.table):
+        if nodes.rows is None and hard[0].is_small:
             return first_by_domain(_judged(hard, skews), cycle.table)
         found: list[Mask | None] = []
         for each in hard:
@@ -183,7 +183,7 @@ class PodTopologySpread(Plugin):
         """The counts of the cycle, without weights."""
         if self.counted_slot not in cycle.notes:
             constraints = self.constraints(pod, SOFT, cycle)
-            counted = SoftCounts.counted(pod, constraints, self._requires_all(pod), cycle.table) if constraints else None
+            counted = soft_counts(pod, constraints, self._requires_all(pod), cycle.table) if constraints else None
             cycle.notes[self.counted_slot] = counted
         return cycle.notes[self.counted_slot]
 

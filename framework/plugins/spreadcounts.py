@@ -19,6 +19,7 @@ from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
 from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
+from .byvalue import is_small
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
 
 # --- hard constraints -----------------------------------------------------------------------------------------------
@@ -37,16 +38,19 @@ class HardConstraint:
     """So far may the count of a node's domain be above the smallest one."""
     is_everywhere: bool
     """Every row has the topology key."""
+    is_small: bool
+    """The topology keys of all hard constraints of the pod have few values."""
 
 
 def hard_constraints(pod: Template, constraints: Constraints, table: NodeTable) -> Sequence[HardConstraint]:
     """*constraints* of *pod* with all that does not depend on pods that are there."""
 
     def make() -> Sequence[HardConstraint]:
+        small = is_small({constraint.topology_key for constraint in constraints}, table)
         return [
             HardConstraint(
                 constraint, _hard_index(pod, constraints, at, table), constraint.peers.counted(pod.namespace),
-                constraint.max_skew - int(constraint.peers.matches(pod.labels)), has_key(constraint.topology_key, table),
+                constraint.max_skew - int(constraint.peers.matches(pod.labels)), has_key(constraint.topology_key, table), small,
             )
             for at, constraint in enumerate(constraints)
         ]  # fmt: skip
@@ -149,12 +153,7 @@ class SoftCounts:
     @classmethod
     def of(cls, pod: Template, constraints: Constraints, requires_all: bool, feasible: Batch) -> SoftCounts:
         """The counts and weights for scoring the *feasible* nodes."""
-        return cls.counted(pod, constraints, requires_all, feasible.table).weighed(feasible)
-
-    @classmethod
-    def counted(cls, pod: Template, constraints: Constraints, requires_all: bool, table: NodeTable) -> SoftCounts:
-        """The counts alone."""
-        return cls(pod, constraints, requires_all, (), _counts(pod, constraints, requires_all, table))
+        return soft_counts(pod, constraints, requires_all, feasible.table).weighed(feasible)
 
     def weighed(self, feasible: Batch) -> SoftCounts:
         """The same counts, with the weights for these *feasible* nodes."""
@@ -202,6 +201,19 @@ class SoftCounts:
             # Upstream: counted on the node itself, even if its pods do not count otherwise.
             return pods_on(constraint, self.pod.namespace, nodes)
         return self.counts[constraint.topology_key][_values(nodes.label(constraint.topology_key))]
+
+
+def soft_counts(pod: Template, constraints: Constraints, requires_all: bool, table: NodeTable) -> SoftCounts:
+    """The counts of soft *constraints* of *pod*, without weights."""
+
+    def make() -> SoftCounts:
+        return SoftCounts(pod, constraints, requires_all, (), {})
+
+    if {constraint.topology_key for constraint in constraints} == {HOSTNAME}:
+        # Hosts are counted node by node, so there is nothing in it that changes with pods.
+        found: SoftCounts = table.once(("soft counts", pod, constraints, requires_all), make)
+        return found
+    return SoftCounts(pod, constraints, requires_all, (), _counts(pod, constraints, requires_all, table))
 
 
 def weighted(counts: Ints, weight: float, max_skew: int) -> Floats:
