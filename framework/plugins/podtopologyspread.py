@@ -172,7 +172,7 @@ class PodTopologySpread(Plugin):
         if soft is None:
             return np.zeros(nodes.n, np.int64)
         found = 1 + soft.peers(nodes)
-        return found if soft.judges_all(cycle.table) else np.where(soft.judged(nodes), found, 1)
+        return found if soft.judges_all else np.where(soft.judged(nodes), found, 1)
 
     @property
     def kept_normalize(self) -> Reduction:
@@ -191,21 +191,21 @@ class PodTopologySpread(Plugin):
         soft = self._counted(pod, cycle)
         if soft is None:
             return None
-        if soft.is_of_one(cycle.table):
+        if soft.is_of_one:
             least, most = (int(raw.min()), int(raw.max())) if len(raw) else (1, 1)
             return soft.domains_of_one(feasible), least - 1, most - 1
         soft = soft.weighed(feasible)
         raw = soft.raw(feasible)
-        return soft.weights, _extremes(raw if soft.judges_all(cycle.table) else raw[soft.judged(feasible)])
+        return soft.weights, _extremes(raw if soft.judges_all else raw[soft.judged(feasible)])
 
     def _from_summary(self, pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
         soft = self._counted(pod, cycle)
         if soft is None or summary is None:
             return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
-        if soft.is_of_one(cycle.table):
+        if soft.is_of_one:
             return _by_count(soft.constraints[0].max_skew, *summary).take(raw - 1, mode="clip")
         scores = _normalized(attrs.evolve(soft, weights=summary[0]).raw(nodes), *summary[1])
-        return scores if soft.judges_all(cycle.table) else scores * soft.judged(nodes)
+        return scores if soft.judges_all else scores * soft.judged(nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         return (

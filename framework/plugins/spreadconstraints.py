@@ -119,8 +119,9 @@ def pods_on(constraint: Constraint, namespace: str, nodes: Batch) -> Ints:
     query = constraint.peers.counted(namespace, apart=HOSTNAME)
     if query is None:
         return np.zeros(nodes.n, np.int64)
-    # A pod that comes concerns its own node alone: a cached score finds that by the domains of the counter.
-    nodes.counter(query).domains(HOSTNAME, nodes.table.labels)
+    if nodes.rows is None:
+        # A pod that comes concerns its own node alone: a cached score finds that by the domains of the counter.
+        nodes.counter(query).domains(HOSTNAME, nodes.table.labels)
     return nodes.base_counting(query)
 
 

@@ -149,6 +149,8 @@ class SoftCounts:
     """Nodes that lack a topology key are ignored: their pods do not count, and they score 0."""
     weights: tuple[float, ...]
     counts: dict[str, Ints]
+    judges_all: bool
+    """No node of the table is ignored."""
 
     @classmethod
     def of(cls, pod: Template, constraints: Constraints, requires_all: bool, feasible: Batch) -> SoftCounts:
@@ -157,32 +159,32 @@ class SoftCounts:
 
     def weighed(self, feasible: Batch) -> SoftCounts:
         """The same counts, with the weights for these *feasible* nodes."""
-        judged = feasible if self.judges_all(feasible.table) else feasible.some(np.flatnonzero(self.judged(feasible)))
+        judged = feasible if self.judges_all else feasible.some(np.flatnonzero(self.judged(feasible)))
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in _sizes(self.constraints, judged)))
 
-    def is_of_one(self, table: NodeTable) -> bool:
+    @property
+    def is_of_one(self) -> bool:
         """Whether there is one constraint, and no node is ignored: then a score follows from one count."""
-        return len(self.constraints) == 1 and self.requires_all and self.judges_all(table)
+        return self.judges_all and self.requires_all and len(self.constraints) == 1
 
     def domains_of_one(self, feasible: Batch) -> int:
         """With one constraint: the number of domains of the *feasible* nodes."""
         return _sizes(self.constraints, feasible)[0]
 
     def peers(self, nodes: Batch) -> Ints:
-        """For each node the peers that all constraints count, added up: int64[n]."""
-        return sum((self._peers(constraint, nodes) for constraint in self.constraints), np.zeros(nodes.n, np.int64))
+        """For each node the peers that all constraints count, added up: int64[n], not to be written to."""
+        found = self._peers(self.constraints[0], nodes)
+        for constraint in self.constraints[1:]:
+            found = found + self._peers(constraint, nodes)
+        return found
 
     def judged(self, nodes: Batch) -> Mask:
         """The nodes that are not ignored: bool[n]."""
         return with_all_keys(self.constraints, nodes) if self.requires_all else np.ones(nodes.n, np.bool_)
 
-    def judges_all(self, table: NodeTable) -> bool:
-        """Whether no node is ignored."""
-        return not self.requires_all or all(has_key(constraint.topology_key, table) for constraint in self.constraints)
-
     def raw(self, nodes: Batch) -> Scores:
         """The weighted count of peers in each node's domains: int64[n], 0 for ignored nodes."""
-        judges_all = self.judges_all(nodes.table)
+        judges_all = self.judges_all
         if self.requires_all and len(self.constraints) == 1:
             scores = tabulated(lambda counts: rounded(self._crowded(0, counts)), self._peers(self.constraints[0], nodes))
             return scores if judges_all else scores * self.judged(nodes)
@@ -207,13 +209,13 @@ def soft_counts(pod: Template, constraints: Constraints, requires_all: bool, tab
     """The counts of soft *constraints* of *pod*, without weights."""
 
     def make() -> SoftCounts:
-        return SoftCounts(pod, constraints, requires_all, (), {})
+        judges_all = not requires_all or all(has_key(constraint.topology_key, table) for constraint in constraints)
+        return SoftCounts(pod, constraints, requires_all, (), {}, judges_all)
 
-    if {constraint.topology_key for constraint in constraints} == {HOSTNAME}:
-        # Hosts are counted node by node, so there is nothing in it that changes with pods.
-        found: SoftCounts = table.once(("soft counts", pod, constraints, requires_all), make)
-        return found
-    return SoftCounts(pod, constraints, requires_all, (), _counts(pod, constraints, requires_all, table))
+    found: SoftCounts = table.once(("soft counts", pod, constraints, requires_all), make)
+    counts = _counts(pod, constraints, requires_all, table)
+    # Hosts are counted node by node: then there is nothing in it that changes with pods.
+    return attrs.evolve(found, counts=counts) if counts else found
 
 
 def weighted(counts: Ints, weight: float, max_skew: int) -> Floats:
