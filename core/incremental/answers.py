@@ -213,6 +213,7 @@ class AnswerCache:
             found = evaluate(Batch.everywhere(self.table))
         finally:
             census.watch = None
+        answer.watched[:] = dict.fromkeys(answer.watched)
         answer.observed(census.asked_terms)
         answer.replace(found, self.table.size)
         answer.verified_at, answer.node_revision = log.revision, log.node_revision

@@ -17,7 +17,7 @@ import numpy as np
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import Counter
 from ...core.arrays.table import NodeTable
-from ...core.arrays.types import Ints, Mask, Rows
+from ...core.arrays.types import Ints, Mask, ValueCodes
 from ...core.failures import Failures, Reason
 from ...predicates.interpodaffinity import first_of
 
@@ -83,13 +83,18 @@ def first_by_domain(judged: Iterable[Judged], table: NodeTable) -> Failures | No
 
 def _there(key: str, table: NodeTable) -> int:
     """The values of label *key* that some row has, or none: a byte of 1 for each, by code."""
-    found: int = table.once(("values there", key), lambda: sum(1 << 8 * code for code in _codes_there(key, table).tolist()))
+    found: int = table.once(("values there", key), lambda: sum(1 << 8 * code for code in _codes_there(key, table)))
     return found
 
 
-def _codes_there(key: str, table: NodeTable) -> Rows:
-    """The codes of the values of label *key* that rows have: intp[k]."""
-    found: Rows = table.once(("codes there", key), lambda: np.bincount(Batch.everywhere(table).label(key).codes).nonzero()[0])
+def _codes_there(key: str, table: NodeTable) -> list[int]:
+    """The codes of the values of label *key* that rows have."""
+    found: list[int] = table.once(("codes there", key), lambda: _distinct(Batch.everywhere(table).label(key).codes))
+    return found
+
+
+def _distinct(codes: Ints | ValueCodes) -> list[int]:
+    found: list[int] = np.bincount(codes).nonzero()[0].tolist()
     return found
 
 
@@ -106,23 +111,24 @@ def _made(judged: Sequence[Judged], nodes: Batch) -> Failures:
 
 @attrs.frozen(eq=False)
 class ValueSums:
-    """What nodes get by their value of one label that has few: ``sums`` is int64[values], by code of the label's column."""
+    """What nodes get by their value of one label that has few: ``sums``, by code of the label's column."""
 
     key: str
-    sums: Ints
+    sums: tuple[int, ...]
 
     @classmethod
     def of(cls, key: str, terms: Sequence[tuple[Counter, int]], table: NodeTable) -> ValueSums:
         """The sums of *terms*, all by *key*: counters of pods, each with the weight of a pod."""
         size, labels, deleted = len(table.labels[key].values), table.labels, table.deleted_rows
-        sums = np.zeros(size, np.int64)
+        sums: Ints | None = None
         for counter, weight in terms:
             # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
-            sums += counter.domains_without(key, labels, deleted)[:size] * weight
-        return cls(key, sums)
+            counts = counter.domains_without(key, labels, deleted)[:size] * weight
+            sums = counts if sums is None else sums + counts
+        return cls(key, () if sums is None else tuple(sums.tolist()))
 
     def extremes(self, codes: Ints, nodes: Batch) -> tuple[int, int]:
         """The least and the greatest sum of *nodes* whose values have these *codes*: int64[n]; zeros where there are no nodes."""
-        there = _codes_there(self.key, nodes.table) if nodes.rows is None else np.bincount(codes).nonzero()[0]
-        sums = self.sums.take(there).tolist()
+        there = _codes_there(self.key, nodes.table) if nodes.rows is None else _distinct(codes)
+        sums = [self.sums[code] for code in there]
         return min(sums, default=0), max(sums, default=0)

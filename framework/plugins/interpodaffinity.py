@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -171,7 +172,7 @@ class InterPodAffinity(Plugin):
         if found is None:
             return _extremes(pod, raw, feasible, cycle)
         least, most = found.extremes(raw, feasible)
-        return None if least == most else tuple(stretched(found.sums, least, most, MAX_NODE_SCORE).tolist())
+        return None if least == most else _final(found.sums, least, most)
 
     def _from_summary(self, pod: Template, raw: Scores, summary: Any, nodes: Batch, cycle: Cycle) -> Scores:
         if summary is None:
@@ -182,6 +183,12 @@ class InterPodAffinity(Plugin):
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         return ClusterEvent("Pod", Action.ALL), ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
+
+
+@lru_cache(1 << 10)
+def _final(sums: tuple[int, ...], least: int, most: int) -> tuple[int, ...]:
+    """The final score for each of *sums*, of which those of feasible nodes are from *least* to *most*."""
+    return tuple(stretched(np.array(sums, np.int64), least, most, MAX_NODE_SCORE).tolist())
 
 
 def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffinity]:
