@@ -33,8 +33,8 @@ from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, Constraint
 from .spreadcounts import HardConstraint, Skews, SoftCounts, domains_by_key, hard_constraints, soft_counts, weighted
 
 Summary = tuple[Any, ...] | None
-"""The weights of the constraints, and the greatest and the least raw score; with one constraint and no node ignored, the number of domains,
-and the least and the greatest count; None without constraints."""
+"""The weights of the constraints, and the greatest and the least raw score; with one constraint on hosts and no node ignored, the number of
+nodes, and the least and the greatest count; None without constraints."""
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
 
 
@@ -191,9 +191,9 @@ class PodTopologySpread(Plugin):
         soft = self._counted(pod, cycle)
         if soft is None:
             return None
-        if soft.is_of_one:
+        if soft.is_of_hosts:
             least, most = (int(raw.min()), int(raw.max())) if len(raw) else (1, 1)
-            return soft.domains_of_one(feasible), least - 1, most - 1
+            return feasible.n, least - 1, most - 1
         soft = soft.weighed(feasible)
         raw = soft.raw(feasible)
         return soft.weights, _extremes(raw if soft.judges_all else raw[soft.judged(feasible)])
@@ -202,7 +202,7 @@ class PodTopologySpread(Plugin):
         soft = self._counted(pod, cycle)
         if soft is None or summary is None:
             return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
-        if soft.is_of_one:
+        if soft.is_of_hosts:
             return _by_count(soft.constraints[0].max_skew, *summary).take(raw - 1, mode="clip")
         scores = _normalized(attrs.evolve(soft, weights=summary[0]).raw(nodes), *summary[1])
         return scores if soft.judges_all else scores * soft.judged(nodes)
@@ -222,9 +222,9 @@ def _judged(hard: Sequence[HardConstraint], skews: Skews) -> Iterator[Judged]:
 
 
 @lru_cache(1 << 8)
-def _by_count(max_skew: int, domains: int, least: int, most: int) -> Scores:
-    """The score for each count of peers up to *most*, where nodes have *least* or more: int64[most + 1]; *domains* of nodes."""
-    raw = rounded(weighted(np.arange(most + 1), math.log(domains + 2), max_skew))
+def _by_count(max_skew: int, hosts: int, least: int, most: int) -> Scores:
+    """The score for each count of peers up to *most*, where so many feasible *hosts* have *least* or more: int64[most + 1]."""
+    raw = rounded(weighted(np.arange(most + 1), math.log(hosts + 2), max_skew))
     return _normalized(raw, *_extremes(raw[least:]))
 
 

@@ -163,13 +163,9 @@ class SoftCounts:
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in _sizes(self.constraints, judged)))
 
     @property
-    def is_of_one(self) -> bool:
-        """Whether there is one constraint, and no node is ignored: then a score follows from one count."""
-        return self.judges_all and self.requires_all and len(self.constraints) == 1
-
-    def domains_of_one(self, feasible: Batch) -> int:
-        """With one constraint: the number of domains of the *feasible* nodes."""
-        return _sizes(self.constraints, feasible)[0]
+    def is_of_hosts(self) -> bool:
+        """Whether there is one constraint, on hosts, and no node is ignored: then a score follows from the few peers on the node."""
+        return self.judges_all and self.requires_all and [c.topology_key for c in self.constraints] == [HOSTNAME]
 
     def peers(self, nodes: Batch) -> Ints:
         """For each node the peers that all constraints count, added up: int64[n], not to be written to."""
