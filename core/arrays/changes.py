@@ -18,8 +18,11 @@ Event = tuple[int, Template | None]
 
 
 @rebuilt_from()
-class Derived(dict[Hashable, Any]):
+@attrs.define(eq=False, repr=False)
+class Derived:
     """What was worked out of a table and can be worked out again: a copy begins empty."""
+
+    kept: dict[Hashable, Any] = attrs.field(factory=dict)
 
 
 @attrs.define(eq=False, repr=False)

@@ -135,11 +135,11 @@ class NodeTable:
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What *make* works out of the node objects alone, kept by *key* until one of them changes."""
-        if self._once_at != self.changed.node_revision or len(self._once) > MOST_KEPT:
+        if self._once_at != self.changed.node_revision or len(self._once.kept) > MOST_KEPT:
             self._once_at, self._once = self.changed.node_revision, Derived()
-        found = self._once.get(key)
+        found = self._once.kept.get(key)
         if found is None:
-            found = self._once[key] = make()
+            found = self._once.kept[key] = make()
         return found
 
     @contextmanager
@@ -251,7 +251,7 @@ class NodeTable:
         if index is None:
             index = self.resources[name] = len(self.resources)
             self._amounts.clear()
-            self._once.clear()  # the batch of all rows has views of the arrays
+            self._once.kept.clear()  # the batch of all rows has views of the arrays
             for attribute in ("allocatable", "sums"):
                 array = getattr(self, attribute)
                 setattr(self, attribute, np.concatenate([array, np.zeros((1, array.shape[1]), np.int64)]))
