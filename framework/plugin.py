@@ -93,6 +93,10 @@ class Plugin:
         """Whether ``filter`` goes by domain for *pod*: see :attr:`~kubeclassic.core.rule.Predicate.by_domain`."""
         return False
 
+    def score_concerns(self, pod: Template) -> bool:
+        """False for pods for which every node gets the same score, whatever happens to the cluster."""
+        return True
+
     def score_key(self, pod: Template) -> Hashable:
         """The part of the pod that the raw scores depend on."""
         return pod

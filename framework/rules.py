@@ -60,7 +60,7 @@ def as_priority(plugin: Score, pre_scores: bool) -> Priority:
     normalize = getattr(plugin, "normalize_score", None)
     return Priority(
         name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,
-        by_domain=plugin.score_by_domain,
+        by_domain=plugin.score_by_domain, concerns=plugin.score_concerns if missing is None else (lambda pod: True),
     )  # fmt: skip
 
 
@@ -71,7 +71,9 @@ def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
     """
     rule = as_priority(plugin, pre_scores)
     if hasattr(plugin, "kept_score") and (pre_scores or plugin.without_pre_score is None):
-        rule = attrs.evolve(rule, score=plugin.kept_score, reduce=plugin.kept_normalize, whole_list=False)
+        # What is kept is not the score itself, so it has a key of its own.
+        key, kept = plugin.score_key, plugin.kept_score
+        rule = attrs.evolve(rule, score=kept, reduce=plugin.kept_normalize, whole_list=False, key=lambda pod: (kept, key(pod)))
     if type(plugin).__module__.startswith(OURS):
         return rule
     if rule.reduce is None:

@@ -18,7 +18,7 @@ from .status import Code, Status
 
 BESIDE = (
     "normalize_score", "kept_score", "kept_normalize", "unreserve", "events_to_register", "concerns", "filter_key", "score_key", "joins",
-    "filter_by_domain", "score_by_domain",
+    "filter_by_domain", "score_by_domain", "score_concerns",
 )  # fmt: skip
 """Methods that the framework asks for beside those of the extension points."""
 KNOWN = (*POINTS.values(), *BESIDE)
@@ -129,6 +129,7 @@ CHECKS: Mapping[str, Check] = {
     "post_bind": anything,
     "events_to_register": _events,
     "concerns": _truth,
+    "score_concerns": _truth,
     "filter_key": hashable,
     "score_key": hashable,
 }

@@ -119,13 +119,13 @@ def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Score
     """The sum of weights for each node, *hard_weight* for each required affinity term of an existing pod: int64[n]."""
     # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
     sums = DomainSums(cycle.table, without=cycle.table.deleted_rows)
-    for counter, key, weight in _likings(pod, cycle, hard_weight):
+    for counter, key, weight in likings(pod, cycle, hard_weight):
         sums.add(counter, key, weight)
     found = sums.at(nodes)
     return np.zeros(nodes.n, np.int64) if found is None else found
 
 
-def _likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[tuple[Counter, str, int]]:
+def likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[tuple[Counter, str, int]]:
     """Counters of pods, each with its topology key and the weight of a pod."""
     for role, sign in OWN:
         for targeted, key, weight in _own(pod, role):

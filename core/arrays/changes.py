@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import Any
+
 import attrs
 import numpy as np
 
 from ..pods.template import Template
+from ..rebuilt import rebuilt_from
 from .columns import grown
 from .trail import Revisions, distinct
 from .types import Ints, Rows
@@ -16,6 +20,14 @@ Event = tuple[int, Template | None]
 
 STEP_COST = 1 << 7
 """To look at one step takes as long as to look at so many rows."""
+
+
+@rebuilt_from()
+@attrs.define(eq=False, repr=False)
+class Derived:
+    """What was worked out of a table and can be worked out again: a copy begins empty."""
+
+    kept: dict[Hashable, Any] = attrs.field(factory=dict)
 
 
 @attrs.define(eq=False, repr=False)

@@ -18,7 +18,7 @@ from ..pods.requests import ATTACHABLE_PREFIX, NATIVE, PODS, of_node
 from ..pods.template import Entry, Port, Template
 from ..release import Requests
 from .census import Census
-from .changes import ChangeLog
+from .changes import ChangeLog, Derived
 from .columns import Column, Postings, grown
 from .types import Ints, Mask
 
@@ -96,7 +96,7 @@ class NodeTable:
     """Somebody holds ``names``: copy it before the next change."""
     changed: ChangeLog = attrs.field(factory=ChangeLog)
     census: Census = attrs.field(init=False)
-    _once: dict[Hashable, Any] = attrs.field(factory=dict)
+    _once: Derived = attrs.field(factory=Derived)
     """What was worked out of the node objects."""
     _once_at: int = -1
     """At which revision of the node objects it was."""
@@ -140,17 +140,17 @@ class NodeTable:
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What *make* works out of the node objects alone, kept by *key* until one of them changes."""
-        if self._once_at != self.changed.node_revision or len(self._once) > MOST_KEPT:
-            self._once_at, self._once = self.changed.node_revision, {}
-        found = self._once.get(key)
+        if self._once_at != self.changed.node_revision or len(self._once.kept) > MOST_KEPT:
+            self._once_at, self._once = self.changed.node_revision, Derived()
+        found = self._once.kept.get(key)
         if found is None:
-            found = self._once[key] = make()
+            found = self._once.kept[key] = make()
         return found
 
     @contextmanager
     def forgetful(self) -> Iterator[None]:
         """While the context lasts, nothing that :meth:`once` worked out before is known."""
-        before, self._once = (self._once_at, self._once), {}
+        before, self._once = (self._once_at, self._once), Derived()
         try:
             yield
         finally:
@@ -256,7 +256,7 @@ class NodeTable:
         if index is None:
             index = self.resources[name] = len(self.resources)
             self._amounts.clear()
-            self._once.clear()  # the batch of all rows has views of the arrays
+            self._once.kept.clear()  # the batch of all rows has views of the arrays
             for attribute in ("limits", "sums"):
                 array = getattr(self, attribute)
                 setattr(self, attribute, np.concatenate([array, np.zeros((1, array.shape[1]), np.int64)]))

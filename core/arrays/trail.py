@@ -45,18 +45,18 @@ class Trail(Revisions[Rows]):
     """Which rows of an array changed, revision by revision; a reader keeps the revision that it has seen."""
 
     _held: int = 0
-    """Row numbers in all steps."""
+    """Steps, and row numbers in all of them."""
 
     def touch(self, rows: Rows) -> None:
         """These *rows* changed: intp[k], each once, not to be written to any more."""
         self._steps.append(rows)
         self.revision += 1
-        self._held += len(rows)
+        self._held += len(rows) + 1
         if self._held > self.limit:
             self._drop((len(self._steps) + 1) // 2)
 
     def _drop(self, count: int) -> None:
-        self._held -= sum(map(len, self._steps[:count]))
+        self._held -= sum(map(len, self._steps[:count])) + count
         super()._drop(count)
 
     def touch_each(self, rows: Sequence[int]) -> None:

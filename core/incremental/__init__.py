@@ -80,7 +80,9 @@ depends on counters only by what they count in the row's own domains. So a pod t
 stale, and no others. Where these are a large share of all rows, as in zones, the rule is evaluated for all rows as before.
 
 Raw scores have no early cutoff when all rows are evaluated: a reduce step of the framework looks at the counts behind
-them.
+them. But a rule can give the very same read-only answer again. Then a predicate's trail does not move, and of a
+priority only the summary is worked out. Plugins of the framework do so where a label has few values
+(``framework/plugins/byvalue``).
 
 The look-ahead
 --------------

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from ..arrays.census import Counter
-from ..arrays.trail import NEVER, Trail
+from ..arrays.trail import NEVER, NO_ROWS, Trail
 from ..arrays.types import Rows, Scores
 from ..failures import Codes, Failures, Reasons
 from ..rule import ROWWISE, WIDE, Reads
@@ -135,8 +135,8 @@ class FailuresAnswer(Answer[Failures | None]):
         return None if self.answer is None else self.answer.codes
 
     def replace(self, found: Failures | None, size: int) -> None:
-        # Early cutoff: nothing was turned down before and nothing is now.
-        if found is not None or self.answer is not None or self.size != size:
+        # Early cutoff: nothing was turned down before and nothing is now, or the rule gave the very same answer again.
+        if found is not self.answer or self.size != size or (found is not None and found.codes.flags.writeable):
             self.trail.reset()
         self.answer, self.shared, self.size = found, True, size
         self.has_errors = found is not None and found.errors is not None
@@ -195,7 +195,12 @@ class ScoresAnswer(Answer[Scores]):
         return self.answer.nbytes
 
     def replace(self, found: Scores, size: int) -> None:
-        # No early cutoff: a reduce step may look at the counts behind the scores, and equal scores do not mean equal counts.
+        if found is self.answer and size == self.size and not found.flags.writeable:
+            # The very same scores, which nobody can have changed: but a reduce step may look at the counts behind them.
+            self.trail.touch(NO_ROWS)
+            self.shared = True
+            return
+        # No early cutoff otherwise: equal scores do not mean equal counts.
         self.trail.reset()
         self.constant, self.size, self.shared = _constant(found), size, True
         if self.constant is not None:

@@ -173,8 +173,12 @@ class AnswerCache:
         found: set[int] = set()
         for counter, seen in zip(answer.watched, answer.each_seen, strict=True):
             moved = counter.moved_since(seen)
+            if not moved:
+                if moved is None:
+                    return None
+                continue
             columns = [(column.codes, self._rows_by(key, column)) for key, column in counter.columns()]
-            if moved is None or (moved and not columns):
+            if not columns:
                 return None
             for codes, rows in columns:
                 for code in {codes.item(row) for row in moved} - {0}:
@@ -213,6 +217,7 @@ class AnswerCache:
             found = evaluate(Batch.everywhere(self.table))
         finally:
             census.watch = None
+        answer.watched[:] = dict.fromkeys(answer.watched)
         answer.observed(census.asked_terms)
         answer.replace(found, self.table.size)
         answer.verified_at, answer.node_revision = log.revision, log.node_revision

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Protocol, TypeGuard
 
 import attrs
@@ -18,6 +19,7 @@ from ...core.decision.parts import SUCCESS, OnPart, Part
 from ...core.engine import Engine
 from ...exceptions import CacheError
 from ..extensionpoints import Named, PreBind
+from ..plugins.defaultbinder import DefaultBinder
 from ..plugins.volumebinding import VolumeBinding
 from ..profile import Profile
 from ..status import Status, error
@@ -143,13 +145,29 @@ class FrameworkBinding:
 
     def assume_and_bind(self, pod: Pod, host: str) -> Status | None:
         """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on success."""
-        bound, profile, cycle = pod.bound_to(host), self.profile_of(pod), self.latest_cycle(pod)
+        profile, cycle = self.profile_of(pod), self.latest_cycle(pod)
+        if is_plain(profile) and not cycle.template.claims:
+            return self._assume_plainly(pod, host, cycle)
+        bound = pod.bound_to(host)
         refused = self._reserve(pod, bound, profile, cycle)
         if refused is None and profile.points.permit and profile.waiting_pods.get(pod.uid) is not None:
             self._cycles[pod.uid] = cycle
             return None
         refused = refused or self.steps.pre_bind(bound, host, profile, cycle, profile.points.pre_bind)
         return refused or self._bind(bound, host, profile, cycle)
+
+    def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle) -> Status | None:
+        """The same where no plugin has anything to do with the pod: nobody looks at the bound one, so it is not made yet."""
+        try:
+            self.engine.cache.assume(pod, self.engine.template_of(pod), host)
+        except CacheError as failure:
+            return error(str(failure))
+        self.engine.nominations.remove(pod)
+        _told(self.engine.on_part, Part.RESERVE, None)
+        _told(self.engine.on_part, Part.PERMIT, None)
+        if cycle.pods_to_activate:
+            self._activate(cycle)
+        return None
 
     def reserve(self, pod: Pod, host: str) -> Failure | None:
         cycle = self.latest_cycle(pod)
@@ -231,6 +249,14 @@ class FrameworkBinding:
         if status is None:
             return None
         return Failure(status.message, UNSCHEDULABLE) if status.is_rejection else self.failure(status.message)
+
+
+@lru_cache(1 << 6)
+def is_plain(profile: Profile) -> bool:
+    """Whether only VolumeBinding and DefaultBinder run after a decision: they have nothing to do for a pod without claims."""
+    points = profile.points
+    volumes = all(type(plugin) is VolumeBinding for plugin in (*points.reserve, *points.pre_bind))
+    return volumes and not points.permit and not points.post_bind and type(points.bind[0]) is DefaultBinder
 
 
 def before_volumes(profile: Profile) -> tuple[PreBind, ...]:

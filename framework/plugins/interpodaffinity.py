@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,12 +27,10 @@ from ...core.pods.terms import (
 )
 from ...core.rule import Reads, Reduction
 from ...predicates.interpodaffinity import Affinity, AntiAffinity, affinity_unmet, anti_affinity_violated, first_of, refused_by_existing
-from ...predicates.reasons import (
-    EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
-    POD_AFFINITY_RULES_NOT_MATCH,
-    POD_ANTI_AFFINITY_RULES_NOT_MATCH,
-)
-from ...priorities.interpodaffinity import liking, stretched
+from ...predicates.reasons import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
+from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
+from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
+from ...priorities.interpodaffinity import liking, likings, stretched
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import label_selector_fault
@@ -39,6 +38,8 @@ from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
+from .affinityterms import LikedTerms, RequiredTerms, kept
+from .byvalue import ValueSums, first_by_domain, values_of
 
 FIELDS = {
     REQUIRED_AFFINITY: "requiredAffinityTerms",
@@ -47,6 +48,7 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
+_REQUIRED: Slot[RequiredTerms] = Slot("InterPodAffinity required")
 _OWN_TERMS: Slot[tuple[Affinity, AntiAffinity]] = Slot("InterPodAffinity")
 
 
@@ -77,6 +79,8 @@ class InterPodAffinity(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
+        self.liked_slot: Slot[LikedTerms | None] = Slot(f"{self.name} liked")
+        self.sums_slot: Slot[ValueSums | None] = Slot(f"{self.name} sums")
 
     # --- what is required -------------------------------------------------------------------------------------------
 
@@ -95,6 +99,10 @@ class InterPodAffinity(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are there."""
+        if nodes.rows is None:
+            required = kept(_REQUIRED, pod, cycle, lambda: RequiredTerms.of(pod, *_own_terms(pod, cycle), cycle))
+            if required.is_small:
+                return first_by_domain(required.judged(cycle.table), cycle.table)
         unmet = violated = None
         affinity, anti = _own_terms(pod, cycle)
         if affinity.keys:
@@ -106,8 +114,7 @@ class InterPodAffinity(Plugin):
         if anti.by_key:
             violated = anti_affinity_violated(anti, nodes, nodes.delta)
         refused = refused_by_existing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), nodes)
-        reasons = (POD_AFFINITY_RULES_NOT_MATCH, POD_ANTI_AFFINITY_RULES_NOT_MATCH, EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH)
-        return first_of((unmet, violated, refused), [(reason,) for reason in reasons])
+        return first_of((unmet, violated, refused), [(UNMET,), (VIOLATED,), (REFUSED,)])
 
     # --- what is preferred ------------------------------------------------------------------------------------------
 
@@ -134,8 +141,54 @@ class InterPodAffinity(Plugin):
         # Upstream: the required affinity of pods that are there is passed over with their preferences.
         return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
 
+    # --- the same, kept from cycle to cycle -------------------------------------------------------------------------
+
+    def kept_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """int64[n]: the score; where all terms are of one label with few values, the code of the node's value, which stands for it."""
+        if nodes.rows is None:
+            # Counted again, so that the cached answer knows which counters it read.
+            cycle.notes.pop(self.sums_slot, None)
+        found = self._sums(pod, cycle)
+        return self.score(pod, nodes, cycle) if found is None else values_of(found.key, nodes)
+
+    @property
+    def kept_normalize(self) -> Reduction:
+        """score and normalize_score as one reduction; where values stand for scores, its summary is the final score of each value."""
+        return Reduction(self._summary, self._from_summary, zeros_alike=True)
+
+    def _sums(self, pod: Template, cycle: Cycle) -> ValueSums | None:
+        """What the values of the only topology key get; None if there is none, or more than one, or it has many values."""
+        if self.sums_slot not in cycle.notes:
+            liked = kept(self.liked_slot, pod, cycle, lambda: self._liked(pod, cycle))
+            cycle.notes[self.sums_slot] = None if liked is None else ValueSums.of(liked.key, liked.terms, cycle.table)
+        return cycle.notes[self.sums_slot]
+
+    def _liked(self, pod: Template, cycle: Cycle) -> LikedTerms | None:
+        found = likings(pod, cycle, self.args.hard_pod_affinity_weight) if self._looks_at_existing(pod) else ()
+        return LikedTerms.of(list(found), cycle)
+
+    def _summary(self, pod: Template, raw: Scores, feasible: Batch, cycle: Cycle) -> Hashable:
+        found = self._sums(pod, cycle)
+        if found is None:
+            return _extremes(pod, raw, feasible, cycle)
+        least, most = found.extremes(raw, feasible)
+        return None if least == most else _final(found.sums, least, most)
+
+    def _from_summary(self, pod: Template, raw: Scores, summary: Any, nodes: Batch, cycle: Cycle) -> Scores:
+        if summary is None:
+            return np.zeros(len(raw), np.int64)
+        if self._sums(pod, cycle) is None:
+            return _between(pod, raw, summary, nodes, cycle)
+        return np.array(summary, np.int64).take(raw)
+
     def events_to_register(self) -> Sequence[ClusterEvent]:
         return ClusterEvent("Pod", Action.ALL), ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
+
+
+@lru_cache(1 << 10)
+def _final(sums: tuple[int, ...], least: int, most: int) -> tuple[int, ...]:
+    """The final score for each of *sums*, of which those of feasible nodes are from *least* to *most*."""
+    return tuple(stretched(np.array(sums, np.int64), least, most, MAX_NODE_SCORE).tolist())
 
 
 def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffinity]:

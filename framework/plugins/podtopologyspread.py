@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 
 from ...api.meaning.labels import SelectorError
-from ...core.arrays.arithmetic import tabulated, truncated_div
+from ...core.arrays.arithmetic import rounded, tabulated, truncated_div
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask, Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import required_node_affinity
-from ...core.matching.spread import Domains, has_key
+from ...core.matching.spread import Domains
 from ...core.pods.notes import Slot
 from ...core.pods.template import Template
 from ...core.rule import Reads, Reduction, RuleError
@@ -26,12 +28,13 @@ from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import Status, error
-from .spreadconstraints import HARD, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
-from .spreadcounts import Skews, SoftCounts, domains_by_key
+from .byvalue import Judged, first_by_domain
+from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
+from .spreadcounts import HardConstraint, Skews, SoftCounts, domains_by_key, hard_constraints, soft_counts, weighted
 
-Summary = tuple[tuple[float, ...], tuple[int, int]] | None
-"""The weights of the constraints, and the greatest and the least raw score; None without constraints."""
-NO_ROWS = np.zeros(0, np.intp)
+Summary = tuple[Any, ...] | None
+"""The weights of the constraints, and the greatest and the least raw score; with one constraint on hosts and no node ignored, the number of
+nodes, and the least and the greatest count; None without constraints."""
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
 
 
@@ -100,23 +103,34 @@ class PodTopologySpread(Plugin):
         constraints = self.constraints(pod, HARD, cycle)
         if not constraints:
             return None
-        skews = Skews(pod, constraints, nodes, self._domains(pod, constraints, nodes, cycle), self.reader.min_domains)
+        hard = hard_constraints(pod, constraints, cycle.table)
+        skews = Skews(pod, constraints, nodes, self._domains(hard, nodes, cycle), self.reader.min_domains)
+        if nodes.rows is None and hard[0].is_small:
+            return first_by_domain(_judged(hard, skews), cycle.table)
         found: list[Mask | None] = []
-        for constraint in constraints:
-            found.append(None if has_key(constraint.topology_key, cycle.table) else ~nodes.label(constraint.topology_key).present)
-            found.append(skews.exceeding(constraint, constraint.max_skew - int(constraint.peers.matches(pod.labels))))
-        return first_of(found, ((MISSING_LABEL,), (UNEVEN,)) * len(constraints))
+        for each in hard:
+            found.append(None if each.is_everywhere else ~nodes.label(each.constraint.topology_key).present)
+            found.append(skews.exceeding(each))
+        return first_of(found, ((MISSING_LABEL,), (UNEVEN,)) * len(hard))
 
-    def _domains(self, pod: Template, constraints: Constraints, nodes: Batch, cycle: FrameworkCycle) -> dict[str, Domains]:
+    def _domains(self, hard: Sequence[HardConstraint], nodes: Batch, cycle: FrameworkCycle) -> dict[str, Domains]:
         """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer knows which counters it read."""
         if nodes.rows is None or self.domains_slot not in cycle.notes:
-            cycle.notes[self.domains_slot] = domains_by_key(pod, constraints, cycle.table)
+            cycle.notes[self.domains_slot] = domains_by_key(hard, cycle.table)
         return cycle.notes[self.domains_slot]
 
     # --- soft constraints -------------------------------------------------------------------------------------------
 
+    def score_concerns(self, pod: Template) -> bool:
+        return any(c.when_unsatisfiable == SOFT for c in pod.spec.topology_spread_constraints or self.defaults)
+
     def score_key(self, pod: Template) -> Hashable:
         return self.filter_key(pod)
+
+    def score_by_domain(self, pod: Template) -> bool:
+        """Only with the pod's own constraints on hosts: other nodes that lack a key count as a domain, and zones are large."""
+        own = pod.spec.topology_spread_constraints
+        return bool(own) and all(c.topology_key == HOSTNAME for c in own if c.when_unsatisfiable == SOFT)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         try:
@@ -129,8 +143,10 @@ class PodTopologySpread(Plugin):
     def _soft(self, pod: Template, feasible: Batch, cycle: Cycle) -> SoftCounts | None:
         """What scoring the *feasible* nodes needs to know; None without soft constraints."""
         constraints = self.constraints(pod, SOFT, cycle)
-        requires_all = bool(pod.spec.topology_spread_constraints) or not self.is_system
-        return SoftCounts.of(pod, constraints, requires_all, feasible) if constraints else None
+        return SoftCounts.of(pod, constraints, self._requires_all(pod), feasible) if constraints else None
+
+    def _requires_all(self, pod: Template) -> bool:
+        return bool(pod.spec.topology_spread_constraints) or not self.is_system
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The weighted count of peers in each node's domains: int64[n]."""
@@ -153,7 +169,10 @@ class PodTopologySpread(Plugin):
             soft = self._counted(pod, cycle)
         except SelectorError as fault:
             raise RuleError(str(fault)) from None
-        return np.zeros(nodes.n, np.int64) if soft is None else 1 + soft.peers(nodes)
+        if soft is None:
+            return np.zeros(nodes.n, np.int64)
+        found = 1 + soft.peers(nodes)
+        return found if soft.judges_all else np.where(soft.judged(nodes), found, 1)
 
     @property
     def kept_normalize(self) -> Reduction:
@@ -163,29 +182,50 @@ class PodTopologySpread(Plugin):
     def _counted(self, pod: Template, cycle: Cycle) -> SoftCounts | None:
         """The counts of the cycle, without weights."""
         if self.counted_slot not in cycle.notes:
-            cycle.notes[self.counted_slot] = self._soft(pod, Batch(cycle.table, NO_ROWS), cycle)
+            constraints = self.constraints(pod, SOFT, cycle)
+            counted = soft_counts(pod, constraints, self._requires_all(pod), cycle.table) if constraints else None
+            cycle.notes[self.counted_slot] = counted
         return cycle.notes[self.counted_slot]
 
     def _summary(self, pod: Template, raw: Scores, feasible: Batch, cycle: Cycle) -> Hashable:
         soft = self._counted(pod, cycle)
         if soft is None:
             return None
+        if soft.is_of_hosts:
+            least, most = (int(raw.min()), int(raw.max())) if len(raw) else (1, 1)
+            return feasible.n, least - 1, most - 1
         soft = soft.weighed(feasible)
         raw = soft.raw(feasible)
-        return soft.weights, _extremes(raw if soft.judges_all(cycle.table) else raw[soft.judged(feasible)])
+        return soft.weights, _extremes(raw if soft.judges_all else raw[soft.judged(feasible)])
 
     def _from_summary(self, pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
         soft = self._counted(pod, cycle)
         if soft is None or summary is None:
             return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
+        if soft.is_of_hosts:
+            return _by_count(soft.constraints[0].max_skew, *summary).take(raw - 1, mode="clip")
         scores = _normalized(attrs.evolve(soft, weights=summary[0]).raw(nodes), *summary[1])
-        return scores if soft.judges_all(cycle.table) else scores * soft.judged(nodes)
+        return scores if soft.judges_all else scores * soft.judged(nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         return (
             ClusterEvent("Pod", Action.ALL),
             ClusterEvent("Node", Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL),
         )
+
+
+def _judged(hard: Sequence[HardConstraint], skews: Skews) -> Iterator[Judged]:
+    for each in hard:
+        if not each.is_everywhere:
+            yield MISSING_LABEL, each.constraint.topology_key, np.arange(len(skews.domains[each.constraint.topology_key].counts)) < 1
+        yield UNEVEN, each.constraint.topology_key, skews.by_value(each)
+
+
+@lru_cache(1 << 8)
+def _by_count(max_skew: int, hosts: int, least: int, most: int) -> Scores:
+    """The score for each count of peers up to *most*, where so many feasible *hosts* have *least* or more: int64[most + 1]."""
+    raw = rounded(weighted(np.arange(most + 1), math.log(hosts + 2), max_skew))
+    return _normalized(raw, *_extremes(raw[least:]))
 
 
 def _extremes(raw: Scores) -> tuple[int, int]:

@@ -49,21 +49,24 @@ class Peers:
         """Whether every pod matches, because nothing is required."""
         return not self.pairs and self.selector is not None and self.selector.is_empty
 
-    def counted(self, namespace: str) -> PodsMatching | None:
-        """The query for peers in *namespace* that are on nodes and not being deleted; None: it counts no pod."""
+    def counted(self, namespace: str, apart: str = "") -> PodsMatching | None:
+        """The query for peers in *namespace* that are on nodes and not being deleted; None: it counts no pod.
+
+        Queries with another *apart* have another counter, which does not know the domains that the others are asked for.
+        """
         # Upstream: an empty selector counts no pod, although it matches the pod itself and, in trials, every other pod.
         if self.is_everybody:
             return None
-        return _query(self, namespace, terminating=False)
+        return _query(self, namespace, apart, terminating=False)
 
     def followed(self, namespace: str) -> PodsMatching | None:
         """The query for peers in *namespace* that are added or removed in a trial."""
         # Upstream: here pods that are being deleted count, so removing one may lower a count that never included it.
-        return _query(self, namespace, terminating=True)
+        return _query(self, namespace, "", terminating=True)
 
 
 @lru_cache(1 << 12)
-def _query(peers: Peers, namespace: str, *, terminating: bool) -> PodsMatching | None:
+def _query(peers: Peers, namespace: str, apart: str, *, terminating: bool) -> PodsMatching | None:
     if peers.selector is None:
         return None
 
@@ -71,7 +74,7 @@ def _query(peers: Peers, namespace: str, *, terminating: bool) -> PodsMatching |
         return (terminating or not group.terminating) and peers.matches(group.labels)
 
     pairs = (*peers.selector.match_labels.items(), *peers.pairs.items())
-    return PodsMatching(frozenset((namespace,)), (peers, terminating), matches, pairs)
+    return PodsMatching(frozenset((namespace,)), (peers, terminating, apart), matches, pairs)
 
 
 @attrs.frozen(cache_hash=True)
@@ -113,8 +116,13 @@ Constraints = tuple[Constraint, ...]
 
 def pods_on(constraint: Constraint, namespace: str, nodes: Batch) -> Ints:
     """The number of pods on each node that *constraint* counts, without the edits of a trial: int64[n]."""
-    query = constraint.peers.counted(namespace)
-    return np.zeros(nodes.n, np.int64) if query is None else nodes.base_counting(query)
+    query = constraint.peers.counted(namespace, apart=HOSTNAME)
+    if query is None:
+        return np.zeros(nodes.n, np.int64)
+    if nodes.rows is None:
+        # A pod that comes concerns its own node alone: a cached score finds that by the domains of the counter.
+        nodes.counter(query).domains(HOSTNAME, nodes.table.labels)
+    return nodes.base_counting(query)
 
 
 @attrs.frozen(eq=False)

@@ -6,29 +6,65 @@ Upstream: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go preFilt
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import attrs
 import numpy as np
 
 from ...core.arrays.arithmetic import rounded, tabulated
 from ...core.arrays.batch import Batch
+from ...core.arrays.census import PodsMatching
 from ...core.arrays.columns import ColumnView
 from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
 from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
+from .byvalue import is_small
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
 
 # --- hard constraints -----------------------------------------------------------------------------------------------
 
 
-def domains_by_key(pod: Template, constraints: Constraints, table: NodeTable) -> dict[str, Domains]:
+@attrs.frozen(eq=False)
+class HardConstraint:
+    """One hard constraint of a pod on a table of nodes."""
+
+    constraint: Constraint
+    index: DomainIndex
+    """The domains of the nodes that count."""
+    query: PodsMatching | None
+    """The peers; None: nobody."""
+    most: int
+    """So far may the count of a node's domain be above the smallest one."""
+    is_everywhere: bool
+    """Every row has the topology key."""
+    is_small: bool
+    """The topology keys of all hard constraints of the pod have few values."""
+
+
+def hard_constraints(pod: Template, constraints: Constraints, table: NodeTable) -> Sequence[HardConstraint]:
+    """*constraints* of *pod* with all that does not depend on pods that are there."""
+
+    def make() -> Sequence[HardConstraint]:
+        small = is_small({constraint.topology_key for constraint in constraints}, table)
+        return [
+            HardConstraint(
+                constraint, _hard_index(pod, constraints, at, table), constraint.peers.counted(pod.namespace),
+                constraint.max_skew - int(constraint.peers.matches(pod.labels)), has_key(constraint.topology_key, table), small,
+            )
+            for at, constraint in enumerate(constraints)
+        ]  # fmt: skip
+
+    found: Sequence[HardConstraint] = table.once(("hard constraints", pod, constraints), make)
+    return found
+
+
+def domains_by_key(hard: Sequence[HardConstraint], table: NodeTable) -> dict[str, Domains]:
     """Topology key -> its domains in the whole cluster."""
     found: dict[str, Domains] = {}
-    for at, constraint in enumerate(constraints):
-        key = constraint.topology_key
-        index = _hard_index(pod, constraints, at, table)
-        domains = Domains(index.count(constraint.peers.counted(pod.namespace), key, table), index.known, index.values)
+    for each in hard:
+        key, index = each.constraint.topology_key, each.index
+        domains = Domains(index.count(each.query, key, table), index.known, index.values)
         found[key] = _together(found[key], domains) if key in found else domains
     return found
 
@@ -69,16 +105,23 @@ class Skews:
     zeroes_minimum: bool
     """With fewer domains than minDomains the smallest count is 0."""
 
-    def exceeding(self, constraint: Constraint, most: int) -> Mask | None:
-        """Where the count of the node's domain is more than *most* above the smallest: bool[n]; None: nowhere."""
-        key = constraint.topology_key
+    def by_value(self, hard: HardConstraint) -> Mask:
+        """The values of the topology key whose count, without edits, is too far above the smallest: bool[values]."""
+        domains = self.domains[hard.constraint.topology_key]
+        return domains.counts > hard.most + (0 if self._is_zero(hard, domains) else domains.least)
+
+    def exceeding(self, hard: HardConstraint) -> Mask | None:
+        """Where the count of the node's domain is too far above the smallest: bool[n]; None: nowhere."""
+        key = hard.constraint.topology_key
         domains, codes = self.domains[key], self.nodes.label(key).codes
-        is_zero = self.zeroes_minimum and domains.number < constraint.min_domains
         if not self.nodes.edits:
-            by_value = domains.counts - (0 if is_zero else domains.least) > most
+            by_value = self.by_value(hard)
             return by_value.take(codes) if by_value.any() else None
         counts = domains.counts[codes] + self._edited(key)
-        return counts - (0 if is_zero else domains.least_if(codes, counts, domains.known[codes])) > most
+        return counts - (0 if self._is_zero(hard, domains) else domains.least_if(codes, counts, domains.known[codes])) > hard.most
+
+    def _is_zero(self, hard: HardConstraint, domains: Domains) -> bool:
+        return self.zeroes_minimum and domains.number < hard.constraint.min_domains
 
     def _edited(self, key: str) -> Ints:
         found = np.zeros(self.nodes.n, np.int64)
@@ -106,32 +149,38 @@ class SoftCounts:
     """Nodes that lack a topology key are ignored: their pods do not count, and they score 0."""
     weights: tuple[float, ...]
     counts: dict[str, Ints]
+    judges_all: bool
+    """No node of the table is ignored."""
 
     @classmethod
     def of(cls, pod: Template, constraints: Constraints, requires_all: bool, feasible: Batch) -> SoftCounts:
         """The counts and weights for scoring the *feasible* nodes."""
-        return cls(pod, constraints, requires_all, (), _counts(pod, constraints, requires_all, feasible.table)).weighed(feasible)
+        return soft_counts(pod, constraints, requires_all, feasible.table).weighed(feasible)
 
     def weighed(self, feasible: Batch) -> SoftCounts:
         """The same counts, with the weights for these *feasible* nodes."""
-        judged = feasible if self.judges_all(feasible.table) else feasible.some(np.flatnonzero(self.judged(feasible)))
+        judged = feasible if self.judges_all else feasible.some(np.flatnonzero(self.judged(feasible)))
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in _sizes(self.constraints, judged)))
 
+    @property
+    def is_of_hosts(self) -> bool:
+        """Whether there is one constraint, on hosts, and no node is ignored: then a score follows from the few peers on the node."""
+        return self.judges_all and self.requires_all and [c.topology_key for c in self.constraints] == [HOSTNAME]
+
     def peers(self, nodes: Batch) -> Ints:
-        """For each node the peers that all constraints count, added up: int64[n]."""
-        return sum((self._peers(constraint, nodes) for constraint in self.constraints), np.zeros(nodes.n, np.int64))
+        """For each node the peers that all constraints count, added up: int64[n], not to be written to."""
+        found = self._peers(self.constraints[0], nodes)
+        for constraint in self.constraints[1:]:
+            found = found + self._peers(constraint, nodes)
+        return found
 
     def judged(self, nodes: Batch) -> Mask:
         """The nodes that are not ignored: bool[n]."""
         return with_all_keys(self.constraints, nodes) if self.requires_all else np.ones(nodes.n, np.bool_)
 
-    def judges_all(self, table: NodeTable) -> bool:
-        """Whether no node is ignored."""
-        return not self.requires_all or all(has_key(constraint.topology_key, table) for constraint in self.constraints)
-
     def raw(self, nodes: Batch) -> Scores:
         """The weighted count of peers in each node's domains: int64[n], 0 for ignored nodes."""
-        judges_all = self.judges_all(nodes.table)
+        judges_all = self.judges_all
         if self.requires_all and len(self.constraints) == 1:
             scores = tabulated(lambda counts: rounded(self._crowded(0, counts)), self._peers(self.constraints[0], nodes))
             return scores if judges_all else scores * self.judged(nodes)
@@ -143,13 +192,31 @@ class SoftCounts:
 
     def _crowded(self, at: int, counts: Ints) -> Floats:
         """The raw score of constraint number *at* for these *counts* of peers."""
-        return np.asarray(counts * self.weights[at] + float(self.constraints[at].max_skew - 1), np.float64)
+        return weighted(counts, self.weights[at], self.constraints[at].max_skew)
 
     def _peers(self, constraint: Constraint, nodes: Batch) -> Ints:
         if constraint.topology_key == HOSTNAME:
             # Upstream: counted on the node itself, even if its pods do not count otherwise.
             return pods_on(constraint, self.pod.namespace, nodes)
         return self.counts[constraint.topology_key][_values(nodes.label(constraint.topology_key))]
+
+
+def soft_counts(pod: Template, constraints: Constraints, requires_all: bool, table: NodeTable) -> SoftCounts:
+    """The counts of soft *constraints* of *pod*, without weights."""
+
+    def make() -> SoftCounts:
+        judges_all = not requires_all or all(has_key(constraint.topology_key, table) for constraint in constraints)
+        return SoftCounts(pod, constraints, requires_all, (), {}, judges_all)
+
+    found: SoftCounts = table.once(("soft counts", pod, constraints, requires_all), make)
+    counts = _counts(pod, constraints, requires_all, table)
+    # Hosts are counted node by node: then there is nothing in it that changes with pods.
+    return attrs.evolve(found, counts=counts) if counts else found
+
+
+def weighted(counts: Ints, weight: float, max_skew: int) -> Floats:
+    """The raw scores of one constraint for these *counts* of peers: float64[n]."""
+    return np.asarray(counts * weight + float(max_skew - 1), np.float64)
 
 
 def _sizes(constraints: Constraints, judged: Batch) -> list[int]:

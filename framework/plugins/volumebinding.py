@@ -61,6 +61,9 @@ class VolumeBinding(Plugin):
     def filter_key(self, pod: Template) -> Hashable:
         return pod.claims
 
+    def score_concerns(self, pod: Template) -> bool:
+        return self._line is not None and bool(pod.claims)
+
     def score_key(self, pod: Template) -> Hashable:
         return pod.claims if self._line is not None else ()
 

@@ -83,9 +83,9 @@ def _count_alone(whole: Method, table: NodeTable, row: int, entry: Any) -> None:
 
 
 def _views_outlive(whole: Method, table: NodeTable, name: str) -> int:
-    kept = dict(table._once)
+    kept = dict(table._once.kept)
     found: int = whole(table, name)
-    table._once.update(kept)
+    table._once.kept.update(kept)
     return found
 
 

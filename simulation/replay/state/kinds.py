@@ -17,6 +17,7 @@ import attrs
 from ....algorithmprovider import cells, tiebreak
 from ....api.objects import Map
 from ....core.arrays.batch import Batch
+from ....core.arrays.changes import Derived
 from ....core.cluster.order import RoundOrder
 from ....core.incremental.answers import AnswerCache
 from ....core.incremental.quick import no_plugins
@@ -49,6 +50,7 @@ ROOMS = (
 """Modules, and packages of them, whose attrs classes, enumerations and named tuples can be in a checkpoint. None of them writes files."""
 REBUILT: Mapping[type, tuple[str, ...]] = {
     Batch: ("table", "rows"),
+    Derived: (),
     Template: tuple(field.name for field in attrs.fields(Template) if field.init and field.name != "notes"),
     AnswerCache: ("table", "limit"),
     Scoreboards: ("answers", "limit"),

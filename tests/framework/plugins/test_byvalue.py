@@ -1,0 +1,185 @@
+"""What is worked out by value of a label, or kept from cycle to cycle, is what the plugins say node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.types import Rows
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.verify import verifying
+from kubeclassic.framework.config.args import InterPodAffinityArgs
+from kubeclassic.framework.cycle.state import FrameworkCycle
+from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.plugins.byvalue import MOST_VALUES, first_by_domain, values_of
+from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
+from kubeclassic.predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
+from tests.support.asking import cycle_of, handle
+from tests.support.build import node, pod
+from tests.support.examples import examples
+from tests.support.spreadbuild import KEYS, LABELS, constraint, plugin, soft
+
+APPS = st.sampled_from("ab")
+ABOUT = APPS.map(lambda app: {"matchLabels": {"app": app}})
+TERM = st.builds(lambda about, key: {"labelSelector": about, "topologyKey": key}, ABOUT, st.sampled_from(KEYS))
+LIKED = st.lists(st.builds(lambda weight, term: {"weight": weight, "podAffinityTerm": term}, st.integers(1, 100), TERM), max_size=2)
+ROLE = st.builds(
+    lambda required, preferred: {f"{name}DuringSchedulingIgnoredDuringExecution": found
+                                 for name, found in (("required", required), ("preferred", preferred)) if found},
+    st.lists(TERM, max_size=1), LIKED,
+)  # fmt: skip
+AFFINITY = st.fixed_dictionaries({}, optional={"podAffinity": ROLE, "podAntiAffinity": ROLE})
+SPREAD = st.lists(
+    st.builds(lambda make, key, skew, about: make(key, skew, selector=about), st.sampled_from([constraint, soft]), st.sampled_from(KEYS),
+              st.integers(1, 2), ABOUT),
+    max_size=2, unique_by=lambda found: (found["topologyKey"], found["whenUnsatisfiable"]),
+)  # fmt: skip
+SPECS = st.fixed_dictionaries({}, optional={"affinity": AFFINITY, "topologySpreadConstraints": SPREAD})
+FORMS = st.lists(st.tuples(APPS, SPECS), min_size=1, max_size=3)
+NODES = st.lists(LABELS, min_size=2, max_size=8)
+PLUGINS: dict[str, Callable[[], Any]] = {
+    "InterPodAffinity": lambda: InterPodAffinity(InterPodAffinityArgs(), handle()),
+    "PodTopologySpread": plugin,
+    "PodTopologySpread without defaults": lambda: plugin(()),
+}
+
+
+def made(name: str, form: tuple[str, dict[str, Any]], on: str = "") -> Pod:
+    """A pod of one of the forms."""
+    return pod(name, on=on, labels={"app": form[0]}, **form[1])
+
+
+def outcomes(by: Any, cycle: FrameworkCycle, nodes: Batch) -> list[tuple[str, ...]]:
+    """The reasons of the plugin's filter for each node."""
+    found = by.filter(cycle.template, nodes, cycle)
+    return [tuple(reason.text for reason in (() if found is None else found.reasons(i))) for i in range(nodes.n)]
+
+
+def plain_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[int]:
+    """PreScore, Score and NormalizeScore of the feasible nodes on *rows*."""
+    nodes = Batch(cycle.table, rows)
+    assert by.pre_score(cycle.template, nodes, cycle) is None
+    return list(by.normalize_score(cycle.template, by.score(cycle.template, nodes, cycle), nodes, cycle))
+
+
+def kept_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[int]:
+    """The same by way of what is kept for the whole table."""
+    raw = by.kept_score(cycle.template, Batch(cycle.table), cycle).take(rows)
+    return list(by.kept_normalize(cycle.template, raw, Batch(cycle.table, rows), cycle))
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+class TestEachPlugin:
+    @examples(1)
+    @given(labels=NODES, forms=FORMS, at=st.lists(st.integers(0, 7), max_size=8), feasible=st.integers(1, 255))
+    def test_the_whole_table_answers_as_its_rows(self, name: str, labels: Any, forms: Any, at: list[int], feasible: int) -> None:
+        """The filter of all nodes gives the reasons of each of them, and kept scores become the scores of the nodes that fit."""
+        nodes = [node(f"n{i}", labels=found) for i, found in enumerate(labels)]
+        pods = [made(f"p{i}", forms[i % len(forms)], f"n{place % len(nodes)}") for i, place in enumerate(at)]
+        by, cycle = PLUGINS[name](), cycle_of(made("new", forms[0]), *nodes, *pods)
+        rows = np.arange(cycle.table.size)
+        assert outcomes(by, cycle, Batch(cycle.table)) == outcomes(by, cycle, Batch(cycle.table, rows))
+        fit = np.array([row for row in rows if feasible >> int(row) & 1], np.intp)
+        if len(fit):
+            kept, plain = kept_scores(by, cycle, fit), plain_scores(by, cycle, fit)
+            # Scores that are the same for all nodes are left out of decisions, whatever they are.
+            assert kept == plain or len({*kept}) == len({*plain}) == 1
+
+
+    def test_the_first_of_its_kind(self, name: str) -> None:
+        """A pod that requires its own kind may be the first one, but on no node that lacks the label."""
+        wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]}}  # fmt: skip
+        new = pod("new", labels={"app": "a"}, affinity=wants, topologySpreadConstraints=[constraint("zone")])
+        cycle, by = cycle_of(new, node("a", labels={"zone": "x"}), node("bare")), PLUGINS[name]()
+        assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [False, True]
+
+    @pytest.mark.parametrize("key", ["zone", KEYS[2]])
+    def test_nodes_that_all_have_peers(self, name: str, key: str) -> None:
+        """The least of the counts that fit is what counts, not zero: with one, two and four peers, and with the first of these left out."""
+        nodes = [node(f"n{i}", labels={"zone": f"z{i}", KEYS[2]: f"n{i}"}) for i in range(3)]
+        likes = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 7, "podAffinityTerm": {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": key}}]}}  # fmt: skip
+        new = pod("new", labels={"app": "a"}, affinity=likes, topologySpreadConstraints=[soft(key)])
+        pods = [pod(f"p{i}", on=f"n{at}", labels={"app": "a"}) for i, at in enumerate([0, 1, 1, 2, 2, 2, 2])]
+        cycle, by = cycle_of(new, *nodes, *pods), PLUGINS[name]()
+        for fit in ([0, 1, 2], [1, 2], [0, 1]):
+            rows = np.array(fit, np.intp)
+            assert kept_scores(by, cycle, rows) == plain_scores(by, cycle, rows)
+            assert len({*kept_scores(by, cycle, rows)}) == len(fit)
+
+
+class TestDecisions:
+    @examples(1)
+    @given(labels=NODES, forms=FORMS, order=st.lists(st.integers(0, 2), min_size=1, max_size=16), leaving=st.integers(0, 15))
+    def test_the_quick_way_is_the_long_way(self, labels: Any, forms: Any, order: list[int], leaving: int) -> None:
+        """Pods of a few templates in turn get the same hosts with and without anything kept, also after a pod left."""
+        quick, slow = framework_engine(), framework_engine(memory_bytes=0)
+        with verifying():
+            assert self.hosts(quick, labels, forms, order, leaving) == self.hosts(slow, labels, forms, order, leaving)
+
+    def hosts(self, engine: Engine, labels: Any, forms: Any, order: list[int], leaving: int) -> list[str | None]:
+        """The host of each pod; before the last one, pod number *leaving* is deleted."""
+        feed, found, pods = Feed(engine), list[str | None](), list[Pod]()
+        for i, item in enumerate(labels):
+            feed.put(node(f"n{i}", labels=item))
+        for number, form in enumerate(order):
+            if number == len(order) - 1 and leaving < len(pods):
+                feed.delete(pods[leaving])
+            new = made(f"p{number}", forms[form % len(forms)])
+            host = engine.schedule(new, details=False).host
+            found.append(host)
+            if host is not None:
+                pods.append(new.bound_to(host))
+                feed.put(pods[-1])
+        return found
+
+
+class TestSharing:
+    ZONES = [node(f"n{i}", labels={"zone": zone}) for i, zone in enumerate("xxy")] + [node("bare")]
+
+    def judged(self, *values: bool) -> Any:
+        """Judgements on no zone, x and y."""
+        return [(UNMET, "zone", np.array(values))]
+
+    def test_the_same_domains_get_the_very_same_answer(self) -> None:
+        """As long as the pattern is the same, so is the object, which nobody can write to; values that no node has do not count."""
+        table = cycle_of(pod("new"), *self.ZONES).table
+        first = first_by_domain(self.judged(False, True, False), table)
+        assert first is not None
+        assert first is first_by_domain(self.judged(False, True, False, True), table)
+        assert first is not first_by_domain(self.judged(True, True, False), table)
+        assert [bool(code) for code in first.codes] == [True, True, False, False]
+        assert not first.codes.flags.writeable
+        assert first_by_domain(self.judged(False, False, False, True), table) is None
+
+    def test_values_are_one_array_until_a_node_changes(self) -> None:
+        """All pods share the codes of a label; another node makes others."""
+        engine = framework_engine()
+        feed = Feed(engine)
+        for item in self.ZONES:
+            feed.put(item)
+        table = engine.begin(pod("new")).table
+        codes = values_of("zone", Batch(table))
+        assert codes is values_of("zone", Batch(table))
+        assert codes.tolist() == [1, 1, 2, 0]
+        feed.put(node("n4", labels={"zone": "z"}))
+        engine.begin(pod("new"))
+        assert values_of("zone", Batch(table)).tolist() == [1, 1, 2, 0, 3]
+
+    def test_labels_with_many_values(self) -> None:
+        """Where hosts are too many for patterns, the filter says the same."""
+        nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(MOST_VALUES + 2)]
+        term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}
+        refusing = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        new, there = pod("new", labels={"app": "a"}, affinity=refusing), pod("p", on="n07", labels={"app": "a"})
+        cycle, by = cycle_of(new, *nodes, there), PLUGINS["InterPodAffinity"]()
+        assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [i == 7 for i in range(len(nodes))]
