@@ -10,7 +10,7 @@ import attrs
 from ..arrays.types import Ints, Rows
 from . import verify
 
-MOST_MOVED = 4
+MOST_MOVED = 16
 """With more changed totals, and one more for each ROWS_A_MOVE rows, the highest total is looked for among all rows."""
 ROWS_A_MOVE = 1 << 9
 
@@ -40,6 +40,11 @@ class Leaders:
         """All totals may have changed; they are in *ranked* now."""
         self.ranked, self._rows = ranked, None
         self.moved.clear()
+
+    def note(self, rows: Rows, before: Ints, now: Ints) -> None:
+        """The totals of *rows* were *before* and are *now*: of these rows, those matter that were or are among the best."""
+        total, totals = self.total, zip(rows.tolist(), before.tolist(), now.tolist(), strict=True)
+        self.moved += [row for row, old, new in totals if old >= total or new >= total]
 
     def trim(self) -> None:
         """Forget the leaders where too much moved."""

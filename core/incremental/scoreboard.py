@@ -24,6 +24,8 @@ from .tracked import Feasible, TrackedPredicate, TrackedPriority
 
 OUT = -(2**62)
 """The total of a row that does not fit."""
+MOST_REFITTED = 16
+"""Rows that are counted in or out one by one where they fit or no longer do."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -63,6 +65,8 @@ class Scoreboard:
     """Those of them that ``predicates`` pass."""
     _is_ranked: bool = False
     """``ranked`` was brought up to date with ``fits``."""
+    _feasible: Feasible | None = None
+    """Which rows fit, as it was told to the priorities last."""
     _counting: list[TrackedPriority] = attrs.field(factory=list)
     """The priorities that tell rows apart."""
     _scope: Scope = attrs.field(init=False)
@@ -152,11 +156,22 @@ class Scoreboard:
         before, self.fits = self.fits, self.row_scores.fits & self._allowed
         self.count = int(np.count_nonzero(self.fits))
         if len(before) != len(self.fits):
+            self._feasible = None
             return None, True
         changed = before != self.fits
         if not np.count_nonzero(changed):
             return rows, False
-        return union(rows, changed.nonzero()[0]), True
+        moved = changed.nonzero()[0]
+        self._refit(moved.tolist())
+        return union(rows, moved), True
+
+    def _refit(self, rows: Sequence[int]) -> None:
+        """Tell who fits now, where *rows* fit that did not or no longer do."""
+        if self._feasible is not None:
+            if len(rows) > MOST_REFITTED:
+                self._feasible = None
+            else:
+                self._feasible.refit(self.fits, rows, self.count)
 
     def _refresh_fit(self, row: int) -> bool:
         """As :meth:`_refresh_fits`, where nothing but the row scores of *row* changed: so it is after most decisions.
@@ -168,6 +183,7 @@ class Scoreboard:
             return False
         self.fits[row] = fits
         self.count += 1 if fits else -1
+        self._refit((row,))
         return True
 
     # --- totals -----------------------------------------------------------------------------------------------------
@@ -175,7 +191,10 @@ class Scoreboard:
     def _refresh_priorities(self, cycle: Cycle, rows: Rows | None, refitted: bool) -> Rows | None:
         """Bring the priorities up to date; gives *rows* and those where a reduced score changed, None: look at all. Raises RuleError."""
         everything, node_revision = rows is None, self.answers.table.changed.node_revision
-        feasible = Feasible(self.answers.table, self.fits, self.order, self.count == len(self.fits))
+        feasible = self._feasible
+        if feasible is None or everything:
+            feasible = self._feasible = Feasible(self.answers.table, self.fits, self.order, self.count == len(self.fits))
+        feasible.order = self.order
         for tracked in self.priorities:
             answer = tracked.answer
             if answer.node_revision != node_revision or not answer.is_of_nodes:
@@ -187,18 +206,8 @@ class Scoreboard:
 
     def _refresh_totals(self, rows: Rows | None) -> None:
         """Put the totals of *rows* (None: of all) right."""
-        if rows is not None and len(rows) == 1:
-            row = int(rows[0])
-            total = int(self.row_scores.totals[row]) + sum([int(tracked.reduced[row]) * tracked.weight for tracked in self._counting])
-            self.ranked[row] = total if self.fits[row] else OUT
-            self.leaders.moved.append(row)
-            return
         if rows is not None:
-            totals = self.row_scores.totals[rows]
-            for tracked in self._counting:
-                totals += tracked.reduced[rows] * tracked.weight
-            self.ranked[rows] = np.where(self.fits[rows], totals, OUT)
-            self.leaders.moved += rows.tolist()
+            self._refresh_totals_of(rows)
             return
         totals = self.row_scores.totals
         for tracked in self._counting:
@@ -208,6 +217,23 @@ class Scoreboard:
         else:
             self.ranked = totals.copy() if totals is self.row_scores.totals else totals
         self.leaders.replaced(self.ranked)
+
+    def _refresh_totals_of(self, rows: Rows) -> None:
+        """Put the totals of *rows* right."""
+        if len(rows) == 1:
+            row = int(rows[0])
+            total = int(self.row_scores.totals[row]) + sum([int(tracked.reduced[row]) * tracked.weight for tracked in self._counting])
+            self.ranked[row] = total if self.fits[row] else OUT
+            self.leaders.moved.append(row)
+            return
+        before, totals = self.ranked.take(rows), self.row_scores.totals.take(rows)
+        for tracked in self._counting:
+            scores = tracked.reduced.take(rows)
+            totals += scores if tracked.weight == 1 else scores * tracked.weight
+        if self.count < len(self.fits):
+            totals[~self.fits.take(rows)] = OUT
+        self.ranked[rows] = totals
+        self.leaders.note(rows, before, totals)
 
     # --- the best ---------------------------------------------------------------------------------------------------
 
