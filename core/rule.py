@@ -91,8 +91,8 @@ class Predicate:
     """Whether counters of pods matter for a row only by what they count in the row's own domains: then a pod that comes or goes concerns
     the rows of its domains alone."""
     by_value: Callable[[Template, AnyCycle], Callable[[], Refusals] | None] | None = None
-    """What tells the answer for all rows by values of labels, as it is when asked, in arrays that nobody changes. It holds until more than
-    counters of pods moves. None where the answer cannot be told so. Rows are looked at only where a value's answer became another."""
+    """What tells the answer for all rows by values of labels, as it is when asked, in arrays that may change later. It holds until more
+    than counters of pods moves. None where the answer cannot be told so. Rows are looked at only where a value's answer became another."""
     is_of_row: bool = OF_ROW
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT

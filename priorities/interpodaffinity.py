@@ -110,7 +110,7 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths]:
 
     def tell() -> Worths:
         _refuse_unreadable(pod, table)
-        return [(key, sums.copy()) for key, sums in _liked(likings, table).by_key()]
+        return list(_liked(likings, table).by_key())
 
     return tell
 

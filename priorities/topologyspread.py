@@ -127,7 +127,7 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths] | None:
         return None
     counting = counting_by_key(pod, constraints, None, table)
     keys = [constraint.topology_key for constraint in constraints]
-    return lambda: [(key, counting[key].counts(table).copy()) for key in keys]
+    return lambda: [(key, counting[key].counts(table)) for key in keys]
 
 
 @priority(

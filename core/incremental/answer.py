@@ -18,7 +18,7 @@ from ..arrays.types import Rows, Scores
 from ..cycle import Cycle
 from ..failures import Codes, Failures, Reasons
 from ..rule import ROWWISE, WIDE, Reads
-from .byvalue import codes_in_use, judged, moved_rows, scored
+from .byvalue import codes_in_use, judged, kept, moved_rows, scored
 
 Value = TypeVar("Value")
 Environment = tuple[int, int, int]
@@ -110,8 +110,8 @@ class Answer(ABC, Generic[Value]):
 
     def tell(self, values: Any, table: NodeTable) -> None:
         """Take the rule's answer for all rows, told by value."""
-        before, self.values = self.values, values
-        rows = None if before is None else moved_rows(before, values, table)
+        before, self.values = self.values, kept(values)
+        rows = None if before is None else moved_rows(before, self.values, table)
         if rows is None:
             self.tell_all(Batch.everywhere(table))
         elif len(rows):
@@ -248,6 +248,8 @@ class ScoresAnswer(Answer[Scores]):
         return self._scores
 
     def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Scores:
+        if self.tells is not None and nodes.rows is not None:
+            return scored(self.tells(), nodes)
         found: Scores = rule.score(cycle.template, nodes, cycle)
         return found
 

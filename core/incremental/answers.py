@@ -146,6 +146,8 @@ class AnswerCache:
                 self._evaluate(answer, rule, cycle)
                 return
         elif len(rows):
+            if answer.tells is None and rule.by_value is not None and answer.by_domain:
+                answer.tells = rule.by_value(cycle.template, cycle)
             answer.put(rows, answer.ask(rule, cycle, self._batch_of(rows)))
             answer.values = None
         answer.verified_at, answer.node_revision = log.revision, log.node_revision

@@ -53,6 +53,11 @@ def moved_rows(before: Told, now: Told, table: NodeTable) -> Rows | None:
     return _together(found)
 
 
+def kept(told: Told) -> Told:
+    """*told* as it is now, in arrays of its own."""
+    return [(key, values.copy(), *reasons) for key, values, *reasons in told]
+
+
 def _together(parts: list[Rows]) -> Rows:
     if len(parts) <= 1:
         return parts[0] if parts else NO_ROWS

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.trail import NEVER, union
+from ..arrays.trail import NEVER, NO_ROWS, union
 from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
 from . import verify
@@ -24,6 +24,8 @@ from .tracked import Feasible, TrackedPredicate, TrackedPriority
 
 OUT = -(2**62)
 """The total of a row that does not fit."""
+FEW = 64
+"""Rows are few where there are so many times as many."""
 MOST_REFITTED = 16
 """Rows that are counted in or out one by one where they fit or no longer do."""
 
@@ -108,8 +110,10 @@ class Scoreboard:
         rows = row_scores.trail.since(seen)
         if order_revision != self._order_revision:
             rows, self._order_revision = None, order_revision
+        if rows is None:
+            self._feasible = None
         moved = rows is None or environment != self._environment or self._scope.rowwise
-        rows, refitted = self._refresh_fits(rows, moved and self._refresh_allowed(cycle, everything=rows is None))
+        rows, refitted = self._refresh_fits(rows, self._refresh_allowed(cycle, everything=rows is None) if moved else NO_ROWS)
         if self.count > 1:
             if moved or refitted or not self._is_ranked:
                 rows = self._refresh_priorities(cycle, rows if self._is_ranked else None, refitted)
@@ -118,8 +122,8 @@ class Scoreboard:
 
     # --- fits -------------------------------------------------------------------------------------------------------
 
-    def _refresh_allowed(self, cycle: Cycle, *, everything: bool) -> bool:
-        """Bring ``_allowed`` up to date; gives whether it may have changed. Raises Unanswerable.
+    def _refresh_allowed(self, cycle: Cycle, *, everything: bool) -> Rows | None:
+        """Bring ``_allowed`` up to date; gives the rows where it may have changed, None: look at all. Raises Unanswerable.
 
         *everything*: node objects or the rows of ``order`` changed, or cycles were missed.
         """
@@ -129,13 +133,17 @@ class Scoreboard:
             for tracked in self.node_predicates:
                 self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle)
             self._open = self._passed(self.node_predicates, self._open)
-        changed = everything
+        rows = None if everything else NO_ROWS
         for tracked in self.predicates:
             self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle)
-            changed |= tracked.changed()
-        if changed:
-            self._allowed = self._passed(self.predicates, self._open)
-        return changed
+            rows = union(rows, tracked.changed())
+        if rows is None or len(rows) > MOST_REFITTED:
+            allowed = self._passed(self.predicates, self._open)
+            self._allowed = allowed.copy() if allowed is self._open else allowed
+            return None
+        for row in rows.tolist():
+            self._allowed[row] = self._open[row] and all(tracked.passes(row) for tracked in self.predicates)
+        return rows
 
     @staticmethod
     def _passed(predicates: Sequence[TrackedPredicate], mask: Mask) -> Mask:
@@ -146,13 +154,18 @@ class Scoreboard:
                 mask = mask & (codes == 0)
         return mask
 
-    def _refresh_fits(self, rows: Rows | None, allowed_changed: bool) -> tuple[Rows | None, bool]:
-        """Put the fits right: on *rows*, whose row scores changed, and with *allowed_changed* on all.
+    def _refresh_fits(self, rows: Rows | None, allowed: Rows | None) -> tuple[Rows | None, bool]:
+        """Put the fits right: on *rows*, whose row scores changed, and on those where ``_allowed`` changed; None: on all.
 
         Gives *rows* and those where the fit became another, and whether there are any of the latter. Rows that are never visited never fit.
         """
-        if rows is not None and len(rows) <= 1 and not allowed_changed:
-            return rows, bool(len(rows)) and self._refresh_fit(int(rows[0]))
+        both = union(rows, allowed)
+        if both is not None and len(both) <= 1:
+            return both, bool(len(both)) and self._refresh_fit(int(both[0]))
+        if both is not None and len(both) * FEW <= len(self.fits):
+            changed = (self.row_scores.fits.take(both) & self._allowed.take(both)) != self.fits.take(both)
+            refitted = [self._refresh_fit(row) for row in both[changed].tolist()] if np.count_nonzero(changed) else ()
+            return (both, True) if refitted else (rows, False)
         before, self.fits = self.fits, self.row_scores.fits & self._allowed
         self.count = int(np.count_nonzero(self.fits))
         if len(before) != len(self.fits):
@@ -174,9 +187,9 @@ class Scoreboard:
                 self._feasible.refit(self.fits, rows, self.count)
 
     def _refresh_fit(self, row: int) -> bool:
-        """As :meth:`_refresh_fits`, where nothing but the row scores of *row* changed: so it is after most decisions.
+        """As :meth:`_refresh_fits`, for *row* alone; gives whether its fit became another.
 
-        A single row is put right by itself, here and in the totals: by way of arrays the basic case with 5,000 nodes is 10% slower.
+        Few rows are put right by themselves, here and in the totals: by way of arrays the basic case with 5,000 nodes is 10% slower.
         """
         fits = bool(self.row_scores.fits[row] and self._allowed[row])
         if fits == self.fits[row]:

@@ -78,10 +78,16 @@ class TrackedPredicate:
     seen: int = NEVER
     """The revision of the answer that the scoreboard has taken over."""
 
-    def changed(self) -> bool:
-        """Whether it passes other rows than when it was asked last."""
-        seen, self.seen = self.seen, self.answer.trail.revision
-        return seen != self.seen
+    def changed(self) -> Rows | None:
+        """The rows where its answer may be another than when it was asked last; None: look at all."""
+        trail, seen = self.answer.trail, self.seen
+        self.seen = trail.revision
+        return trail.since(seen)
+
+    def passes(self, row: int) -> bool:
+        """Whether it has nothing against *row*."""
+        codes = self.answer.codes()
+        return codes is None or not codes[row]
 
 
 @attrs.define(eq=False, repr=False)
