@@ -55,9 +55,9 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
     def tell() -> Refusals:
         found = [(key, sums > 0, REFUSED_BY_EXISTING) for key, sums in _carried(terms, nodes.table).by_key()] if terms else []
         if affinity is not None:
-            found += [(key, counts <= 0, AFFINITY_UNMET) for key, counts in _wanted_by_domain(affinity, nodes)]
+            found += [(key, counts <= 0, AFFINITY_UNMET) for key, counts in _wanted_by_domain(affinity, nodes.table)]
         if anti is not None:
-            found += [(key, counts > 0, ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, nodes)]
+            found += [(key, counts > 0, ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, nodes.table)]
         return found
 
     return tell
@@ -142,20 +142,20 @@ def affinity_unmet(affinity: Affinity, nodes: Batch, change: Callable[[PodsTarge
     if nodes.edits:
         counter = nodes.counter(affinity.wanted)
         return _unmet_with(affinity, nodes, counter, pods_with_any_key(nodes, counter, affinity.keys), change(affinity.wanted))
-    return _where_any(_wanted_by_domain(affinity, nodes), lambda counts: counts <= 0, nodes)
+    return _where_any(_wanted_by_domain(affinity, nodes.table), lambda counts: counts <= 0, nodes)
 
 
-def _wanted_by_domain(affinity: Affinity, nodes: Batch) -> list[tuple[str, Ints]]:
+def _wanted_by_domain(affinity: Affinity, table: NodeTable) -> list[tuple[str, Ints]]:
     """For each key of *affinity* how many pods it matches in each domain: int64[values], by code; empty if it need not be met."""
-    counter = nodes.counter(affinity.wanted)
-    if affinity.itself and not pods_with_any_key(nodes, counter, affinity.keys):
+    counter = table.census.counter(affinity.wanted)
+    if affinity.itself and not pods_with_any_key(Batch.everywhere(table), counter, affinity.keys):
         return []
-    return [(key, counter.domains(key, nodes.table.labels)) for key in affinity.keys]
+    return [(key, counter.domains(key, table.labels)) for key in affinity.keys]
 
 
-def _refused_by_domain(anti: AntiAffinity, nodes: Batch) -> list[tuple[str, Ints]]:
+def _refused_by_domain(anti: AntiAffinity, table: NodeTable) -> list[tuple[str, Ints]]:
     """For each key of *anti* how many pods it matches in each domain: int64[values], by code."""
-    return [(key, nodes.counter(refused).domains(key, nodes.table.labels)) for key, refused in anti.by_key]
+    return [(key, table.census.counter(refused).domains(key, table.labels)) for key, refused in anti.by_key]
 
 
 def _where_any(domains: Iterable[tuple[str, Ints]], wanted: Callable[[Ints], Mask], nodes: Batch) -> Mask | None:
@@ -223,7 +223,7 @@ def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
 def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask | None:
     """Where a domain has a pod that *anti* matches, None: nowhere; *change* tells how many the edits add on each node: int64[n]."""
     if not nodes.edits:
-        return _where_any(_refused_by_domain(anti, nodes), lambda counts: counts > 0, nodes)
+        return _where_any(_refused_by_domain(anti, nodes.table), lambda counts: counts > 0, nodes)
     met = np.zeros(nodes.n, np.bool_)
     for key, refused in anti.by_key:
         label = nodes.label(key)

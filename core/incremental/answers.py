@@ -227,7 +227,8 @@ class AnswerCache:
         """Evaluate the rule for all rows, and note what it looks at."""
         census, log = self.table.census, self.table.changed
         answer.forget()
-        answer.untell()
+        if answer.tells is not None:
+            answer.untell()
         answer.watched.clear()
         census.watch, census.asked_terms = answer.watched, False
         try:

@@ -159,7 +159,7 @@ class Scoreboard:
 
         Gives *rows* and those where the fit became another, and whether there are any of the latter. Rows that are never visited never fit.
         """
-        both = union(rows, allowed)
+        both = rows if allowed is NO_ROWS else union(rows, allowed)
         if both is not None and len(both) <= 1:
             return both, bool(len(both)) and self._refresh_fit(int(both[0]))
         if both is not None and len(both) * FEW <= len(self.fits):
@@ -219,6 +219,12 @@ class Scoreboard:
 
     def _refresh_totals(self, rows: Rows | None) -> None:
         """Put the totals of *rows* (None: of all) right."""
+        if rows is not None and len(rows) == 1:
+            row = int(rows[0])
+            total = int(self.row_scores.totals[row]) + sum([int(tracked.reduced[row]) * tracked.weight for tracked in self._counting])
+            self.ranked[row] = total if self.fits[row] else OUT
+            self.leaders.moved.append(row)
+            return
         if rows is not None:
             self._refresh_totals_of(rows)
             return
@@ -233,12 +239,6 @@ class Scoreboard:
 
     def _refresh_totals_of(self, rows: Rows) -> None:
         """Put the totals of *rows* right."""
-        if len(rows) == 1:
-            row = int(rows[0])
-            total = int(self.row_scores.totals[row]) + sum([int(tracked.reduced[row]) * tracked.weight for tracked in self._counting])
-            self.ranked[row] = total if self.fits[row] else OUT
-            self.leaders.moved.append(row)
-            return
         before, totals = self.ranked.take(rows), self.row_scores.totals.take(rows)
         for tracked in self._counting:
             scores = tracked.reduced.take(rows)
