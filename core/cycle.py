@@ -28,12 +28,15 @@ from .rule import Algorithm, Predicate, Priority, Reduction, RuleError
 class CachedAnswer(Protocol):
     """The answer of one rule for all rows of the table."""
 
-    answer: Any
-    """Of a predicate: Failures or None; of a priority: int64[size], its raw scores."""
     shared: bool
     """Whether a reader keeps the arrays: then they are copied before they change (copy-on-write)."""
     watched: list[Counter]
     """The counters of the census that the rule read."""
+
+    @property
+    def answer(self) -> Any:
+        """Of a predicate: Failures or None; of a priority: int64[size], its raw scores."""
+        ...
 
 
 class CachedScores(CachedAnswer, Protocol):

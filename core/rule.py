@@ -11,14 +11,20 @@ from typing import Any
 import attrs
 
 from .arrays.batch import Batch
-from .arrays.types import Scores
-from .failures import Failures
+from .arrays.types import Ints, Mask, Scores
+from .failures import Failures, Reasons
 from .pods.notes import Slot
 from .pods.template import Template
 from .release import Release
 
 AnyCycle = Any
 """A :class:`~kubeclassic.core.cycle.Cycle`. It is Any here because that module imports this one."""
+
+
+Refusals = Sequence[tuple[str, Mask, Reasons]]
+"""A label key, for which of its values nodes are turned down: bool[values], by code, and why. The first that holds for a node decides."""
+Worths = Sequence[tuple[str, Ints]]
+"""A label key, and the score of each of its values: int64[values], by code. A node gets the sum."""
 
 
 class Reads(enum.Flag):
@@ -84,6 +90,9 @@ class Predicate:
     by_domain: Callable[[Template], bool] = never
     """Whether counters of pods matter for a row only by what they count in the row's own domains: then a pod that comes or goes concerns
     the rows of its domains alone."""
+    by_value: Callable[[Template, AnyCycle], Callable[[], Refusals] | None] | None = None
+    """What tells the answer for all rows by values of labels, as it is when asked, in arrays that may change later. It holds until more
+    than counters of pods moves. None where the answer cannot be told so. Rows are looked at only where a value's answer became another."""
     is_of_row: bool = OF_ROW
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT
@@ -109,11 +118,13 @@ class Reduction:
     ``summarise(pod, raw, nodes, cycle)`` takes all feasible nodes, in any order, and returns a value that compares by equality.
     ``apply(pod, raw, summary, nodes, cycle)`` scores each node of a batch from its raw score and the summary alone, so it can run again
     for changed nodes only. *zeros_alike*: raw scores that are all 0 become one score for all, the same for any nodes of any cycle.
+    *by_value*: both halves look at the raw scores alone, and how often a score is there does not matter. So they may be given each once.
     """
 
     summarise: Callable[[Template, Scores, Batch, AnyCycle], Hashable]
     apply: Callable[[Template, Scores, Any, Batch, AnyCycle], Scores]
     zeros_alike: bool = False
+    by_value: bool = False
     slot: Slot[int] = attrs.field(init=False, repr=False, eq=False, factory=lambda: Slot("score of zeros"))
     """With *zeros_alike*: where a template's notes have that score."""
 
@@ -141,6 +152,8 @@ class Priority:
     concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
     by_domain: Callable[[Template], bool] = never
     """As in :class:`Predicate`."""
+    by_value: Callable[[Template, AnyCycle], Callable[[], Worths] | None] | None = None
+    """What tells the raw scores of all rows, as in :class:`Predicate`."""
     is_of_row: bool = OF_ROW
     """As in :class:`Predicate`."""
     slot: Slot[Hashable] = SLOT

@@ -15,6 +15,7 @@ import numpy as np
 from ..api.objects import Namespace
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Counter, Terms
+from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Mask
 from ..core.cluster.listings import Listing
 from ..core.cycle import Cycle
@@ -24,7 +25,7 @@ from ..core.matching.namespaces import by_name
 from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
-from ..core.rule import Reads
+from ..core.rule import Reads, Refusals
 from .affinitywithoutmetadata import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REFUSED_BY_EXISTING, without_metadata
 from .rule import predicate
 
@@ -42,7 +43,27 @@ def _by_domain(pod: Template) -> bool:
     return not pod.required_affinity
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, by_domain=_by_domain)
+def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
+    """What tells the answer for all rows by values of the topology keys."""
+    if not cycle.has_metadata:
+        return None
+    nodes = Batch.everywhere(cycle.table)
+    terms = cycle.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+    affinity = Affinity.of(pod) if pod.required_affinity else None
+    anti = AntiAffinity.of(pod) if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None else None
+
+    def tell() -> Refusals:
+        found = [(key, sums > 0, REFUSED_BY_EXISTING) for key, sums in _carried(terms, nodes.table).by_key()] if terms else []
+        if affinity is not None:
+            found += [(key, counts <= 0, AFFINITY_UNMET) for key, counts in _wanted_by_domain(affinity, nodes.table)]
+        if anti is not None:
+            found += [(key, counts > 0, ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, nodes.table)]
+        return found
+
+    return tell
+
+
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, by_domain=_by_domain, by_value=_by_value)
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes where *pod* violates the anti-affinity of an existing pod, its own affinity or its own anti-affinity.
 
@@ -67,15 +88,20 @@ def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failur
 
 def refused_by_existing(terms: Terms, nodes: Batch) -> Mask | None:
     """Where the domain has a pod that carries one of *terms*, anti-affinity that matches the incoming pod; nominated pods count too."""
-    sums = DomainSums(nodes.table)
-    for carrier, counter in terms:
-        sums.add(counter, carrier.topology_key)
-    holding = sums.at(nodes)
+    holding = _carried(terms, nodes.table).at(nodes)
     if nodes.edits:
         holding = np.zeros(nodes.n, np.int64) if holding is None else holding
         for carrier, _ in terms:
             holding = holding + nodes.delta(carrier) * nodes.label(carrier.topology_key).present
     return None if holding is None else holding > 0
+
+
+def _carried(terms: Terms, table: NodeTable) -> DomainSums:
+    """The pods that carry *terms*, by domain."""
+    sums = DomainSums(table)
+    for carrier, counter in terms:
+        sums.add(counter, carrier.topology_key)
+    return sums
 
 
 @attrs.frozen(eq=False)
@@ -113,20 +139,37 @@ def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:
 
 def affinity_unmet(affinity: Affinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask | None:
     """Where a domain lacks a pod that *affinity* matches, None: nowhere; *change*: how many of them edits add on each node, int64[n]."""
-    counter = nodes.counter(affinity.wanted)
-    there = pods_with_any_key(nodes, counter, affinity.keys)
     if nodes.edits:
-        return _unmet_with(affinity, nodes, counter, there, change(affinity.wanted))
-    lacking = ((key, counter.domains(key, nodes.table.labels) <= 0) for key in affinity.keys) if there or not affinity.itself else ()
-    return _where_any(lacking, nodes)
+        counter = nodes.counter(affinity.wanted)
+        return _unmet_with(affinity, nodes, counter, pods_with_any_key(nodes, counter, affinity.keys), change(affinity.wanted))
+    return _where_any(_wanted_by_domain(affinity, nodes.table), lambda counts: counts <= 0, nodes)
 
 
-def _where_any(domains: Iterable[tuple[str, Mask]], nodes: Batch) -> Mask | None:
-    """The nodes in any of *domains*: label key and bool[values], by code; None: there are none."""
+def _wanted_by_domain(affinity: Affinity, table: NodeTable) -> list[tuple[str, Ints]]:
+    """For each key of *affinity* how many pods it matches in each domain: int64[values], by code; empty if it need not be met."""
+    counter = table.census.counter(affinity.wanted)
+    if affinity.itself and not pods_with_any_key(Batch.everywhere(table), counter, affinity.keys):
+        return []
+    return [(key, counter.domains(key, table.labels)) for key in affinity.keys]
+
+
+def _refused_by_domain(anti: AntiAffinity, table: NodeTable) -> list[tuple[str, Ints]]:
+    """For each key of *anti* how many pods it matches in each domain: int64[values], by code."""
+    return [(key, table.census.counter(refused).domains(key, table.labels)) for key, refused in anti.by_key]
+
+
+def _where_any(domains: Iterable[tuple[str, Ints]], wanted: Callable[[Ints], Mask], nodes: Batch) -> Mask | None:
+    """The nodes of any of *domains*, label key and int64[values] by code, whose number *wanted* accepts; None: there are none."""
     found: Mask | None = None
-    for key, wanted in domains:
-        if nodes.is_anywhere(key, wanted):
-            here = wanted.take(nodes.label(key).codes)
+    for key, counts in domains:
+        if 2 * nodes.n < len(counts):
+            here = wanted(counts.take(nodes.label(key).codes))
+            is_any = bool(np.count_nonzero(here))
+        else:
+            by_value = wanted(counts)
+            is_any = nodes.is_anywhere(key, by_value)
+            here = by_value.take(nodes.label(key).codes) if is_any else by_value
+        if is_any:
             found = here if found is None else found | here
     return found
 
@@ -179,13 +222,12 @@ def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
 
 def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask | None:
     """Where a domain has a pod that *anti* matches, None: nowhere; *change* tells how many the edits add on each node: int64[n]."""
-    counted = [(key, refused, nodes.counter(refused).domains(key, nodes.table.labels)) for key, refused in anti.by_key]
     if not nodes.edits:
-        return _where_any(((key, domains > 0) for key, _, domains in counted), nodes)
+        return _where_any(_refused_by_domain(anti, nodes.table), lambda counts: counts > 0, nodes)
     met = np.zeros(nodes.n, np.bool_)
-    for key, refused, domains in counted:
+    for key, refused in anti.by_key:
         label = nodes.label(key)
-        met |= domains[label.codes] + change(refused) * label.present > 0
+        met |= nodes.counter(refused).domains(key, nodes.table.labels)[label.codes] + change(refused) * label.present > 0
     return met
 
 

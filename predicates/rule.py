@@ -10,7 +10,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason, Reasons
 from ..core.guard import Unwanted, told
 from ..core.pods.template import Template
-from ..core.rule import Predicate, Reads, never
+from ..core.rule import Predicate, Reads, Refusals, never
 
 Check = Callable[[Template, Batch, Cycle], Failures | None]
 EachNode = Callable[[Template, Batch, int, Cycle], Iterable[Reason] | str | None]
@@ -28,11 +28,13 @@ class _Declare:
         effect: Callable[[Template, Batch, Cycle], None] | None = None,
         concerns: Callable[[Template], bool] = lambda pod: True,
         by_domain: Callable[[Template], bool] = never,
+        by_value: Callable[[Template, Cycle], Callable[[], Refusals] | None] | None = None,
         parts: Sequence[Predicate] = (),
     ) -> Callable[[Check], Predicate]:
         """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to object."""
         return lambda check: Predicate(
-            name=name, check=check, reads=reads, key=key, effect=effect, concerns=concerns, by_domain=by_domain, parts=parts
+            name=name, check=check, reads=reads, key=key, effect=effect, concerns=concerns, by_domain=by_domain, by_value=by_value,
+            parts=parts,
         )
 
     def each_node(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 
 import attrs
@@ -20,6 +20,7 @@ from ..core.matching.spread import (
     Constraints,
     Domains,
     counted_by,
+    counting_by_key,
     domains_by_key,
     hard_constraints,
     selector_error,
@@ -27,7 +28,7 @@ from ..core.matching.spread import (
 )
 from ..core.pods.notes import Slot
 from ..core.pods.template import Template
-from ..core.rule import Reads
+from ..core.rule import Reads, Refusals
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
 from .rule import predicate
 
@@ -43,7 +44,21 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.group, pod.node_selector, required_node_affinity(pod))
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=lambda pod: bool(hard_constraints(pod)))
+def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
+    """What tells the answer for all rows by values of the topology keys; None where it depends on more."""
+    constraints = hard_constraints(pod)
+    limits = _limits(pod, constraints)
+    if not cycle.has_metadata or any(text is not None for _, text, _ in limits):
+        return None
+    table, counting = cycle.table, counting_by_key(pod, constraints, frozenset((pod.namespace,)), cycle.table)
+    if not any(len(part.index.values) for part in counting.values()):
+        return None
+    reasons = (TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,)
+    judging = [(counting[constraint.topology_key], most) for constraint, _, most in limits]
+    return lambda: [(part.key, part.index.exceeding(part.counts(table), most), reasons) for part, most in judging]
+
+
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=lambda pod: bool(hard_constraints(pod)), by_value=_by_value)
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that lack the topology key of a hard spread constraint of *pod*, or where *pod* would lift its domain's count
     by more than maxSkew above the emptiest domain.

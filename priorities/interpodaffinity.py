@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ..core.rule import Reads, Reduction, RuleError
+from ..core.rule import Reads, Reduction, RuleError, Worths
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"
@@ -36,6 +36,8 @@ OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
 """The pod's own preferences, each with its sign."""
 Preferences = list[tuple[PodsTargeted, str, int]]
 """The pods that a term matches, its topology key and its weight."""
+Liking = tuple[Counter, str, int]
+"""A counter of pods, their topology key and the weight of a pod."""
 _PREFERENCES: Mapping[str, Slot[Preferences]] = {role: Slot(role) for role, _ in OWN}
 ALL_PODS = AllPods()
 MOST_SCALED = 1 << 12
@@ -88,7 +90,7 @@ def _scaled(above: Ints, spread: int, top: int) -> Scores:
     return scores
 
 
-normalize = Reduction(_extremes, _between, zeros_alike=True)
+normalize = Reduction(_extremes, _between, zeros_alike=True, by_value=True)
 
 
 def _times(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
@@ -102,7 +104,18 @@ def _times_listed(nodes: Batch) -> Scores:
     return listed
 
 
-@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, by_domain=lambda pod: True)
+def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths]:
+    """What tells the raw scores of all rows by values of the topology keys."""
+    table, terms = cycle.table, list(likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight))
+
+    def tell() -> Worths:
+        _refuse_unreadable(pod, table)
+        return list(_liked(terms, table).by_key())
+
+    return tell
+
+
+@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, by_domain=lambda pod: True, by_value=_by_value)
 def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by required affinity of existing pods.
 
@@ -117,15 +130,20 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Scores:
     """The sum of weights for each node, *hard_weight* for each required affinity term of an existing pod: int64[n]."""
-    # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
-    sums = DomainSums(cycle.table, without=cycle.table.deleted_rows)
-    for counter, key, weight in likings(pod, cycle, hard_weight):
-        sums.add(counter, key, weight)
-    found = sums.at(nodes)
+    found = _liked(likings(pod, cycle, hard_weight), cycle.table).at(nodes)
     return np.zeros(nodes.n, np.int64) if found is None else found
 
 
-def likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[tuple[Counter, str, int]]:
+def _liked(terms: Iterable[Liking], table: NodeTable) -> DomainSums:
+    """The sums of weights by domain."""
+    # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
+    sums = DomainSums(table, without=table.deleted_rows)
+    for counter, key, weight in terms:
+        sums.add(counter, key, weight)
+    return sums
+
+
+def likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[Liking]:
     """Counters of pods, each with its topology key and the weight of a pod."""
     for role, sign in OWN:
         for targeted, key, weight in _own(pod, role):

@@ -12,7 +12,7 @@ from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.guard import whole_number
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads, never
+from ..core.rule import Priority, Reads, Worths, never
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]
@@ -32,12 +32,13 @@ class _Declare:
         whole_list: bool = False,
         concerns: Callable[[Template], bool] = lambda pod: True,
         by_domain: Callable[[Template], bool] = never,
+        by_value: Callable[[Template, Cycle], Callable[[], Worths] | None] | None = None,
     ) -> Callable[[Score], Priority]:
         """Declare a priority that gives int64[n], one score a node of the batch."""
         return lambda score: Priority(
             name=name, score=score, reads=reads, key=key, reduce=reduce, whole_list=whole_list, concerns=concerns,
-            by_domain=by_domain,
-        )
+            by_domain=by_domain, by_value=by_value,
+        )  # fmt: skip
 
     def each_node(
         self,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from array import array
+from collections.abc import Collection, Hashable, Sequence
 from functools import lru_cache, partial
 
+import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
@@ -57,37 +59,70 @@ def _peers(release: Release, pod: Template, listings: Listings) -> PodsMatching:
     return peers(pod.namespace, owner_selectors(pod, listings), any_of_them=release.spread_matches_any_selector)
 
 
-def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, tuple[int, ...]]:
-    """The most peers on a node, and the peers in each zone, by code."""
+FEW = 16
+
+
+@attrs.frozen
+class Crowds:
+    """What a node scores by its own peers and by its zone. Crowds that score alike are equal, whatever was counted."""
+
+    most: int
+    """The most peers on a node."""
+    in_zones: tuple[int, ...] | int
+    """The peers in each zone, by code; the number of codes alone where ``table`` says the rest."""
+    table: bytes | None = None
+    """int64[most + 1, codes]: one score for each pair, where these are fewer than nodes; None else."""
+
+    @classmethod
+    def of(cls, raw: Scores, in_zones: list[int], best: int) -> Crowds:
+        """Those of nodes with *raw* peers, scored from 0 to *best*."""
+        most, codes = int(raw.max(initial=0)), len(in_zones)
+        if (most + 1) * codes > len(raw):
+            return cls(most, tuple(in_zones))
+        on_node = _by_count(most, best)
+        if on_node.size * codes <= FEW:  # plain Python is faster then
+            fullest = max(in_zones[1:], default=0)
+            by_zone = [ZONE_WEIGHT * _emptiness(count, fullest, best) for count in in_zones[1:]]
+            scores = [int(score) for own in on_node.tolist() for score in (own, *[own * (1.0 - ZONE_WEIGHT) + zone for zone in by_zone])]
+            return cls(most, codes, array("q", scores).tobytes())
+        table = _combined(on_node[:, None], _by_zone(in_zones, best))
+        table[:, 0] = on_node
+        return cls(most, codes, table.astype(np.int64).tobytes())
+
+
+def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle, *, best: int) -> Crowds:
+    """The most peers on a node, and the peers in each zone."""
     zone = nodes.zone
     by_zone = np.bincount(zone.codes, raw, len(zone.values)).astype(np.int64)
-    return int(raw.max(initial=0)), tuple(by_zone.tolist())
+    return Crowds.of(raw, by_zone.tolist(), best)
 
 
-def _crowds_of_owners(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, tuple[int, ...]]:
+def _crowds_of_owners(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Crowds:
     """The same where *raw* counts the pods of *pod*'s owners: the census has the counts by zone already."""
     if nodes.rows is not None or not owner_selectors(pod, cycle.listings):
-        return _crowds(pod, raw, nodes, cycle)
-    return int(raw.max(initial=0)), tuple(nodes.counted_by_zone(_peers_of_owners(pod, cycle)).tolist())
+        return _crowds(pod, raw, nodes, cycle, best=MAX_PRIORITY)
+    return Crowds.of(raw, nodes.counted_by_zone(_peers_of_owners(pod, cycle)).tolist(), MAX_PRIORITY)
 
 
-def _spread(pod: Template, raw: Scores, crowds: tuple[int, tuple[int, ...]], nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
+def _spread(pod: Template, raw: Scores, crowds: Crowds, nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
     """*best* where there is no peer, 0 where the most are; the zone has two thirds of the score, where the node has a zone.
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
     """
-    zones, (most, in_zones) = nodes.zone.codes, crowds
-    fullest = max(in_zones[1:], default=0)
-    by_zone = np.array([_emptiness(count, fullest, best) for count in in_zones])
-    if (most + 1) * len(in_zones) > len(raw):
-        on_node = _by_count(most, best)[raw.clip(0, most)]
-        return np.where(zones != 0, _combined(on_node, by_zone[zones]), on_node).astype(np.int64)
-    # Counts and zones are few: one score for each pair, looked up for each node. Nodes that do not fit can have higher counts.
-    on_node = _by_count(most, best)
-    table = _combined(on_node[:, None], by_zone)
-    table[:, 0] = on_node
-    found: Scores = table.astype(np.int64).take(raw * len(in_zones) + zones, mode="clip")
+    zones, in_zones = nodes.zone.codes, crowds.in_zones
+    if isinstance(in_zones, tuple):
+        on_node = _by_count(crowds.most, best)[raw.clip(0, crowds.most)]
+        return np.where(zones != 0, _combined(on_node, _by_zone(in_zones, best)[zones]), on_node).astype(np.int64)
+    # Nodes that do not fit can have higher counts.
+    assert crowds.table is not None
+    found: Scores = np.frombuffer(crowds.table, np.int64).take(raw * in_zones + zones, mode="clip")
     return found
+
+
+def _by_zone(in_zones: Sequence[int], best: int) -> Floats:
+    """The score for each zone, by code: float64[codes]."""
+    fullest = max(in_zones[1:], default=0)
+    return np.array([_emptiness(count, fullest, best) for count in in_zones])
 
 
 @lru_cache(1 << 8)
@@ -107,7 +142,7 @@ def _combined(on_node: Floats, in_zone: Floats) -> Floats:
 
 def zone_reduction(best: int) -> Reduction:
     """The reduce step from counts of peers to 0 to *best*."""
-    return Reduction(_crowds, partial(_spread, best=best), zeros_alike=True)
+    return Reduction(partial(_crowds, best=best), partial(_spread, best=best), zeros_alike=True)
 
 
 reduce_by_zone = Reduction(_crowds_of_owners, partial(_spread, best=MAX_PRIORITY), zeros_alike=True)

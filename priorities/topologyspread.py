@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from array import array
+from collections.abc import Callable, Hashable
 
 import numpy as np
 
-from ..core.arrays.arithmetic import tabulated
+from ..core.arrays.arithmetic import up_to
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
@@ -14,6 +15,7 @@ from ..core.matching.nodeselectors import required_node_affinity
 from ..core.matching.spread import (
     NO_MINIMUM,
     Constraints,
+    counting_by_key,
     domains_by_key,
     eligible,
     is_readable,
@@ -23,7 +25,7 @@ from ..core.matching.spread import (
     without_a_key,
 )
 from ..core.pods.template import Template
-from ..core.rule import Reads, Reduction, RuleError
+from ..core.rule import Reads, Reduction, RuleError, Worths
 from .rule import MAX_PRIORITY, priority
 
 
@@ -32,37 +34,63 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.node_selector, required_node_affinity(pod))
 
 
-def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[int, int] | None:
-    """The pods counted on all candidates together, and the smallest count of one; None where the pod has no soft constraint."""
+FEW = 8
+Summary = tuple[int, int] | bytes | None
+"""The pods counted on all candidates together and the smallest count of one; or the score for each count, int64[most + 1], which stays the
+same when pods come that change no score; None where the pod has no soft constraint."""
+
+
+def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Summary:
+    """What the scores follow from, besides the count of each node."""
     constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
     if not constraints:
         return None
     if not is_readable(constraints):
         _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle)
     met = raw[with_all_keys(constraints, nodes)] if without_a_key(pod, constraints, nodes) else raw
-    return _int32(int(met.sum())), int(met.min(initial=NO_MINIMUM))
+    total, least, most = _int32(int(met.sum())), int(met.min(initial=NO_MINIMUM)), int(_own(raw, nodes).max(initial=0))
+    if most >= nodes.n:
+        return total, least
+    return _few_scaled(most, total, least) if most < FEW else _scaled(up_to(most), total, least).tobytes()
 
 
-def _apply(pod: Template, raw: Scores, summary: tuple[int, int] | None, nodes: Batch, cycle: Cycle) -> Scores:
+def _apply(pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
     """10 where the fewest pods are counted, and less where there are more; 0 on nodes that lack a topology key.
 
     Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.
     """
     if summary is None:
         return np.zeros(nodes.n, np.int64)
-    total, least = summary
-    # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
-    twice = nodes.rows is not None and nodes.n
-    own = raw * np.bincount(nodes.indexes)[nodes.indexes] if twice else raw
-    spread = _int32(total - least)
+    own = _own(raw, nodes)
+    # Nodes that do not fit can have higher counts than the table.
+    scores = _scaled(own, *summary) if isinstance(summary, tuple) else np.frombuffer(summary, np.int64).take(own, mode="clip")
     constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
-    scores = tabulated(lambda met: _scaled(_int32s(met), total, spread), own) if spread else np.full(nodes.n, MAX_PRIORITY)
     return scores * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else scores
 
 
-def _scaled(own: Ints, total: int, spread: int) -> Scores:
-    share = _int32s(total - own) / float(spread)
+def _own(raw: Scores, nodes: Batch) -> Scores:
+    """The count of each node."""
+    if nodes.rows is None or nodes.n <= 1:
+        return raw
+    # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
+    found: Scores = raw * np.bincount(nodes.rows)[nodes.rows]
+    return found
+
+
+def _scaled(own: Ints, total: int, least: int) -> Scores:
+    """The score of nodes with *own* pods, of *total* pods on all nodes: int64 as given."""
+    spread = _int32(total - least)
+    if not spread:
+        return np.full(len(own), MAX_PRIORITY)
+    share = _int32s(total - _int32s(own)) / float(spread)
     return (float(MAX_PRIORITY) * share).astype(np.int64)
+
+
+def _few_scaled(most: int, total: int, least: int) -> bytes:
+    """The scores of 0 to *most* pods, which are few: int64[most + 1]. Plain Python is faster then."""
+    spread = float(_int32(total - least))
+    scores = [int(float(MAX_PRIORITY) * (_int32(total - own) / spread)) if spread else MAX_PRIORITY for own in range(most + 1)]
+    return array("q", scores).tobytes()
 
 
 def _int32s(numbers: Ints) -> Ints:
@@ -92,7 +120,20 @@ def _concerns(pod: Template) -> bool:
     return bool(soft_constraints(pod))
 
 
-@priority("EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=Reduction(_summarise, _apply), concerns=_concerns)
+def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths] | None:
+    """What tells the raw scores of all rows by values of the topology keys; None where some rows lack a key."""
+    constraints, table = soft_constraints(pod), cycle.table
+    if not constraints or without_a_key(pod, constraints, Batch.everywhere(table)):
+        return None
+    counting = counting_by_key(pod, constraints, None, table)
+    keys = [constraint.topology_key for constraint in constraints]
+    return lambda: [(key, counting[key].counts(table)) for key in keys]
+
+
+@priority(
+    "EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=Reduction(_summarise, _apply), concerns=_concerns,
+    by_domain=lambda pod: True, by_value=_by_value,
+)  # fmt: skip
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes in topology domains with fewer pods that match *pod*'s soft spread constraints. The raw score is their number.
 

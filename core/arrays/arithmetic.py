@@ -62,12 +62,13 @@ def tabulated(function: Callable[[Ints], Ints], numbers: Ints) -> Ints:
     [4, 0, 4, 4]
     """
     most = int(numbers.max(initial=0))
-    return function(numbers) if most >= len(numbers) else function(_to(most + 1)).take(numbers)
+    return function(numbers) if most >= len(numbers) else function(up_to(most)).take(numbers)
 
 
 @lru_cache(1 << 8)
-def _to(end: int) -> Ints:
-    return np.arange(end)
+def up_to(last: int) -> Ints:
+    """0 to *last*: int64[last + 1]. Not to be changed."""
+    return np.arange(last + 1)
 
 
 def whole(numbers: Floats) -> Ints:

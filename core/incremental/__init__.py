@@ -69,9 +69,13 @@ Early cutoff
 
 A value that was worked out again and is the same as before does not make stale what is made of it:
 
-* a predicate that objected to nothing and still objects to nothing does not move its trail;
+* a predicate that objects to what it objected to does not move its trail;
+* a rule that tells its answer ``by_value`` is compared value by value (:mod:`.byvalue`): where no value's answer became another, no row is
+  looked at. Where values are few, a reduce step takes the values instead of the rows;
 * a priority whose summary (:class:`~..rule.Reduction`) is the same as before is reduced again on the changed rows
   only;
+* a summary that says what scores come out, and not what was counted, stays the same while counts move and scores do not;
+* where all rows were reduced again and no score is another, no total is added up;
 * a priority that gives all rows the same score is left out of the totals, whatever the score is;
 * where the same rows fit as before and no raw score changed, no summary is worked out.
 

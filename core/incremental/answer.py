@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import attrs
 import numpy as np
 
+from ..arrays.batch import Batch
 from ..arrays.census import Counter
+from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, Trail
 from ..arrays.types import Rows, Scores
+from ..cycle import Cycle
 from ..failures import Codes, Failures, Reasons
 from ..rule import ROWWISE, WIDE, Reads
+from .byvalue import codes_in_use, judged, kept, moved_rows, scored
 
 Value = TypeVar("Value")
 Environment = tuple[int, int, int]
@@ -74,6 +78,10 @@ class Answer(ABC, Generic[Value]):
     """The counters of the census that the rule looked at."""
     watches_terms: bool = True
     """It asked for terms, of which there may be more later."""
+    tells: Callable[[], Any] | None = None
+    """What tells the answer by value, once it was asked for."""
+    values: Any = None
+    """What the rule told by value, if that is where the answer is from: Refusals or Worths."""
     by_domain: bool = False
     """A pod that comes or goes concerns the rows of its domains alone; no more once these were too many again and again."""
     too_many: int = 0
@@ -91,6 +99,31 @@ class Answer(ABC, Generic[Value]):
     """The revisions of what no row tells of, when the answer was verified."""
     bytes_held: int = 0
     """As the cache has counted them."""
+
+    @abstractmethod
+    def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Value:
+        """What *rule* answers for *nodes*."""
+
+    @abstractmethod
+    def told(self, nodes: Batch) -> Value:
+        """What ``values`` say about *nodes*."""
+
+    def tell(self, values: Any, table: NodeTable) -> None:
+        """Take the rule's answer for all rows, told by value."""
+        before, self.values = self.values, kept(values)
+        rows = None if before is None else moved_rows(before, self.values, table)
+        if rows is None:
+            self.tell_all(Batch.everywhere(table))
+        elif len(rows):
+            self.put(rows, self.told(Batch(table, rows)))
+
+    def tell_all(self, nodes: Batch) -> None:
+        """Take over what ``values`` say about all rows, which are *nodes*."""
+        self.replace(self.told(nodes), nodes.n)
+
+    def untell(self) -> None:
+        """Forget what was told by value: it no longer holds."""
+        self.values = self.tells = None
 
     @abstractmethod
     def replace(self, found: Value, size: int) -> None:
@@ -126,6 +159,13 @@ class FailuresAnswer(Answer[Failures | None]):
     answer: Failures | None = None
     has_errors: bool = False
 
+    def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Failures | None:
+        found: Failures | None = rule.check(cycle.template, nodes, cycle)
+        return found
+
+    def told(self, nodes: Batch) -> Failures | None:
+        return judged(self.values, nodes)
+
     @property
     def nbytes(self) -> int:
         return 0 if self.answer is None else self.answer.codes.nbytes
@@ -135,13 +175,23 @@ class FailuresAnswer(Answer[Failures | None]):
         return None if self.answer is None else self.answer.codes
 
     def replace(self, found: Failures | None, size: int) -> None:
-        # Early cutoff: nothing was turned down before and nothing is now, or the rule gave the very same answer again.
-        if found is not self.answer or self.size != size or (found is not None and found.codes.flags.writeable):
+        if not self._says(found, size):
             self.trail.reset()
         self.answer, self.shared, self.size = found, True, size
         self.has_errors = found is not None and found.errors is not None
         # The codes are worked out now: until then they may be masks that are views of the table's own arrays.
         self.codes()
+
+    def _says(self, found: Failures | None, size: int) -> bool:
+        """Whether *found* turns down what was turned down before: then the early cutoff is here."""
+        before = self.answer
+        if found is None or before is None or self.size != size:
+            return found is before and self.size == size
+        if found is before and not found.codes.flags.writeable:
+            return found.errors is None
+        if found.errors is not None or before.errors is not None or found.sequences != before.sequences:
+            return False
+        return not np.count_nonzero(found.codes != before.codes)
 
     def put(self, rows: Rows, found: Failures | None) -> None:
         if found is None and self.answer is None:
@@ -184,15 +234,45 @@ def _recoded(found: Failures, sequences: dict[int, Reasons]) -> Codes:
 
 @attrs.define(eq=False, repr=False)
 class ScoresAnswer(Answer[Scores]):
-    """The raw scores of a priority: ``answer`` is int64[size]."""
+    """The raw scores of a priority. They are laid out over the rows when somebody asks for them: by value they may say enough."""
 
-    answer: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
     constant: int | None = None
     """The score of all rows, where it is known to be the same for all."""
+    _scores: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    _nodes: Batch | None = None
+    """All rows, where the scores of ``values`` are still to be laid out."""
+
+    @property
+    def answer(self) -> Scores:
+        """int64[size]"""
+        if self._nodes is not None:
+            self._scores, self.shared, self._nodes = self.told(self._nodes), False, None
+        return self._scores
+
+    def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Scores:
+        if self.tells is not None and nodes.rows is not None:
+            return scored(self.tells(), nodes)
+        found: Scores = rule.score(cycle.template, nodes, cycle)
+        return found
+
+    def told(self, nodes: Batch) -> Scores:
+        return scored(self.values, nodes)
+
+    def tell_all(self, nodes: Batch) -> None:
+        if len(self.values) != 1:
+            super().tell_all(nodes)
+            return
+        self.trail.reset()
+        key, values = self.values[0]
+        self.size, self.constant, self._nodes = nodes.n, _constant(values.take(codes_in_use(nodes, key))), nodes
+
+    def untell(self) -> None:
+        super().untell()
+        self._nodes = None
 
     @property
     def nbytes(self) -> int:
-        return self.answer.nbytes
+        return self._scores.nbytes
 
     def replace(self, found: Scores, size: int) -> None:
         if found is self.answer and size == self.size and not found.flags.writeable:
@@ -202,20 +282,21 @@ class ScoresAnswer(Answer[Scores]):
             return
         # No early cutoff otherwise: equal scores do not mean equal counts.
         self.trail.reset()
-        self.constant, self.size, self.shared = _constant(found), size, True
+        self.constant, self.size, self.shared, self._nodes = _constant(found), size, True, None
         if self.constant is not None:
             # One array for all such answers: most pods that come are strangers to most rules.
-            self.answer = _everywhere(self.constant, size)
+            self._scores = _everywhere(self.constant, size)
             return
         # A view may be of one of the table's own arrays, which change.
         is_view = found.base is not None
-        self.answer, self.shared = found.copy() if is_view else found, not is_view
+        self._scores, self.shared = found.copy() if is_view else found, not is_view
 
     def put(self, rows: Rows, found: Scores) -> None:
         self.trail.touch(rows)
+        scores = self.answer
         if self.shared:
-            self.answer, self.shared = self.answer.copy(), False
-        self.answer[rows] = found
+            self._scores, self.shared = scores.copy(), False
+        self._scores[rows] = found
         if self.constant is not None and (found != self.constant).any():
             self.constant = None
 

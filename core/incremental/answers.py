@@ -7,7 +7,7 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any, TypeVar
 
 import attrs
@@ -24,13 +24,12 @@ from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads
 from . import verify
 from .answer import Answer, Environment, FailuresAnswer, Scope, ScoresAnswer, Unanswerable, Value
+from .byvalue import LARGE_SHARE
 
 Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
 PATIENCE = 8
 """Times that the domains of moved pods may be too large before they are no longer looked at."""
-LARGE_SHARE = 4
-"""Where more than one row in so many changed, all are evaluated."""
 
 
 @rebuilt_from("table", "limit")
@@ -58,7 +57,7 @@ class AnswerCache:
     def failures(self, predicate: Predicate, cycle: Cycle) -> FailuresAnswer:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
         found = self.failures_of(predicate, cycle.template)
-        self._refresh(found, cycle, lambda nodes: predicate.check(cycle.template, nodes, cycle))
+        self._refresh(found, predicate, cycle)
         if found.has_errors:
             found.forget()
         if verify.SWITCH.is_on:
@@ -75,14 +74,14 @@ class AnswerCache:
 
     def refresh_failures(self, answer: FailuresAnswer, predicate: Predicate, cycle: Cycle) -> None:
         """Bring the answer of *predicate* for the template of *cycle* up to date. Raises Unanswerable if there are errors in it."""
-        self._refresh(answer, cycle, lambda nodes: predicate.check(cycle.template, nodes, cycle))
+        self._refresh(answer, predicate, cycle)
         if answer.has_errors:
             answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
             raise Unanswerable
 
     def refresh_scores(self, answer: ScoresAnswer, priority: Priority, cycle: Cycle) -> None:
         """Bring the answer of *priority* for the template of *cycle* up to date. Raises its RuleError."""
-        self._refresh(answer, cycle, lambda nodes: priority.score(cycle.template, nodes, cycle))
+        self._refresh(answer, priority, cycle)
 
     # --- finding ----------------------------------------------------------------------------------------------------
 
@@ -138,19 +137,42 @@ class AnswerCache:
         counted = counters + (self.table.census.terms_revision if answer.watches_terms else 0) if scope.wide else 0
         return counted, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
 
-    def _refresh(self, answer: Answer[Value], cycle: Cycle, evaluate: Callable[[Batch], Value]) -> None:
+    def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle) -> None:
         log, counters = self.table.changed, sum([counter.revision for counter in answer.watched])
         environment = self._environment(answer, cycle, counters) if answer.scope.is_global else answer.environment
         rows = self._stale_rows(answer, environment, counters)
         if rows is None:
-            self._evaluate(answer, cycle, evaluate)
-            return
-        if len(rows):
-            answer.put(rows, evaluate(self._batch_of(rows)))
+            if rule.by_value is None or not self._follow_values(answer, rule, cycle, environment, counters):
+                self._evaluate(answer, rule, cycle)
+                return
+        elif len(rows):
+            if answer.tells is None and rule.by_value is not None and answer.by_domain:
+                answer.tells = rule.by_value(cycle.template, cycle)
+            answer.put(rows, answer.ask(rule, cycle, self._batch_of(rows)))
+            answer.values = None
         answer.verified_at, answer.node_revision = log.revision, log.node_revision
         if answer.counters_seen != counters:
             answer.counters_seen, answer.environment = counters, environment
             answer.each_seen = [counter.revision for counter in answer.watched]
+
+    def _follow_values(self, answer: Answer[Value], rule: Any, cycle: Cycle, environment: Environment, counters: int) -> bool:
+        """Bring *answer* up to date by what *rule* tells by value, where nothing but counters moved; gives whether that was possible."""
+        if answer.verified_at == NEVER or not self._only_counters_moved(answer, environment, counters):
+            return False
+        answer.forget()
+        if answer.tells is None:
+            answer.tells = rule.by_value(cycle.template, cycle)
+            if answer.tells is None:
+                return False
+        answer.tell(answer.tells(), self.table)
+        return True
+
+    def _only_counters_moved(self, answer: Answer[Value], environment: Environment, counters: int) -> bool:
+        """Whether all else that a rule over domains depends on is as it was when the answer was verified."""
+        before = answer.environment
+        if environment[0] - counters != before[0] - answer.counters_seen or environment[1:] != before[1:]:
+            return False
+        return answer.node_revision == self.table.changed.node_revision and not (answer.scope.rowwise or answer.scope.counted)
 
     def _stale_rows(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
         """The rows to evaluate: none where the answer is up to date, None for all."""
@@ -166,9 +188,7 @@ class AnswerCache:
 
     def _rows_of_moved(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
         """The rows in the domains of pods that came or went, where nothing else happened that the answer depends on; None: all rows."""
-        before = answer.environment
-        others_moved = environment[0] - counters != before[0] - answer.counters_seen or environment[1:] != before[1:]
-        if others_moved or answer.node_revision != self.table.changed.node_revision or answer.scope.rowwise or answer.scope.counted:
+        if not self._only_counters_moved(answer, environment, counters):
             return None
         found: set[int] = set()
         for counter, seen in zip(answer.watched, answer.each_seen, strict=True):
@@ -207,14 +227,16 @@ class AnswerCache:
             self._batch = Batch(self.table, rows)
         return self._batch
 
-    def _evaluate(self, answer: Answer[Value], cycle: Cycle, evaluate: Callable[[Batch], Value]) -> None:
+    def _evaluate(self, answer: Answer[Value], rule: Any, cycle: Cycle) -> None:
         """Evaluate the rule for all rows, and note what it looks at."""
         census, log = self.table.census, self.table.changed
         answer.forget()
+        if answer.tells is not None:
+            answer.untell()
         answer.watched.clear()
         census.watch, census.asked_terms = answer.watched, False
         try:
-            found = evaluate(Batch.everywhere(self.table))
+            found = answer.ask(rule, cycle, Batch.everywhere(self.table))
         finally:
             census.watch = None
         answer.watched[:] = dict.fromkeys(answer.watched)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import attrs
+import numpy as np
 
 from ..arrays.types import Ints, Rows
 from . import verify
 
-MOST_MOVED = 4
+MOST_MOVED = 16
 """With more changed totals, and one more for each ROWS_A_MOVE rows, the highest total is looked for among all rows."""
 ROWS_A_MOVE = 1 << 9
 
@@ -40,6 +41,11 @@ class Leaders:
         """All totals may have changed; they are in *ranked* now."""
         self.ranked, self._rows = ranked, None
         self.moved.clear()
+
+    def note(self, rows: Rows, before: Ints, now: Ints) -> None:
+        """The totals of *rows* were *before* and are *now*: of these rows, those matter that were or are among the best."""
+        total, totals = self.total, zip(rows.tolist(), before.tolist(), now.tolist(), strict=True)
+        self.moved += [row for row, old, new in totals if old >= total or new >= total]
 
     def trim(self) -> None:
         """Forget the leaders where too much moved."""
@@ -87,8 +93,9 @@ class Leaders:
 
     def _follow(self, queue: list[int], places: Rows) -> None:
         """Put the rows that moved in or out; no leader is known if none is left."""
-        for row in self.moved:
-            total, place = self.ranked.item(row), places.item(row)
+        moved = self.moved
+        alone = len(moved) == 1
+        for total, place in ((self.ranked.item(moved[0]), places.item(moved[0])),) if alone else self._totals_and_places(places):
             at = bisect_left(queue, place)
             is_there = at < len(queue) and queue[at] == place
             if total > self.total:
@@ -100,6 +107,11 @@ class Leaders:
         self.moved.clear()
         if not queue:
             self._rows = self._queue = None
+
+    def _totals_and_places(self, places: Rows) -> Iterable[tuple[int, int]]:
+        """The total and the place of each row that moved."""
+        rows = np.array(self.moved)
+        return zip(self.ranked.take(rows).tolist(), places.take(rows).tolist(), strict=True)
 
     def _laid_out(self, order: Rows, places: Rows) -> list[int]:
         assert self._rows is not None

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.trail import NEVER, union
+from ..arrays.trail import NEVER, NO_ROWS, union
 from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
 from . import verify
@@ -24,6 +24,10 @@ from .tracked import Feasible, TrackedPredicate, TrackedPriority
 
 OUT = -(2**62)
 """The total of a row that does not fit."""
+FEW = 64
+"""Rows are few where there are so many times as many."""
+MOST_REFITTED = 16
+"""Rows that are counted in or out one by one where they fit or no longer do."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -63,6 +67,8 @@ class Scoreboard:
     """Those of them that ``predicates`` pass."""
     _is_ranked: bool = False
     """``ranked`` was brought up to date with ``fits``."""
+    _feasible: Feasible | None = None
+    """Which rows fit, as it was told to the priorities last."""
     _counting: list[TrackedPriority] = attrs.field(factory=list)
     """The priorities that tell rows apart."""
     _scope: Scope = attrs.field(init=False)
@@ -104,8 +110,10 @@ class Scoreboard:
         rows = row_scores.trail.since(seen)
         if order_revision != self._order_revision:
             rows, self._order_revision = None, order_revision
+        if rows is None:
+            self._feasible = None
         moved = rows is None or environment != self._environment or self._scope.rowwise
-        rows, refitted = self._refresh_fits(rows, moved and self._refresh_allowed(cycle, everything=rows is None))
+        rows, refitted = self._refresh_fits(rows, self._refresh_allowed(cycle, everything=rows is None) if moved else NO_ROWS)
         if self.count > 1:
             if moved or refitted or not self._is_ranked:
                 rows = self._refresh_priorities(cycle, rows if self._is_ranked else None, refitted)
@@ -114,8 +122,8 @@ class Scoreboard:
 
     # --- fits -------------------------------------------------------------------------------------------------------
 
-    def _refresh_allowed(self, cycle: Cycle, *, everything: bool) -> bool:
-        """Bring ``_allowed`` up to date; gives whether it may have changed. Raises Unanswerable.
+    def _refresh_allowed(self, cycle: Cycle, *, everything: bool) -> Rows | None:
+        """Bring ``_allowed`` up to date; gives the rows where it may have changed, None: look at all. Raises Unanswerable.
 
         *everything*: node objects or the rows of ``order`` changed, or cycles were missed.
         """
@@ -125,13 +133,17 @@ class Scoreboard:
             for tracked in self.node_predicates:
                 self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle)
             self._open = self._passed(self.node_predicates, self._open)
-        changed = everything
+        rows = None if everything else NO_ROWS
         for tracked in self.predicates:
             self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle)
-            changed |= tracked.changed()
-        if changed:
-            self._allowed = self._passed(self.predicates, self._open)
-        return changed
+            rows = union(rows, tracked.changed())
+        if rows is None or len(rows) > MOST_REFITTED:
+            allowed = self._passed(self.predicates, self._open)
+            self._allowed = allowed.copy() if allowed is self._open else allowed
+            return None
+        for row in rows.tolist():
+            self._allowed[row] = self._open[row] and all(tracked.passes(row) for tracked in self.predicates)
+        return rows
 
     @staticmethod
     def _passed(predicates: Sequence[TrackedPredicate], mask: Mask) -> Mask:
@@ -142,32 +154,49 @@ class Scoreboard:
                 mask = mask & (codes == 0)
         return mask
 
-    def _refresh_fits(self, rows: Rows | None, allowed_changed: bool) -> tuple[Rows | None, bool]:
-        """Put the fits right: on *rows*, whose row scores changed, and with *allowed_changed* on all.
+    def _refresh_fits(self, rows: Rows | None, allowed: Rows | None) -> tuple[Rows | None, bool]:
+        """Put the fits right: on *rows*, whose row scores changed, and on those where ``_allowed`` changed; None: on all.
 
         Gives *rows* and those where the fit became another, and whether there are any of the latter. Rows that are never visited never fit.
         """
-        if rows is not None and len(rows) <= 1 and not allowed_changed:
-            return rows, bool(len(rows)) and self._refresh_fit(int(rows[0]))
+        both = rows if allowed is NO_ROWS else union(rows, allowed)
+        if both is not None and len(both) <= 1:
+            return both, bool(len(both)) and self._refresh_fit(int(both[0]))
+        if both is not None and len(both) * FEW <= len(self.fits):
+            changed = (self.row_scores.fits.take(both) & self._allowed.take(both)) != self.fits.take(both)
+            refitted = [self._refresh_fit(row) for row in both[changed].tolist()] if np.count_nonzero(changed) else ()
+            return (both, True) if refitted else (rows, False)
         before, self.fits = self.fits, self.row_scores.fits & self._allowed
         self.count = int(np.count_nonzero(self.fits))
         if len(before) != len(self.fits):
+            self._feasible = None
             return None, True
         changed = before != self.fits
         if not np.count_nonzero(changed):
             return rows, False
-        return union(rows, changed.nonzero()[0]), True
+        moved = changed.nonzero()[0]
+        self._refit(moved.tolist())
+        return union(rows, moved), True
+
+    def _refit(self, rows: Sequence[int]) -> None:
+        """Tell who fits now, where *rows* fit that did not or no longer do."""
+        if self._feasible is not None:
+            if len(rows) > MOST_REFITTED:
+                self._feasible = None
+            else:
+                self._feasible.refit(self.fits, rows, self.count)
 
     def _refresh_fit(self, row: int) -> bool:
-        """As :meth:`_refresh_fits`, where nothing but the row scores of *row* changed: so it is after most decisions.
+        """As :meth:`_refresh_fits`, for *row* alone; gives whether its fit became another.
 
-        A single row is put right by itself, here and in the totals: by way of arrays the basic case with 5,000 nodes is 10% slower.
+        Few rows are put right by themselves, here and in the totals: by way of arrays the basic case with 5,000 nodes is 10% slower.
         """
         fits = bool(self.row_scores.fits[row] and self._allowed[row])
         if fits == self.fits[row]:
             return False
         self.fits[row] = fits
         self.count += 1 if fits else -1
+        self._refit((row,))
         return True
 
     # --- totals -----------------------------------------------------------------------------------------------------
@@ -175,7 +204,10 @@ class Scoreboard:
     def _refresh_priorities(self, cycle: Cycle, rows: Rows | None, refitted: bool) -> Rows | None:
         """Bring the priorities up to date; gives *rows* and those where a reduced score changed, None: look at all. Raises RuleError."""
         everything, node_revision = rows is None, self.answers.table.changed.node_revision
-        feasible = Feasible(self.answers.table, self.fits, self.order, self.count == len(self.fits))
+        feasible = self._feasible
+        if feasible is None or everything:
+            feasible = self._feasible = Feasible(self.answers.table, self.fits, self.order, self.count == len(self.fits))
+        feasible.order = self.order
         for tracked in self.priorities:
             answer = tracked.answer
             if answer.node_revision != node_revision or not answer.is_of_nodes:
@@ -194,11 +226,7 @@ class Scoreboard:
             self.leaders.moved.append(row)
             return
         if rows is not None:
-            totals = self.row_scores.totals[rows]
-            for tracked in self._counting:
-                totals += tracked.reduced[rows] * tracked.weight
-            self.ranked[rows] = np.where(self.fits[rows], totals, OUT)
-            self.leaders.moved += rows.tolist()
+            self._refresh_totals_of(rows)
             return
         totals = self.row_scores.totals
         for tracked in self._counting:
@@ -208,6 +236,17 @@ class Scoreboard:
         else:
             self.ranked = totals.copy() if totals is self.row_scores.totals else totals
         self.leaders.replaced(self.ranked)
+
+    def _refresh_totals_of(self, rows: Rows) -> None:
+        """Put the totals of *rows* right."""
+        before, totals = self.ranked.take(rows), self.row_scores.totals.take(rows)
+        for tracked in self._counting:
+            scores = tracked.reduced.take(rows)
+            totals += scores if tracked.weight == 1 else scores * tracked.weight
+        if self.count < len(self.fits):
+            totals[~self.fits.take(rows)] = OUT
+        self.ranked[rows] = totals
+        self.leaders.note(rows, before, totals)
 
     # --- the best ---------------------------------------------------------------------------------------------------
 

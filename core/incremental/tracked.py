@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -10,10 +11,16 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
-from ..arrays.types import Mask, Rows, Scores
+from ..arrays.types import Ints, Mask, Rows, Scores, ValueCodes
 from ..cycle import Cycle
-from ..rule import Predicate, Priority, Reduction
+from ..rule import Predicate, Priority, Reduction, Worths
 from .answer import FailuresAnswer, ScoresAnswer
+from .byvalue import moved_rows
+
+ByCode = tuple[str, Scores]
+"""A label key, and the score of each of its values, by code."""
+FEW_VALUES = 8
+"""Values of a label are few where there are so many rows for each."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -27,6 +34,8 @@ class Feasible:
     """All visited rows, in order."""
     fits_everywhere: bool
     _nodes: Batch | None = None
+    _counts: dict[str, Ints] = attrs.field(factory=dict)
+    """Label key -> how many of them have each value, by code."""
 
     @property
     def nodes(self) -> Batch:
@@ -34,6 +43,22 @@ class Feasible:
         if self._nodes is None:
             self._nodes = Batch.everywhere(self.table) if self.fits_everywhere else Batch(self.table, self.fits.nonzero()[0])
         return self._nodes
+
+    def codes(self, key: str) -> ValueCodes:
+        """The values of label *key* that they have, by code, each once: intp[k]."""
+        found = self._counts.get(key)
+        if found is None:
+            codes = self.nodes.label(key).codes
+            found = self._counts[key] = np.bincount(codes, minlength=len(self.nodes.label(key).values))
+        return found.nonzero()[0]
+
+    def refit(self, fits: Mask, rows: Sequence[int], count: int) -> None:
+        """Rows fit that did not, or no longer do: *rows*, each once; now *fits* is true, for *count* rows."""
+        self.fits, self.fits_everywhere, self._nodes = fits, count == len(fits), None
+        for key, counts in self._counts.items():
+            codes = Batch.everywhere(self.table).label(key).codes
+            for row in rows:
+                counts[codes[row]] += 1 if fits[row] else -1
 
     def of(self, scores: Scores) -> Scores:
         """The scores of ``nodes``, out of those of all rows."""
@@ -53,10 +78,16 @@ class TrackedPredicate:
     seen: int = NEVER
     """The revision of the answer that the scoreboard has taken over."""
 
-    def changed(self) -> bool:
-        """Whether it passes other rows than when it was asked last."""
-        seen, self.seen = self.seen, self.answer.trail.revision
-        return seen != self.seen
+    def changed(self) -> Rows | None:
+        """The rows where its answer may be another than when it was asked last; None: look at all."""
+        trail, seen = self.answer.trail, self.seen
+        self.seen = trail.revision
+        return trail.since(seen)
+
+    def passes(self, row: int) -> bool:
+        """Whether it has nothing against *row*."""
+        codes = self.answer.codes()
+        return codes is None or not codes[row]
 
 
 @attrs.define(eq=False, repr=False)
@@ -72,6 +103,8 @@ class TrackedPriority:
     reduced: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
     counts: bool = False
     """It tells rows apart: else its scores are the same for all, and are left out."""
+    by_code: ByCode | None = None
+    """The label key by whose values the reduced scores were told, and those scores, by code."""
     depends_on_window: bool = False
     """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
 
@@ -88,11 +121,15 @@ class TrackedPriority:
         *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises RuleError.
         """
         trail, counted = self.answer.trail, self.counts
+        told_before, self.by_code = self.by_code, None
         rows = None if everything or not counted else trail.since(self.seen)
         self.seen = trail.revision
         self._judge(window)
         if self.counts:
-            return self._reduce(cycle, feasible, rows)
+            values = self.answer.values
+            if values is not None and self._goes_by_value(values, cycle):
+                return self._reduce_by_value(cycle, feasible, values[0], None if everything or not counted else told_before)
+            return self._reduce(cycle, feasible, rows, everything or not counted)
         return None if counted else NO_ROWS
 
     def _judge(self, window: bool) -> None:
@@ -102,7 +139,29 @@ class TrackedPriority:
         self.depends_on_window = not same and reduce is not None and window
         self.counts = not same and not self.depends_on_window
 
-    def _reduce(self, cycle: Cycle, feasible: Feasible, rows: Rows | None) -> Rows | None:
+    def _goes_by_value(self, worths: Worths, cycle: Cycle) -> bool:
+        """Whether to reduce the scores of the values of one label, which are few, instead of those of all rows."""
+        reduce = self.priority.reduce
+        is_one = len(worths) == 1 and isinstance(reduce, Reduction) and reduce.by_value
+        return is_one and len(worths[0][1]) * FEW_VALUES <= cycle.table.size
+
+    def _reduce_by_value(self, cycle: Cycle, feasible: Feasible, worths: ByCode, before: ByCode | None) -> Rows | None:
+        """As :meth:`refresh`, where the raw scores are the *worths* of the values of one label."""
+        (key, raw), reduce, everywhere = worths, self.priority.reduce, Batch.everywhere(cycle.table)
+        assert isinstance(reduce, Reduction)
+        self.summary = reduce.summarise(cycle.template, raw.take(feasible.codes(key)), everywhere, cycle)
+        scores = reduce.apply(cycle.template, raw, self.summary, everywhere, cycle)
+        self.by_code = key, scores
+        if before is not None and before[0] == key and len(before[1]) == len(scores):
+            rows = moved_rows((before,), (self.by_code,), cycle.table)
+            if rows is not None:
+                if len(rows):
+                    self.reduced[rows] = scores.take(Batch(cycle.table, rows).label(key).codes)
+                return rows
+        self.reduced = scores.take(everywhere.label(key).codes)
+        return None
+
+    def _reduce(self, cycle: Cycle, feasible: Feasible, rows: Rows | None, everything: bool) -> Rows | None:
         """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""
         raw, reduce = self.answer.answer, self.priority.reduce
         if reduce is None:
@@ -113,8 +172,9 @@ class TrackedPriority:
             return None
         before, self.summary = self.summary, reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
         if rows is None or self.summary != before:
-            self.reduced = reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)
-            return None
+            kept, self.reduced = self.reduced, reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)
+            # Early cutoff: counts moved, and no score did.
+            return None if everything or np.count_nonzero(kept != self.reduced) else NO_ROWS
         # Early cutoff: with the same summary, rows with the same raw score keep their reduced one.
         if len(rows):
             rows = distinct(rows.tolist())

@@ -30,11 +30,19 @@ class DomainSums:
         column = self.table.labels.get(key)
         if column is None or not key:
             return
-        counts = counter.domains_without(key, self.table.labels, self.without)[: len(column.values)]
+        if self.without:
+            counts = counter.domains_without(key, self.table.labels, self.without)[: len(column.values)]
+        else:
+            counts = counter.by(key, column)[: len(column.values)]
         if not counter.total:
             return
         sums = self._sums.get(key)
-        self._sums[key] = counts * weight if sums is None else sums + counts * weight
+        more = counts if weight == 1 else counts * weight
+        self._sums[key] = more if sums is None else sums + more
+
+    def by_key(self) -> Collection[tuple[str, Ints]]:
+        """Each topology key with its sums by code of the key's label column: int64[values]. They may be a counter's own, which change."""
+        return self._sums.items()
 
     @property
     def has_any(self) -> bool:

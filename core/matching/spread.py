@@ -7,7 +7,7 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Protocol
 
@@ -50,6 +50,7 @@ def _constraints(pod: Template, when_unsatisfiable: str) -> Constraints:
     return found
 
 
+@lru_cache(1 << 12)
 def is_readable(constraints: Constraints) -> bool:
     """Whether no constraint has an invalid selector."""
     return all(selector_error(constraint.label_selector) is None for constraint in constraints)
@@ -139,9 +140,20 @@ class DomainIndex:
         if query is None:
             return np.zeros(len(self.known), np.int64)
         counter = table.census.counter(query)
+        whole = counter.domains(key, table.labels)  # asked for in any case: a pod that comes concerns the rows of its domain
         if self.is_whole:
-            return counter.domains(key, table.labels)[: len(self.known)]
+            return whole[: len(self.known)]
         return self.share(Batch.everywhere(table).base_counting(query))
+
+    def exceeding(self, counts: Ints, most: int) -> Mask:
+        """The values that rows lack, or whose count of *counts* is more than *most* above the smallest: bool[values]."""
+        found: Mask = counts > self.least(counts) + most
+        found[0] = self.lacks_keys
+        return found
+
+    def least(self, counts: Ints) -> int:
+        """The smallest of *counts*: int64[values], of the domains."""
+        return int(counts.take(self.values).min()) if len(self.values) else NO_MINIMUM
 
     def share(self, pods: Ints) -> Ints:
         """The sum of *pods*: int64[rows] over each domain: int64[values]."""
@@ -187,6 +199,32 @@ class Domains:
         """The smallest count, for each node of a trial whose own domain of *codes* has *counts* if it is *known*: int64[n]."""
         others = np.where(codes == self.least_code, self.second, self.least)
         return np.where(known, np.minimum(counts, others), others)
+
+
+@attrs.frozen(eq=False)
+class Counting:
+    """What counts the pods in the domains of one topology key, again and again while no node object changes."""
+
+    index: DomainIndex
+    key: str
+    queries: Sequence[Query | None]
+    """One for each constraint of the key."""
+
+    def counts(self, table: NodeTable) -> Ints:
+        """The pods in each domain: int64[values]. Not to be changed."""
+        found = self.index.count(self.queries[0], self.key, table)
+        for query in self.queries[1:]:
+            found = found + self.index.count(query, self.key, table)
+        return found
+
+
+def counting_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Counting]:
+    """What counts the domains of each topology key."""
+    queries: dict[str, list[Query | None]] = {}
+    for constraint in constraints:
+        queries.setdefault(constraint.topology_key, []).append(counted_by(constraint, namespaces))
+    indexes = {constraint.topology_key: index for constraint, index in zip(constraints, _indexes(pod, constraints, table), strict=True)}
+    return {key: Counting(indexes[key], key, found) for key, found in queries.items()}
 
 
 def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:

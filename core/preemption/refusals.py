@@ -21,7 +21,7 @@ from ..decision.verdict import Verdict, judge
 from ..failures import Codes, Failures, Reasons
 from ..incremental import verify
 from ..incremental.answer import Scope
-from ..incremental.answers import LARGE_SHARE
+from ..incremental.byvalue import LARGE_SHARE
 from ..incremental.quick import Detour, QuickPath
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
