@@ -186,7 +186,8 @@ class Batch:
 
     def _of_each(self, resources: tuple[str, ...], amounts: Ints) -> Ints:
         """The *amounts* of each of *resources*, out of those of all resources, with or without pods: int64[len(resources), n]."""
-        at, absent = self.table.once(("resources", resources), lambda: self._places(resources))
+        places = self.table.places.kept
+        at, absent = places.get(resources) or places.setdefault(resources, self._places(resources))
         if isinstance(at, slice):
             return amounts[at]
         found: Ints = amounts.take(at, axis=0)

@@ -98,6 +98,8 @@ class NodeTable:
     census: Census = attrs.field(init=False)
     _once: Derived = attrs.field(factory=Derived)
     """What was worked out of the node objects."""
+    places: Derived = attrs.field(factory=Derived)
+    """Where batches find several resources at once, by their names."""
     _once_at: int = -1
     """At which revision of the node objects it was."""
     _amounts: dict[Template, Ints] = attrs.field(factory=dict)
@@ -256,7 +258,7 @@ class NodeTable:
         if index is None:
             index = self.resources[name] = len(self.resources)
             self._amounts.clear()
-            self._once.kept.clear()  # the batch of all rows has views of the arrays
+            self.places, self._once = Derived(), Derived()  # the batch of all rows has views of the arrays
             for attribute in ("limits", "sums"):
                 array = getattr(self, attribute)
                 setattr(self, attribute, np.concatenate([array, np.zeros((1, array.shape[1]), np.int64)]))

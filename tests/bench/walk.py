@@ -2,7 +2,8 @@
 
 A switch is counted where two Python functions of the package are called one after the other, in time, and the second stands in another
 file than the first. Only calls count: a return does not, nor does a function outside the package (numpy, attrs, the standard library and
-generated ``__init__`` among them); those that it calls back do. A generator counts as called each time that it goes on.
+generated ``__init__`` among them); those that it calls back do. What Python calls by itself, for the hash of a key or for an attribute, is
+no step either. A generator counts as called each time that it goes on.
 
 The pod is the last of some equal ones on a small cluster; those before it were scheduled and assumed, so that every cache is warm.
 """
@@ -30,6 +31,7 @@ WAYS = [("1.16", False), ("1.16", True), ("1.27", False), ("1.27", True)]
 """(release, whether details are kept)."""
 SHAPE = Shape(nodes=100, existing=0, pods=12)
 """The cluster: the walk was the same from the fifth pod on, and for ten times as many nodes."""
+BY_ITSELF = ("__hash__", "__eq__", "__get__")
 ROOT = str(Path(kubeclassic.__file__).parent) + "/"
 
 
@@ -53,7 +55,7 @@ def walk(release: str, details: bool) -> list[Step]:
 def _note(steps: list[Step], frame: FrameType, event: str, _: object) -> None:
     """Keep the call of a function of the package."""
     code = frame.f_code
-    if event == "call" and code.co_filename.startswith(ROOT):
+    if event == "call" and code.co_filename.startswith(ROOT) and code.co_name not in BY_ITSELF:
         steps.append((code.co_filename.removeprefix(ROOT), code.co_qualname))
 
 

@@ -61,7 +61,7 @@ _WRITTEN = {
 }  # fmt: skip
 
 TABLE = _needing(
-    free="size resources zone_key",
+    free="size resources places zone_key",
     node="row_of names nodes limits allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid "
     "attachable images deleted_rows has_nodeless has_huge once",
     requests="sums",
