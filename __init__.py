@@ -5,7 +5,8 @@ get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, `
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
 ``wait`` is Permit's answer for a pod that has to wait on its node.
 
-``simulate``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do what the commands do, in one call each.
+``simulate``, ``capacity``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do what the commands do,
+in one call each.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from .predicates.rule import predicate
     from .priorities.rule import priority
     from .scheduler import Scheduler
+    from .simulation.functions.capacity import CapacityResult, capacity
     from .simulation.functions.compare import CompareResult, compare
     from .simulation.functions.conform import ConformResult, conform
     from .simulation.functions.explain import ExplainResult, explain
@@ -43,6 +45,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CATALOGUE",
     "Batch",
+    "CapacityResult",
     "Catalogue",
     "ClassicOptions",
     "Cluster",
@@ -72,6 +75,7 @@ __all__ = [
     "UnknownNameError",
     "WrongTypeError",
     "__version__",
+    "capacity",
     "compare",
     "conform",
     "each_node",
@@ -101,6 +105,7 @@ _HOMES = {
     "framework.plugin": ("Plugin", "each_node"),
     "framework.recipe": ("ClassicOptions", "SchedulerOptions"),
     "scheduler": ("Scheduler",),
+    "simulation.functions.capacity": ("CapacityResult", "capacity"),
     "simulation.functions.compare": ("CompareResult", "compare"),
     "simulation.functions.conform": ("ConformResult", "conform"),
     "simulation.functions.explain": ("ExplainResult", "explain"),
