@@ -59,7 +59,8 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **as
     PATHS are manifests or dumps of a cluster, as for `simulate`. Copies are placed one by one, as kube-scheduler would place them, until
     the next one fits nowhere. Nothing is evicted, unless with --preemption. Pods that wait in the cluster are left out, unless with
     --pending-first. Copies are admitted as the API server would do it: LimitRanges of their namespace give requests and limits, and
-    ResourceQuotas stop them. With several --pod the first copy that finds no place stops all, so that the ratio holds.
+    ResourceQuotas stop them (dump them too: add quota,limits to the kinds that `simulate --help` lists). With several --pod the first
+    copy that finds no place stops all, so that the ratio holds.
 
     `room for copies by it alone` is how many copies would fit if no other resource counted, on nodes that take such pods.
 

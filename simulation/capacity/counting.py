@@ -26,12 +26,12 @@ STEP = 500
 class Admission(Protocol):
     """What the API server does before a copy is there for the scheduler."""
 
-    def refusal(self, pod: Pod) -> str | None:
-        """Why a copy is not admitted now; None if it is."""
+    def refusal(self, at: int, pod: Pod) -> str | None:
+        """Why *pod*, a copy of template number *at*, is not admitted now; None if it is."""
         ...
 
-    def admitted(self, pod: Pod) -> None:
-        """A copy is there."""
+    def admitted(self, at: int) -> None:
+        """A copy of template number *at* is there."""
         ...
 
     def removed(self, pod: Pod) -> None:
@@ -42,13 +42,14 @@ class Admission(Protocol):
 class AdmitsAll:
     """The admission of a cluster without quotas."""
 
-    def refusal(self, pod: Pod) -> str | None:
+    def refusal(self, at: int, pod: Pod) -> str | None:
         return None
 
-    def admitted(self, pod: Pod) -> None:
+    def admitted(self, at: int) -> None:
         return None
 
-    removed = admitted
+    def removed(self, pod: Pod) -> None:
+        return None
 
 
 @attrs.frozen(kw_only=True)
@@ -190,9 +191,9 @@ class Counting:
     def _place(self, at: int, pod: Pod) -> Stop | None:
         """One copy; why it has no node, if it has none."""
         run, name = self._run, self.templates[at].name
-        if (refusal := self.admission.refusal(pod)) is not None:
+        if (refusal := self.admission.refusal(at, pod)) is not None:
             return Stop(kind=FORBIDDEN, message=refusal, template=name)
-        self.admission.admitted(pod)
+        self.admission.admitted(at)
         if not self._hosts:
             self._barred = frozenset(node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons))
         decision = run.cycle(pod)

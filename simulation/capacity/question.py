@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from ...api.controlplane.admission import admit
+from ...api.controlplane.limitranges import limit_ranges, with_limits
 from ...api.load import Loaded
 from ...api.meaning.labels import SelectorError
 from ...api.meaning.selectortext import parse_selector
@@ -16,8 +17,8 @@ from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ..scenario import Scenario
-from .admission import Gate, with_limit_range_defaults
-from .counting import Counting
+from .admission import Gate
+from .counting import AdmitsAll, Counting
 from .templates import PodTemplate, template_of
 
 _SELECTS = re.compile(r"[=!()\s]")
@@ -42,12 +43,14 @@ class Question:
     """The excluded nodes."""
     pending_first: bool = False
     order: str = "input"
+    admits: bool = True
+    """The API server has a say."""
 
     def counting(self, engine: Engine, **more: Any) -> Counting:
         """The counting that answers it on *engine*, which must be new."""
         there = (*self.scenario.objects, *(item for template in self.templates for item in template.objects))
-        refused = {template.pod.key: why for template, why in zip(self.templates, self.refused, strict=True) if why is not None}
-        gate = Gate.of(there, self.scenario.pending, [template.pod for template in self.templates], refused)
+        pods = [item for item in (*self.scenario.objects, *self.scenario.pending, *self.scenario.set_aside) if isinstance(item, Pod)]
+        gate = Gate.of(there, pods, [template.pod for template in self.templates], self.refused) if self.admits else AdmitsAll()
         return Counting(
             engine=engine, scenario=self.scenario, templates=self.templates, ratio=self.ratio, limit=self.limit, admission=gate,
             pending_first=self.pending_first, order=self.order, **more,
@@ -74,6 +77,7 @@ def asked(
     return Question(
         scenario=left, templates=tuple(template for template, _ in admitted), refused=tuple(why for _, why in admitted),
         ratio=_checked_ratio(ratio, len(made)), limit=limit, excluded=excluded, pending_first=pending_first, order=order,
+        admits=defaults,
     )  # fmt: skip
 
 
@@ -166,7 +170,8 @@ def _served(template: PodTemplate, scheduler_names: Collection[str]) -> PodTempl
 
 def _admitted(template: PodTemplate, known: Sequence[KubeObject], priorities: bool) -> tuple[PodTemplate, str | None]:
     """*template* with its priority and with defaults of LimitRanges; and why its pods are refused, or None."""
-    pod = with_limit_range_defaults(template.pod, (*known, *template.objects))
+    there = (*known, *template.objects)
+    pod = with_limits(template.pod, limit_ranges(there, template.pod.namespace))
     found = admit([pod, *template.objects, *template.claims], known, priorities=priorities)
     if found.refused:
         return template, found.refused[0][1]

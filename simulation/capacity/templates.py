@@ -113,9 +113,10 @@ def _templates_pod(document: Mapping[str, Any], where: str, name: str) -> Pod:
     inner = document.get("template")
     if not isinstance(inner, Mapping):
         raise ManifestError(f"{where}: PodTemplate {name}: template: got nothing, wanted a pod template")
-    metadata = inner.get("metadata") if isinstance(inner.get("metadata"), Mapping) else {}
-    namespace = document["metadata"].get("namespace")
-    manifest = {**inner, "kind": "Pod", "metadata": {**(metadata or {}), "name": name, **({"namespace": namespace} if namespace else {})}}
+    metadata, namespace = inner.get("metadata") or {}, document["metadata"].get("namespace")
+    if not isinstance(metadata, Mapping):
+        raise ManifestError(f"{where}: PodTemplate {name}: template.metadata: got {metadata}, wanted an object")
+    manifest = {**inner, "kind": "Pod", "metadata": {**metadata, "name": name, **({"namespace": namespace} if namespace else {})}}
     (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
     return pod
 
