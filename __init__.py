@@ -5,8 +5,8 @@ get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, `
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
 ``wait`` is Permit's answer for a pod that has to wait on its node.
 
-``simulate``, ``capacity``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do what the commands do,
-in one call each.
+``simulate``, ``capacity``, ``capacity_curve``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do
+what the commands do, in one call each.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .priorities.rule import priority
     from .scheduler import Scheduler
     from .simulation.functions.capacity import CapacityResult, capacity
+    from .simulation.functions.capacitycurve import CapacityCurveResult, capacity_curve
     from .simulation.functions.compare import CompareResult, compare
     from .simulation.functions.conform import ConformResult, conform
     from .simulation.functions.explain import ExplainResult, explain
@@ -45,6 +46,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CATALOGUE",
     "Batch",
+    "CapacityCurveResult",
     "CapacityResult",
     "Catalogue",
     "ClassicOptions",
@@ -76,6 +78,7 @@ __all__ = [
     "WrongTypeError",
     "__version__",
     "capacity",
+    "capacity_curve",
     "compare",
     "conform",
     "each_node",
@@ -106,6 +109,7 @@ _HOMES = {
     "framework.recipe": ("ClassicOptions", "SchedulerOptions"),
     "scheduler": ("Scheduler",),
     "simulation.functions.capacity": ("CapacityResult", "capacity"),
+    "simulation.functions.capacitycurve": ("CapacityCurveResult", "capacity_curve"),
     "simulation.functions.compare": ("CompareResult", "compare"),
     "simulation.functions.conform": ("ConformResult", "conform"),
     "simulation.functions.explain": ("ExplainResult", "explain"),

@@ -10,7 +10,7 @@ import click
 
 from .declaring.commands import command
 from .declaring.options import ClusterChoice, input_options, scheduler_options
-from .declaring.paramtypes import FILE, TextType, Whole, plain_number
+from .declaring.paramtypes import FILE, FileName, TextType, Whole, plain_number
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ class Ratio(TextType):
         return tuple(numbers)
 
 
-@command(short_help="How many more pods fit, and what stops the next?")
+@command(short_help="How many more pods fit, and what stops the next?", outputs=["--plot"])
 @takes_paths
 @scheduler_options
 @input_options
 @click.option(
-    "--pod", "--podspec", "templates", type=FILE, multiple=True, required=True,
+    "--pod", "--podspec", "templates", type=FILE, multiple=True,
     help="A Pod, a PodTemplate or a workload, of which copies are placed. Several take turns.",
 )  # fmt: skip
 @click.option("--ratio", type=Ratio(), metavar="N:N...", help="How many copies of each --pod come in turn.  [default: one of each]")
@@ -49,6 +49,11 @@ class Ratio(TextType):
 )  # fmt: skip
 @click.option("--pending-first", is_flag=True, help="Place the pods that wait before all copies. Else they are left out.")
 @click.option("--preemption", is_flag=True, help="Let copies evict pods of lower priority. Else they take free room only.")
+@click.option(
+    "--curve", multiple=True, metavar="RESOURCE=FROM..TO[:STEPS][:log],...",
+    help="Count for many sizes of the pod, such as cpu=100m..4:20,memory=1Gi..8Gi. Without --pod: of one that requests nothing else.",
+)  # fmt: skip
+@click.option("--plot", type=FileName(allow_dash=False), help="With --curve: draw the counts into this file too: .svg, .png or .pdf.")
 @click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True, help="How to write it; csv: a line a node.")
 @click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")
 @click.option("--output", metavar="FILE", help="Write the answer there, whole or not at all, instead of to standard output.")
@@ -64,12 +69,16 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **as
 
     `room for copies by it alone` is how many copies would fit if no other resource counted, on nodes that take such pods.
 
+    With --curve the count is made for each of many sizes of the pod's first container, each time in the same cluster: in even steps, or
+    with :log in steps that grow. The table then has a row a size, or, for two resources, a row and a column.
+
     Exit status 0: some fit, or all that --pods asks for; 1: none, or fewer; 2: bad input.
 
     \b
     kubeclassic capacity cluster.json --pod small-pod.yaml
     kubeclassic capacity cluster/ --pod web.yaml --pod db.yaml --ratio 3:1 -o wide
     kubeclassic capacity cluster/ --pod deployment.yaml --pods 20 --exclude-nodes pool=gpu -o json
+    kubeclassic capacity cluster/ --curve cpu=100m..4:20,memory=1Gi..16Gi:6:log --plot sizes.svg
     """
     from .running.capacity import Asked, run
 

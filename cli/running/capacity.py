@@ -9,10 +9,14 @@ from typing import IO, Any
 import attrs
 import yaml
 
-from ...api.load import Loaded, load
+from ...api.load import Loaded, load, load_documents
+from ...api.reading.documents import Document
+from ...exceptions import KubeclassicError
 from ...simulation.capacity.answer import Answer
+from ...simulation.capacity.curve import axes_of
 from ...simulation.capacity.question import Question, asked
 from ...simulation.capacity.templates import READ_KINDS
+from ...simulation.functions.capacitycurve import ANY_POD
 from ...simulation.scenario import Scenario
 from ..console.output import note, writing
 from ..console.progress import counting
@@ -22,11 +26,16 @@ from ..report.capacity.text import write_text
 from ..report.documents import document, indented
 from ..report.listing import write_csv
 from ..report.words import count_doing
-from .cluster import keeps_priorities, opened
+from .capacitycurve import draw_curve
+from .cluster import Opened, keeps_priorities, opened
 from .notices import tell_notices
 from .simulate import tell
 
 KIND = "Capacity"
+
+
+class CapacityOptionError(KubeclassicError):
+    """Options that do not go together."""
 
 
 @attrs.frozen(kw_only=True)
@@ -40,6 +49,8 @@ class Asked:
     exclude: tuple[str, ...] = ()
     pending_first: bool = False
     preemption: bool = False
+    curve: tuple[str, ...] = ()
+    plot: Path | None = None
     form: str = "table"
     no_headers: bool = False
     output: str | None = None
@@ -51,8 +62,21 @@ class Asked:
         return min((limit for limit in (self.wanted, self.max_limit) if limit), default=None)
 
 
+    def check(self) -> None:
+        """Refuse what does not go together. Raises :class:`CapacityOptionError`."""
+        if not self.curve and not self.templates:
+            raise CapacityOptionError("--pod: got none, wanted a file with a Pod, a PodTemplate or a workload")
+        if not self.curve and self.plot is not None:
+            raise CapacityOptionError("--plot: got it without --curve, wanted --curve too")
+        for flag, value in (("--pods", self.wanted), ("--ratio", self.ratio), ("a second --pod", len(self.templates) > 1)):
+            if self.curve and value:
+                raise CapacityOptionError(f"--curve: got it with {flag}, wanted one pod, and as many of each size as fit")
+
+
 def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: Asked) -> int:
     """Count, and write the answer; the exit status."""
+    wanted.check()
+    axes = axes_of(wanted.curve)
     quiet = setup.disable_preemption or not wanted.preemption
     given = opened(paths, cluster, attrs.evolve(setup, disable_preemption=quiet))
     question = asked(
@@ -61,6 +85,12 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
         priorities=keeps_priorities(given.configuration),
     )  # fmt: skip
     _tell(given.scenario, given.engine, wanted)
+    if axes:
+        return draw_curve(given, question, axes, wanted.form, wanted.output, wanted.plot, headers=not wanted.no_headers)
+    return _count(given, question, wanted)
+
+
+def _count(given: Opened, question: Question, wanted: Asked) -> int:
     with counting(_most(question), "copies") as progress:
         counted = question.counting(given.engine, on_progress=lambda done: progress(done, "")).count()
     answer = Answer.of(given.engine.algorithm.release.version, counted, question, wanted.wanted)
@@ -74,6 +104,8 @@ def _templates(paths: tuple[Path, ...], cluster: ClusterChoice) -> Iterator[tupl
         loaded = load(path, defaults=not cluster.no_defaults, strict_fields=cluster.strict, raw_kinds=READ_KINDS)
         tell_notices(loaded.warnings)
         yield str(path), loaded
+    if not paths:
+        yield "--curve", load_documents([Document(ANY_POD, "--curve")])
 
 
 def _tell(scenario: Scenario, engine: Any, wanted: Asked) -> None:

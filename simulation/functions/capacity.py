@@ -97,9 +97,7 @@ def capacity(
     chosen: SchedulerOptions = {**options, "preemption": options.get("preemption", False)}
     recipe = recipe_of(chosen)
     scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults)
-    given = [_loaded(number, part, defaults) for number, part in enumerate(parts_of("pod", pod), 1)]
-    if not given:
-        raise wrong_type("pod", pod, "a Pod, a PodTemplate or a workload")
+    given = loaded_templates(pod, defaults)
     limits = [limit for limit in (pods, max_limit) if limit is not None]
     question = asked(
         scenario, given, recipe.scheduler_names, ratio=ratio, limit=min(limits, default=None), defaults=defaults,
@@ -108,6 +106,14 @@ def capacity(
     )  # fmt: skip
     counted = question.counting(recipe.engine(scenario.config_maps)).count()
     return CapacityResult(Answer.of(recipe.version, counted, question, pods), tuple(map(str, scenario.warnings)))
+
+
+def loaded_templates(pod: GivenTemplates, defaults: bool) -> list[tuple[str, Loaded]]:
+    """What is given as templates, one or more, each with the words for where it is from."""
+    given = [_loaded(number, part, defaults) for number, part in enumerate(parts_of("pod", pod), 1)]
+    if not given:
+        raise wrong_type("pod", pod, "a Pod, a PodTemplate or a workload")
+    return given
 
 
 def _loaded(number: int, part: Part, defaults: bool) -> tuple[str, Loaded]:

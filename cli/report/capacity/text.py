@@ -61,6 +61,9 @@ def _left(what: str, amounts: Mapping[str, int]) -> str:
 
 def _further(answer: Answer) -> Iterator[str]:
     counted = answer.counted
+    if counted.pending:
+        left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
+        yield f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}"
     if counted.evicted:
         yield f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}"
     if answer.excluded:
@@ -90,7 +93,10 @@ def _headroom(answer: Answer, wide: bool, headers: bool) -> Table:
         if wide or row["requested"] or row["copies"] is not None:
             amounts = [rounded(name, row[field]) for field in ("allocatable", "requestedBefore", "requested", "free")]
             rows.append([short_name(name), *amounts, row["copies"]])
-    return Table(["resource", "allocatable", "requested before", "after", "free", "room for copies by it alone"], rows, headers)
+    titles = ["resource", "allocatable", "requested before", "after", "free", "room for copies by it alone"]
+    if len(answer.counted.placed) > 1:
+        titles, rows = titles[:-1], [row[:-1] for row in rows]
+    return Table(titles, rows, headers)
 
 
 def _nodes(answer: Answer, headers: bool) -> Table:
