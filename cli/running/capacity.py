@@ -80,7 +80,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
     quiet = setup.disable_preemption or not wanted.preemption
     given = opened(paths, cluster, attrs.evolve(setup, disable_preemption=quiet))
     question = asked(
-        given.scenario, list(_templates(wanted.templates, cluster)), given.scheduler_names, ratio=wanted.ratio, limit=wanted.limit,
+        given.scenario, list(_templates(wanted.templates, cluster, setup)), given.scheduler_names, ratio=wanted.ratio, limit=wanted.limit,
         exclude=wanted.exclude, pending_first=wanted.pending_first, order=cluster.order, defaults=not cluster.no_defaults,
         priorities=keeps_priorities(given.configuration),
     )  # fmt: skip
@@ -99,9 +99,10 @@ def _count(given: Opened, question: Question, wanted: Asked) -> int:
     return 0 if answer.is_yes else 1
 
 
-def _templates(paths: tuple[Path, ...], cluster: ClusterChoice) -> Iterator[tuple[str, Loaded]]:
+def _templates(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Iterator[tuple[str, Loaded]]:
+    defaults, keeps = not cluster.no_defaults, setup.may_call_extenders()
     for path in paths:
-        loaded = load(path, defaults=not cluster.no_defaults, strict_fields=cluster.strict, raw_kinds=READ_KINDS)
+        loaded = load(path, defaults=defaults, strict_fields=cluster.strict, raw_kinds=READ_KINDS, keeps_manifests=keeps)
         tell_notices(loaded.warnings)
         yield str(path), loaded
     if not paths:

@@ -222,10 +222,12 @@ class Counting:
         self._charged = len(evicted)
 
     def _placed(self) -> tuple[Placed, ...]:
-        held = {pod.key for pod in self._run.held}
+        """The copies that have a node and need not wait there for Permit plugins."""
+        lost = {decision.pod.key for decision, failure in self._run.take_ended() if failure is not None}
+        without = lost.union(pod.key for pod in self._run.held)
         nodes: list[Counter[str]] = [Counter() for _ in self.templates]
         for key, (at, host) in self._hosts.items():
-            if key not in held:
+            if key not in without:
                 nodes[at][host] += 1
         of = self.engine.templates.of
         return tuple(
