@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Protocol
 
 import attrs
@@ -134,6 +135,8 @@ class Counting:
     _hosts: dict[str, tuple[int, str]] = attrs.field(factory=dict)
     """Key of a copy -> the number of its template, and its node."""
     _barred: frozenset[str] = frozenset()
+    _there: dict[str, Pod] = attrs.field(factory=dict)
+    """The pods of the cluster by key, once one of them had to leave."""
     _charged: int = 0
     """How many evictions the admission knows of."""
 
@@ -212,11 +215,12 @@ class Counting:
 
     def _note_evictions(self) -> None:
         """Pods that had to leave count for no quota any more."""
-        evicted = list(self._run.evicted)
-        pods = {item.key: item for item in self.scenario.objects if isinstance(item, Pod)} if evicted else {}
-        for key in evicted[self._charged :]:
+        evicted = self._run.evicted
+        if evicted and not self._there:
+            self._there = {item.key: item for item in self.scenario.objects if isinstance(item, Pod)}
+        for key in islice(evicted, self._charged, None):
             at = self._hosts.pop(key, None)
-            pod = self.templates[at[0]].pod if at is not None else pods.get(key)
+            pod = self.templates[at[0]].pod if at is not None else self._there.get(key)
             if pod is not None:
                 self.admission.removed(pod)
         self._charged = len(evicted)

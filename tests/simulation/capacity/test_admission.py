@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubeclassic import CapacityResult, capacity
 
@@ -212,3 +214,32 @@ def test_an_unknown_priority_class() -> None:
     """A template that the API server refuses for its PriorityClass has no copies."""
     found = asked(template=pod(priorityClassName="gold"))
     assert (found.fits, found.stop.message) == (0, 'pods "web-0" is forbidden: no PriorityClass with name gold was found')
+
+
+AMOUNTS = st.fixed_dictionaries({name: st.integers(1, 5) for name in ("cpu", "memory")})
+
+
+@given(
+    request_=AMOUNTS, init=st.none() | AMOUNTS, there=st.lists(AMOUNTS, max_size=3),
+    quotas=st.lists(
+        st.dictionaries(st.sampled_from(["pods", "count/pods", "cpu", "memory", "requests.cpu", "requests.memory"]), st.integers(0, 40)),
+        max_size=3,
+    ),
+)  # fmt: skip
+def test_quotas_against_arithmetic(request_: Json, init: Json | None, there: list[Json], quotas: list[dict[str, int]]) -> None:
+    """As many copies are admitted as go into the tightest quota, with what pods of the cluster use taken off."""
+    more = {"initContainers": [{"name": "i", "resources": {"requests": init}}]} if init else {}
+    bound = [pod(f"there-{at}", amounts, nodeName="a") for at, amounts in enumerate(there)]
+    known = [
+        {"kind": "ResourceQuota", "metadata": {"name": f"q{at}"}, "spec": {"hard": {name: str(number) for name, number in hard.items()}}}
+        for at, hard in enumerate(quotas)
+    ]
+    room = [
+        (number - sum(1 if name.endswith("pods") else used[name.split(".")[-1]] for used in there))
+        // (1 if name.endswith("pods") else max(request_[name.split(".")[-1]], (init or {}).get(name.split(".")[-1], 0)))
+        for hard in quotas
+        for name, number in hard.items()
+    ]
+    wanted = max(min([20, *room]), 0)
+    large = {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "900", "memory": "900Gi", "pods": "900"}}}
+    assert asked(large, *bound, *known, template=pod(requests=request_, **more)).fits == wanted
