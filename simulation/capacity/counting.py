@@ -20,6 +20,8 @@ from .room import Room, short_of
 from .stop import FORBIDDEN, Stop, after, at_limit
 from .templates import PodTemplate, numbers_for
 
+MOST = 500_000
+"""How many copies are placed at most where nothing else ends the count, such as a policy without any predicate on resources."""
 STEP = 500
 """How many copies lie between two calls of ``on_progress``."""
 
@@ -124,7 +126,7 @@ class Counting:
     ratio: Sequence[int] = ()
     """How many copies of each template come in turn; by default one of each."""
     limit: int | None = None
-    """Stop after so many copies."""
+    """Stop after so many copies; None: after :data:`MOST`."""
     admission: Admission = attrs.field(factory=AdmitsAll)
     pending_first: bool = False
     """Place the pods that wait in the cluster before all copies; else they are left out."""
@@ -170,8 +172,9 @@ class Counting:
     # --- copies -----------------------------------------------------------------------------------------------------
 
     def _place_copies(self) -> Stop:
+        limit = MOST if self.limit is None else self.limit
         for done, (at, pod) in enumerate(self._copies()):
-            if done == self.limit:
+            if done == limit:
                 return at_limit(done)
             if (stop := self._place(at, pod)) is not None:
                 return stop

@@ -65,6 +65,13 @@ def test_users_rules_count() -> None:
     assert found.stop.out_of_reach["cpu"] == 5000
 
 
+def test_copies_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing stops copies, the count ends all the same."""
+    monkeypatch.setattr("kubeclassic.simulation.capacity.counting.MOST", 30)
+    found = capacity(node(cpu="1"), pod(), policy={"kind": "Policy", "predicates": [{"name": "HostName"}]})
+    assert (found.fits, found.stop.kind) == (30, "LimitReached")
+
+
 def test_gates() -> None:
     """A pod that is not ready to be tried has no copies, and it is said why."""
     found = capacity(node(), pod(schedulingGates=[{"name": "wait"}]), release="1.27")
