@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -243,3 +243,46 @@ def test_quotas_against_arithmetic(request_: Json, init: Json | None, there: lis
     wanted = max(min([20, *room]), 0)
     large = {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "900", "memory": "900Gi", "pods": "900"}}}
     assert asked(large, *bound, *known, template=pod(requests=request_, **more)).fits == wanted
+
+
+class TestClaims:
+    CLAIM: ClassVar[Json] = {
+        "metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "2Gi"}}, "storageClassName": "fast"},
+    }  # fmt: skip
+
+    def asked(self, hard: Json, *objects: Json) -> CapacityResult:
+        """A StatefulSet with a claim for each copy, beside a quota."""
+        template = {"metadata": {"labels": {"app": "db"}}, "spec": pod()["spec"]}
+        spec = {"replicas": 2, "selector": {"matchLabels": {"app": "db"}}, "template": template, "volumeClaimTemplates": [self.CLAIM]}
+        fast = {"kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "x/y", "volumeBindingMode": "WaitForFirstConsumer"}
+        bound = {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard}}
+        database = {"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
+        return asked(fast, bound, *objects, template=database, release="1.27")
+
+    @pytest.mark.parametrize(
+        "hard",
+        [
+            {"persistentvolumeclaims": "3"}, {"count/persistentvolumeclaims": "3"}, {"requests.storage": "7Gi"},
+            {"fast.storageclass.storage.k8s.io/requests.storage": "6Gi"}, {"fast.storageclass.storage.k8s.io/persistentvolumeclaims": "3"},
+        ],
+    )  # fmt: skip
+    def test_quotas_of_claims(self, hard: Json) -> None:
+        """A quota on claims or storage stops the copy whose claim would exceed it."""
+        found = self.asked(hard)
+        assert found.fits == 3
+        assert found.stop.message.startswith('persistentvolumeclaims "data-db-3" is forbidden: exceeded quota: q, requested: ')
+
+    def test_claims_of_the_cluster(self) -> None:
+        """Claims that are there use the quota, also those of other owners."""
+        there = {"kind": "PersistentVolumeClaim", "metadata": {"name": "other"}, "spec": {"resources": {"requests": {"storage": "3Gi"}}}}
+        assert self.asked({"requests.storage": "7Gi"}, there).fits == 2
+
+    def test_other_classes(self) -> None:
+        """A bound on another class stops nobody."""
+        assert self.asked({"slow.storageclass.storage.k8s.io/persistentvolumeclaims": "0"}).fits == 20
+
+
+def test_pods_on_excluded_nodes_use_quotas() -> None:
+    """Excluded nodes are out of the count, but the pods on them are there for quotas."""
+    node = {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+    assert asked(node, quota(pods="3"), pod("there", nodeName="b"), exclude_nodes="b").fits == 2
