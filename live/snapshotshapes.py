@@ -146,11 +146,12 @@ _annotations = fields(
         "pv.kubernetes.io/bind-completed": keep,
         "pv.kubernetes.io/bound-by-controller": keep,
         "storage.alpha.kubernetes.io/migrated-plugins": keep,
+        "kubernetes.io/config.mirror": name,
         "storageclass.kubernetes.io/is-default-class": keep,
         "storageclass.beta.kubernetes.io/is-default-class": keep,
     }
 )
-"""The annotations that a rule or admission reads."""
+"""The annotations that a rule, admission or a drain reads."""
 _owner = fields(apiVersion=keep, kind=keep, name=name, uid=name, controller=keep)
 _times = {"creationTimestamp": keep, "deletionTimestamp": keep}
 _meta = fields(
@@ -179,6 +180,7 @@ _volume = fields(
     name=name,
     persistentVolumeClaim=fields(claimName=name, readOnly=keep),
     ephemeral=fields(volumeClaimTemplate=_template),
+    emptyDir=fields(),
     **_disks,
 )
 _port = fields(containerPort=keep, hostPort=keep, hostIP=name, protocol=keep, name=name)

@@ -67,6 +67,7 @@ _PLACES: Overrides = {
     o.Volume: {
         "persistent_volume_claim": Field("claimName", inside="persistentVolumeClaim", absent=""),
         "ephemeral": Field("volumeClaimTemplate", inside="ephemeral", absent=o.ClaimTemplate()),
+        "empty_dir": Field(read=lambda value: entries(value) is not None),
     },
     o.ClaimTemplate: {"labels": _IN_METADATA, "annotations": _IN_METADATA},
     o.PersistentVolume: {"phase": _IN_STATUS},
