@@ -17,6 +17,7 @@ __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
 COMMANDS = {
     "simulate": Place("simulate", "simulate", "Where do the waiting pods go?"),
     "explain": Place("explain", "explain", "Why does a pod go there, or nowhere?"),
+    "drain": Place("drain", "drain", "Which nodes can go, with all their pods elsewhere?"),
     "compare": Place("compare", "compare", "What does another configuration change?"),
     "replay": Place("replay", "replay", "What would have happened over time?"),
     "run": Place("run", "run", "Schedule the pods of a live cluster."),

@@ -25,6 +25,8 @@ class Replacements:
     """Keys of pods."""
     scheduler_names: frozenset[str] | None = None
     """Only pods that ask for one of these are made, or with None all."""
+    recreates_bare: bool = False
+    """Pods without a controller are made again too, under their own names."""
     _made: int = 0
 
     @classmethod
@@ -38,10 +40,11 @@ class Replacements:
         A StatefulSet's pod keeps its name; others are called ``OWNER-NUMBER``, with the first number that is free.
         """
         owner = evicted.metadata.controller
-        if owner is None or owner.kind == KUBELET:
+        if (owner is None and not self.recreates_bare) or (owner is not None and owner.kind == KUBELET):
             return None
         self._made += 1
-        name = evicted.name if owner.kind == SAME_NAME else self._free_name(evicted.metadata.namespace, owner.name)
+        keeps_name = owner is None or owner.kind == SAME_NAME
+        name = evicted.name if keeps_name or owner is None else self._free_name(evicted.metadata.namespace, owner.name)
         made = _new(evicted, name, f"{evicted.metadata.uid or evicted.key}-replacement-{self._made}")
         if why_not_waiting(made, self.scheduler_names) is not None:
             return None

@@ -1,0 +1,131 @@
+"""A large set of nodes that can go together: greedy, the least used first, with a proof of the whole set at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import attrs
+import numpy as np
+
+from ...api.meaning.labels import Matcher, everything
+from ...api.objects import Node
+from ...core.arrays.types import Floats
+from .bound import Bound, bound_of
+from .proof import OnNode, Proof, nobody_asks, prove, try_node
+from .rules import DrainFlags
+from .settled import Settled
+from .trial import Trial
+
+CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+KEPT = "stays, as --keep wants"
+
+
+@attrs.frozen(kw_only=True)
+class Wish:
+    """Which nodes may go, and how many of them have to stay."""
+
+    keep: int = 0
+    zone: str | None = None
+    selector: Matcher = everything
+
+    def chooses(self, node: Node) -> bool:
+        """Whether *node* is in the zone and has the labels."""
+        return self.selector(node.labels) and (self.zone is None or zone_of(node) == self.zone)
+
+    def may_go(self, node: Node) -> bool:
+        """Whether a search may choose *node*. Nodes of the control plane always stay."""
+        return self.chooses(node) and not any(label in node.labels for label in CONTROL_PLANE)
+
+
+def zone_of(node: Node) -> str | None:
+    """The zone that the labels of *node* name, the newer label first."""
+    return next((node.labels[label] for label in ZONES if label in node.labels), None)
+
+
+@attrs.frozen(eq=False)
+class Found:
+    """What a search found, how it is proven, and how much better it could be at most."""
+
+    proof: Proof
+    bound: Bound
+
+
+def find(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode = nobody_asks) -> Found:
+    """The largest set of nodes that one of :data:`ORDERS` leads to."""
+    names = [node.name for node in settled.nodes if wish.may_go(node)]
+    trial = settled.trial(recreates_bare=flags.recreate_bare)
+    refused = {name: why for name in names if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
+    candidates = [name for name in names if name not in refused]
+    most = max(len(names) - max(wish.keep, len(refused)), 0)
+    bound = attrs.evolve(bound_of(trial, candidates, flags, max(wish.keep - len(refused), 0)))
+    best: Proof | None = None
+    for order in ORDERS:
+        found = _greedy(settled, order(trial, candidates), most, flags, on_node)
+        if best is None or len(found.can) > len(best.can):
+            best = found
+    assert best is not None
+    return Found(attrs.evolve(best, cannot={**refused, **best.cannot}), _of_all(bound, len(refused)))
+
+
+def _of_all(bound: Bound, refused: int) -> Bound:
+    return attrs.evolve(bound, candidates=bound.candidates + refused, must_stay=bound.must_stay + refused)
+
+
+def _greedy(settled: Settled, names: Sequence[str], most: int, flags: DrainFlags, on_node: OnNode) -> Proof:
+    """Empty one node after the other while *most* allows it, then prove that all that went can go at once."""
+    trial = settled.trial(recreates_bare=flags.recreate_bare)
+    went: list[str] = []
+    failed: dict[str, str] = {}
+    for name in names:
+        on_node(name)
+        if len(went) == most:
+            failed[name] = KEPT
+            continue
+        trial.cordon(name)
+        why = try_node(trial, name, flags)
+        if why is None:
+            went.append(name)
+        else:
+            failed[name] = why
+            trial.uncordon(name)
+    proof = prove(settled, went, flags)
+    return attrs.evolve(proof, cannot={**failed, **proof.cannot})
+
+
+# --- orders ---------------------------------------------------------------------------------------------------------
+
+
+def _use(trial: Trial, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """What the pods of each node request, and what it has: float64[N, R], each in shares of what all nodes have."""
+    table = trial.engine.table
+    trial.engine.snapshot.refresh()
+    rows = np.array([table.row_of[name] for name in names], np.intp)
+    has = np.vstack([table.allocatable[:, rows], table.max_pods[rows]]).astype(np.float64).T
+    requested = np.vstack([table.requested[:, rows], table.pod_count[rows]]).astype(np.float64).T
+    total = np.maximum(has.sum(axis=0), 1.0)
+    return requested / total, has / total
+
+
+def emptiest(trial: Trial, names: Sequence[str]) -> list[str]:
+    """The nodes by the share of their scarcest resource that is in use."""
+    requested, has = _use(trial, names)
+    return _sorted(names, np.divide(requested, has, out=np.zeros_like(has), where=has > 0).max(axis=1, initial=0))
+
+
+def cheapest(trial: Trial, names: Sequence[str]) -> list[str]:
+    """The nodes by how much their pods request of all that the cluster has."""
+    return _sorted(names, _use(trial, names)[0].sum(axis=1))
+
+
+def smallest(trial: Trial, names: Sequence[str]) -> list[str]:
+    """The nodes by how much they have of the scarce resources."""
+    requested, has = _use(trial, names)
+    return _sorted(names, (has * requested.sum(axis=0)).sum(axis=1))
+
+
+ORDERS: tuple[Callable[[Trial, Sequence[str]], list[str]], ...] = (emptiest, cheapest, smallest)
+
+
+def _sorted(names: Sequence[str], cost: Floats) -> list[str]:
+    return [names[number] for number in np.argsort(cost, kind="stable").tolist()]
