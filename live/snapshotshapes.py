@@ -265,7 +265,8 @@ SHAPES: Mapping[str, Shape] = {
     "ReplicaSet": _replicating,
     "StatefulSet": _replicating,
     "PodDisruptionBudget": _kind(
-        spec=fields(selector=selector), status=fields(disruptionsAllowed=keep, disruptedPods=_keys_renamed)
+        spec=fields(selector=selector, minAvailable=keep, maxUnavailable=keep),
+        status=fields(disruptionsAllowed=keep, expectedPods=keep, disruptedPods=_keys_renamed),
     ),
 }
 """Kind -> what of it is kept."""

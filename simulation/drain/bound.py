@@ -58,7 +58,8 @@ def bound_of(trial: Trial, candidates: Sequence[str], flags: DrainFlags, keep: i
     wanted = np.flatnonzero(need > 0)
     shares = room[chosen][:, wanted] / need[wanted]
     names = [resources[number] for number in wanted]
-    least, weights = max(((_least(shares @ mixture), mixture) for mixture in _mixtures(len(names))), key=lambda found: found[0])
+    tried = ((_least(shares @ mixture), mixture) for mixture in _mixtures(len(names)))
+    least, weights = max(tried, key=lambda found: found[0], default=(0, need))
     if least <= keep:
         return Bound(len(chosen), min(keep, len(chosen)))
     told = {name: round(float(weight), 1) for name, weight in zip(names, weights, strict=True) if weight}

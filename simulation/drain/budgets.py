@@ -5,7 +5,7 @@ Upstream: the eviction subresource in pkg/registry/core/pod/storage/eviction.go,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import attrs
@@ -13,6 +13,7 @@ import attrs
 from ...api.meaning.labels import Matcher, SelectorError, compile_selector
 from ...api.objects import Pod, PodDisruptionBudget
 
+MOST_DIGITS = 12
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
 
@@ -45,6 +46,28 @@ class Allowance:
         return {"budget": self.key, "allowed": self.allowed, "evictions": self.evictions, "lowest": self.lowest, "left": self.left}
 
 
+def allowed_by_spec(budget: PodDisruptionBudget, expected: int, healthy: int) -> int:
+    """How many disruptions *budget* allows with *expected* pods, of which *healthy* run; 0 where it says neither of its two numbers.
+
+    Upstream: getExpectedPodCount and trySync in pkg/controller/disruption/disruption.go, which count the pods that controllers want.
+    """
+    if budget.max_unavailable is not None:
+        wanted = expected - _number(budget.max_unavailable, expected)
+    elif budget.min_available is not None:
+        wanted = _number(budget.min_available, expected)
+    else:
+        return 0
+    return max(healthy - max(wanted, 0), 0)
+
+
+def _number(text: str, whole: int) -> int:
+    """A number, or a share of *whole*, rounded up; what is neither counts as all."""
+    digits = text.removesuffix("%")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < MOST_DIGITS):
+        return whole
+    return -(-int(digits) * whole // 100) if digits != text else int(digits)
+
+
 @attrs.define(eq=False)
 class Budgets:
     """The budgets of a cluster: an eviction takes one of each that selects the pod; a new pod that is ready gives it back."""
@@ -53,8 +76,11 @@ class Budgets:
     _found: dict[Any, tuple[Allowance, ...]] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, budgets: Iterable[PodDisruptionBudget], *, empty_selects_all: bool) -> Budgets:
-        """Those of *budgets* that can select anything; *empty_selects_all*: so does an empty selector, as in ``policy/v1``."""
+    def of(cls, budgets: Iterable[PodDisruptionBudget], pods: Collection[Pod], *, empty_selects_all: bool) -> Budgets:
+        """Those of *budgets* that can select anything; *empty_selects_all*: so does an empty selector, as in ``policy/v1``.
+
+        Where the status of a budget was never written, as in a manifest, what it allows is worked out from *pods*.
+        """
         made = cls()
         for budget in sorted(budgets, key=lambda budget: budget.key):
             selector = budget.selector
@@ -65,6 +91,9 @@ class Budgets:
             except SelectorError:
                 continue
             allowed = max(budget.disruptions_allowed, 0)
+            if not allowed and budget.expected_pods is None:
+                mine = [pod for pod in pods if pod.namespace == budget.namespace and pod.labels and matches(pod.labels)]
+                allowed = allowed_by_spec(budget, len(mine), sum(bool(pod.spec.node_name) for pod in mine))
             made._by_namespace.setdefault(budget.namespace, []).append((matches, Allowance(budget.key, allowed, allowed)))
         return made
 

@@ -66,7 +66,7 @@ class Settled:
         budgets = (item for item in self.objects if isinstance(item, PodDisruptionBudget))
         empty_selects_all = release.client.resources[PodDisruptionBudget.kind] == "policy/v1"
         return Trial(
-            run, Budgets.of(budgets, empty_selects_all=empty_selects_all), replacements, self.scheduler_names, self.order,
+            run, Budgets.of(budgets, pods, empty_selects_all=empty_selects_all), replacements, self.scheduler_names, self.order,
         )  # fmt: skip
 
 
