@@ -50,7 +50,6 @@ _TYPES: Mapping[type[Any], str] = {
 # --- names and places -----------------------------------------------------------------------------------------------
 
 
-
 def _count_or_share(value: Any) -> str:
     """A whole number, or a text such as ``50%``, as a text."""
     return value if isinstance(value, str) else str(whole(value))
