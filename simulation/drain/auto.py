@@ -52,45 +52,59 @@ class Found:
 
 
 def find(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode = nobody_asks) -> Found:
-    """The largest set of nodes that one of :data:`ORDERS` leads to."""
+    """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too."""
     names = [node.name for node in settled.nodes if wish.may_go(node)]
     trial = settled.trial(recreates_bare=flags.recreate_bare)
     refused = {name: why for name in names if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
     candidates = [name for name in names if name not in refused]
-    most = max(len(names) - max(wish.keep, len(refused)), 0)
-    bound = attrs.evolve(bound_of(trial, candidates, flags, max(wish.keep - len(refused), 0)))
-    best: Proof | None = None
-    for order in ORDERS:
-        found = _greedy(settled, order(trial, candidates), most, flags, on_node)
-        if best is None or len(found.can) > len(best.can):
-            best = found
-    assert best is not None
-    return Found(attrs.evolve(best, cannot={**refused, **best.cannot}), _of_all(bound, len(refused)))
+    bound = bound_of(trial, candidates, flags, max(wish.keep - len(refused), 0))
+    search = Search(settled, flags, max(len(names) - max(wish.keep, len(refused)), 0), on_node)
+    proof = search.best([order(trial, candidates) for order in ORDERS])
+    total = Bound(len(names), bound.must_stay + len(refused), bound.weights)
+    return Found(attrs.evolve(proof, cannot={**refused, **proof.cannot}), total)
 
 
-def _of_all(bound: Bound, refused: int) -> Bound:
-    return attrs.evolve(bound, candidates=bound.candidates + refused, must_stay=bound.must_stay + refused)
+@attrs.frozen(eq=False)
+class Search:
+    """Looks for a set of at most *most* nodes."""
 
+    settled: Settled
+    flags: DrainFlags
+    most: int
+    on_node: OnNode
 
-def _greedy(settled: Settled, names: Sequence[str], most: int, flags: DrainFlags, on_node: OnNode) -> Proof:
-    """Empty one node after the other while *most* allows it, then prove that all that went can go at once."""
-    trial = settled.trial(recreates_bare=flags.recreate_bare)
-    went: list[str] = []
-    failed: dict[str, str] = {}
-    for name in names:
-        on_node(name)
-        if len(went) == most:
-            failed[name] = KEPT
-            continue
-        trial.cordon(name)
-        why = try_node(trial, name, flags)
-        if why is None:
-            went.append(name)
-        else:
-            failed[name] = why
-            trial.uncordon(name)
-    proof = prove(settled, went, flags)
-    return attrs.evolve(proof, cannot={**failed, **proof.cannot})
+    def best(self, orders: Sequence[Sequence[str]]) -> Proof:
+        """The largest set of the *orders* in which nodes are tried, to which no node can be added."""
+        found = [self._proven((), names) for names in orders]
+        proof = max(found, key=lambda proof: len(proof.can))
+        names = orders[found.index(proof)]
+        while len(proof.can) < self.most:
+            more = self._proven(proof.can, names)
+            if len(more.can) <= len(proof.can):
+                break
+            proof = more
+        return proof
+
+    def _proven(self, went: Sequence[str], names: Sequence[str]) -> Proof:
+        """Empty all of *names* that can be, one after the other, where *went* are empty; then prove that all can go at once."""
+        trial = prove(self.settled, went, self.flags).trial
+        chosen, failed = list(went), dict[str, str]()
+        for name in names:
+            if name in trial.cordoned:
+                continue
+            self.on_node(name)
+            if len(chosen) == self.most:
+                failed[name] = KEPT
+                continue
+            trial.cordon(name)
+            why = try_node(trial, name, self.flags)
+            if why is None:
+                chosen.append(name)
+            else:
+                failed[name] = why
+                trial.uncordon(name)
+        proof = prove(self.settled, chosen, self.flags)
+        return attrs.evolve(proof, cannot={**failed, **proof.cannot})
 
 
 # --- orders ---------------------------------------------------------------------------------------------------------
