@@ -123,7 +123,7 @@ class Replay:
 
     def of_budget(self, gone: Pod) -> list[str]:
         """The budgets that select a pod."""
-        budgets = [item for item in self.cluster.objects if isinstance(item, PodDisruptionBudget)]
+        budgets = [found for name in self.left if isinstance(found := self.cluster.find(f"pdb/{name}"), PodDisruptionBudget)]
         return [item.key for item in budgets if item.selector is not None and item.selector.match_labels.get("app") == gone.labels["app"]]
 
     def leave(self, key: str, *, by_drain: bool) -> Pod:
