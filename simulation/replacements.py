@@ -28,6 +28,8 @@ class Replacements:
     recreates_bare: bool = False
     """Pods without a controller are made again too, under their own names."""
     _made: int = 0
+    _tried: dict[str, int] = attrs.field(factory=dict)
+    """``namespace/owner`` -> a number below which none is free."""
 
     @classmethod
     def beside(cls, pods: Iterable[Pod], scheduler_names: frozenset[str] | None = None) -> Replacements:
@@ -51,9 +53,18 @@ class Replacements:
         self.taken.add(made.key)
         return made
 
+    def take_back(self, made: Pod) -> None:
+        """*made* will not be: its name is free again, unless it was that of the evicted pod."""
+        owner = made.metadata.controller
+        if owner is not None and owner.kind != SAME_NAME:
+            self.taken.discard(made.key)
+            self._tried.pop(f"{made.namespace}/{owner.name}", None)
+
     def _free_name(self, namespace: str, owner: str) -> str:
-        names = (f"{owner}-{number}" for number in count())
-        return next(name for name in names if f"{namespace or 'default'}/{name}" not in self.taken)
+        before = f"{namespace or 'default'}/{owner}"
+        number = next(number for number in count(self._tried.get(before, 0)) if f"{before}-{number}" not in self.taken)
+        self._tried[before] = number
+        return f"{owner}-{number}"
 
 
 def _new(evicted: Pod, name: str, uid: str) -> Pod:

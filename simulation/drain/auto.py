@@ -58,53 +58,71 @@ def find(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode = nobo
     refused = {name: why for name in names if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
     candidates = [name for name in names if name not in refused]
     bound = bound_of(trial, candidates, flags, max(wish.keep - len(refused), 0))
-    search = Search(settled, flags, max(len(names) - max(wish.keep, len(refused)), 0), on_node)
+    most = max(len(names) - max(wish.keep, len(refused)), 0)
+    search = Search(settled, flags, most, bound.at_most, on_node)
     proof = search.best([order(trial, candidates) for order in ORDERS])
     total = Bound(len(names), bound.must_stay + len(refused), bound.weights)
     return Found(attrs.evolve(proof, cannot={**refused, **proof.cannot}), total)
 
 
+@attrs.frozen
+class Try:
+    """What emptying one node after the other led to."""
+
+    went: tuple[str, ...]
+    failed: dict[str, str]
+    """Node -> why."""
+    names: Sequence[str]
+    """The order in which nodes were tried."""
+
+
 @attrs.frozen(eq=False)
 class Search:
-    """Looks for a set of at most *most* nodes."""
+    """Looks for a set of at most *most* nodes; there is none of more than *bound*."""
 
     settled: Settled
     flags: DrainFlags
     most: int
+    bound: int
     on_node: OnNode
 
     def best(self, orders: Sequence[Sequence[str]]) -> Proof:
-        """The largest set of the *orders* in which nodes are tried, to which no node can be added."""
-        found = [self._proven((), names) for names in orders]
-        proof = max(found, key=lambda proof: len(proof.can))
-        names = orders[found.index(proof)]
-        while len(proof.can) < self.most:
-            more = self._proven(proof.can, names)
+        """The largest set that can be proven of those that the *orders* lead to, with others that can be added."""
+        tries = sorted((self._try((), names) for names in orders), key=lambda found: -len(found.went))
+        best, proof = tries[0], self._proof(tries[0])
+        for found in tries[1:]:
+            if len(found.went) > len(proof.can) and len((other := self._proof(found)).can) > len(proof.can):
+                best, proof = found, other
+        while len(proof.can) < min(self.most, self.bound):
+            more = self._proof(self._try(proof.can, best.names))
             if len(more.can) <= len(proof.can):
                 break
             proof = more
         return proof
 
-    def _proven(self, went: Sequence[str], names: Sequence[str]) -> Proof:
-        """Empty all of *names* that can be, one after the other, where *went* are empty; then prove that all can go at once."""
-        trial = prove(self.settled, went, self.flags).trial
-        chosen, failed = list(went), dict[str, str]()
+    def _proof(self, found: Try) -> Proof:
+        proof = prove(self.settled, found.went, self.flags)
+        return attrs.evolve(proof, cannot={**found.failed, **proof.cannot})
+
+    def _try(self, before: Sequence[str], names: Sequence[str]) -> Try:
+        """Empty all of *names* that can be, one after the other, where those *before* are empty."""
+        trial = prove(self.settled, before, self.flags).trial
+        went, failed = list(before), dict[str, str]()
         for name in names:
             if name in trial.cordoned:
                 continue
             self.on_node(name)
-            if len(chosen) == self.most:
+            if len(went) == self.most:
                 failed[name] = KEPT
                 continue
             trial.cordon(name)
             why = try_node(trial, name, self.flags)
             if why is None:
-                chosen.append(name)
+                went.append(name)
             else:
                 failed[name] = why
                 trial.uncordon(name)
-        proof = prove(self.settled, chosen, self.flags)
-        return attrs.evolve(proof, cannot={**failed, **proof.cannot})
+        return Try(tuple(went), failed, names)
 
 
 # --- orders ---------------------------------------------------------------------------------------------------------

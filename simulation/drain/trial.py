@@ -142,7 +142,7 @@ class Trial:
                 raise Stuck(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which nobody makes again")
             return []
         eviction.replacement = made.key
-        self._undo.append(partial(self.replacements.taken.discard, made.key) if made.key != pod.key else partial(int))
+        self._undo.append(partial(self.replacements.take_back, made))
         return [(made, eviction)]
 
     # --- placing ----------------------------------------------------------------------------------------------------

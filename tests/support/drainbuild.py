@@ -87,10 +87,11 @@ def _pod_by_lot(rng: random.Random, number: int, nodes: int, preemption: bool) -
 
 
 def settled(objects: list[KubeObject], release: str, **options: Any) -> list[KubeObject]:
-    """The cluster after its waiting pods were scheduled, which evicts none."""
+    """The cluster after its waiting pods were scheduled, which evicts none, without those that fit nowhere."""
     cluster = Cluster(objects, defaults=False)
-    hosts = {found.pod.key: found.host for found in Scheduler(cluster, release, **options).run() if found.host is not None}
-    return [item.bound_to(hosts[item.key]) if isinstance(item, Pod) and item.key in hosts else item for item in objects]
+    hosts = {found.pod.key: found.host for found in Scheduler(cluster, release, **options).run()}
+    placed = [item.bound_to(host) if isinstance(item, Pod) and (host := hosts.get(item.key)) else item for item in objects]
+    return [item for item in placed if not isinstance(item, Pod) or item.spec.node_name]
 
 
 # --- a replay -------------------------------------------------------------------------------------------------------
