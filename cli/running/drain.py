@@ -18,7 +18,7 @@ from ...simulation.drain.auto import ORDERS
 from ...simulation.drain.plan import Plan
 from ...simulation.drain.question import Question, matcher
 from ...simulation.drain.rules import DrainFlags
-from ...simulation.drain.settled import settle
+from ...simulation.drain.settled import engines_like, settle
 from ...simulation.gcpause import settled as without_collection
 from ..console.output import STANDARD, note, writing
 from ..console.progress import counting
@@ -76,10 +76,8 @@ def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: W
     question = wanted.question(nodes).checked(found.scenario.nodes)
     tell(found.scenario, found.engine, wanted.verbose)
     with without_collection():
-        scenario = found.scenario
-        settled = settle(
-            scenario, lambda: found.setup.engine(found.configuration, scenario.config_maps), found.scheduler_names, cluster.order
-        )
+        make_engine = engines_like(found.engine, found.setup.recipe(found.configuration), found.scenario)
+        settled = settle(found.scenario, make_engine, found.scheduler_names, cluster.order)
         with _progress(question, found.scenario.node_count) as on_node:
             plan = question.answer(settled, flags, on_node)
     with writing(wanted.output) as stream:

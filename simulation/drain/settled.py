@@ -23,6 +23,7 @@ from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.match import claim_class
 from ...core.volumes.search import BIND_COMPLETED, SELECTED_NODE
+from ...framework.recipe import Recipe
 from ..replacements import Replacements
 from ..replay.cluster.provisioning import new_volume
 from ..scenario import Scenario
@@ -68,6 +69,12 @@ class Settled:
         return Trial(
             run, Budgets.of(budgets, pods, empty_selects_all=empty_selects_all), replacements, self.scheduler_names, self.order,
         )  # fmt: skip
+
+
+def engines_like(first: Engine, recipe: Recipe, scenario: Scenario) -> MakeEngine:
+    """Makes schedulers of *recipe*, as *first* is one, with the same extenders: what is recorded of these is one record of all."""
+    shared = attrs.evolve(recipe, extenders=tuple(first.extenders))
+    return lambda: shared.engine(scenario.config_maps)
 
 
 def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozenset[str], order: str = "input") -> Settled:

@@ -12,7 +12,7 @@ from ...framework.recipe import SchedulerOptions
 from ..drain.plan import Plan
 from ..drain.question import Question, matcher
 from ..drain.rules import DrainFlags
-from ..drain.settled import settle
+from ..drain.settled import engines_like, settle
 from .given import GivenCluster, check_order, recipe_of, scenario_of
 from .results import Result, Row, Table
 
@@ -107,7 +107,8 @@ def drain(
     question = Question(nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector)
     scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults)
     question = question.checked(scenario.nodes)
-    settled = settle(scenario, lambda: recipe.engine(scenario.config_maps), recipe.scheduler_names, check_order(order))
+    make_engine = engines_like(recipe.engine(scenario.config_maps), recipe, scenario)
+    settled = settle(scenario, make_engine, recipe.scheduler_names, check_order(order))
     return DrainResult(question.answer(settled, flags), tuple(map(str, scenario.warnings)))
 
 

@@ -15,6 +15,7 @@ import yaml
 
 import kubeclassic
 from kubeclassic.cli import run
+from kubeclassic.live.extenders import choice
 from tests.conftest import ROOT
 from tests.support.schemas import faults
 
@@ -163,6 +164,16 @@ class TestPathsAndNodes:
     def test_any_scheduler(self, more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         """The options of the scheduler are taken."""
         assert document(capsys, CLUSTER, "worker-1", *ALL, *more)["can"] == ["worker-1"]
+
+
+class TestExtenders:
+    def test_all_schedulers_share_them(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """Extenders are set up once, so that a record of their answers is one of all passes."""
+        opened: list[str | None] = []
+        monkeypatch.setattr(choice, "way_to_extenders", opened.append)
+        policy = "examples/policies/kubernetes-with-extender.json"
+        drained(capsys, CLUSTER, "--auto", *ALL, "--policy", policy, "--extenders", "record", "answers")
+        assert opened == ["record answers"]
 
 
 class TestRefusals:
