@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import attrs
 
 from ...api.garbage import no_garbage_collection
-from ...api.objects import (
-    KubeObject,
-    Map,
-    Node,
-    ObjectReference,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Pod,
-    PodDisruptionBudget,
-)
+from ...api.objects import KubeObject, Node, Pod, PodDisruptionBudget
 from ...core.engine import Engine
 from ...core.run import Run
-from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.binder import BOUND_BY_CONTROLLER
-from ...core.volumes.match import claim_class
-from ...core.volumes.search import BIND_COMPLETED, SELECTED_NODE
 from ...framework.recipe import Recipe
 from ..replacements import Replacements
-from ..replay.cluster.provisioning import new_volume
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .budgets import Budgets
 from .trial import Trial
+from .volumes import volumes_of
 
 MakeEngine = Callable[[], Engine]
 
@@ -88,7 +75,7 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
         pass
     waiting = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is None and outcome.eviction is None]
     placed = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is not None]
-    written = {(item.kind, item.key): item for pod in placed if pod.spec.volumes for item in _volumes_of(pod, engine)}
+    written = {(item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
     others = [written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)]
     objects = (*others, *written.values(), *_bound(engine))
     return Settled(objects, tuple(waiting), len(placed), make_engine, scheduler_names, order)
@@ -97,36 +84,3 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
 def _bound(engine: Engine) -> Iterable[Pod]:
     """The pods on all nodes, node by node."""
     return [entry.pod for info in engine.cache.infos.values() for entry in info.pods]
-
-
-# --- volumes --------------------------------------------------------------------------------------------------------
-
-
-def _volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
-    """The volumes and claims of a pod that has just found its node, as the volume controller and provisioners leave them."""
-    state = engine.cache.state(pod)
-    try:
-        written = engine.binder.bind(pod if state is None else state.pod)
-    except VolumeError:
-        return  # all its claims had volumes before
-    listings = engine.listings
-    for item in written:
-        if isinstance(item, PersistentVolume) and item.spec.claim_ref is not None:
-            claim = listings.claims.get(f"{item.spec.claim_ref.namespace}/{item.spec.claim_ref.name}")
-            yield from () if claim is None else _bound_to_each_other(claim, item)
-        elif isinstance(item, PersistentVolumeClaim):
-            name, kind = item.annotations.get(SELECTED_NODE, ""), listings.classes.get(claim_class(item))
-            if kind is not None:
-                yield from _bound_to_each_other(item, new_volume(item, kind, engine.cache.node(name), listings.csi_nodes.get(name)))
-
-
-def _bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) -> tuple[KubeObject, KubeObject]:
-    reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
-    annotations = Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
-    return (
-        attrs.evolve(volume, spec=attrs.evolve(volume.spec, claim_ref=reference), phase="Bound"),
-        attrs.evolve(
-            claim, metadata=attrs.evolve(claim.metadata, annotations=annotations),
-            spec=attrs.evolve(claim.spec, volume_name=volume.name), phase="Bound",
-        ),
-    )  # fmt: skip

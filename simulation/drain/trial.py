@@ -17,6 +17,7 @@ from ..order import in_order
 from ..replacements import Replacements
 from .budgets import Budgets
 from .rules import foreign_scheduler, is_made_again, some
+from .volumes import new_claims, own_claims
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """What the node controller puts on cordoned nodes."""
@@ -123,6 +124,9 @@ class Trial:
     def _leave(self, pod: Pod) -> None:
         self.run.delete(pod)
         self._undo.append(partial(self.run.put, pod))
+        for claim in own_claims(pod, self.engine) if pod.spec.volumes else ():
+            self.run.delete(claim)
+            self._undo.append(partial(self.run.put, claim))
         if not pod.is_terminating:
             self.budgets.take(pod)
             self._undo.append(partial(self.budgets.take, pod, -1))
@@ -152,8 +156,9 @@ class Trial:
         while made:
             of = {pod.uid: eviction for pod, eviction in made}
             for pod, _ in made:
-                self.run.put(pod)
-                self._undo.append(partial(self.run.delete, pod))
+                for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
+                    self.run.put(item)
+                    self._undo.append(partial(self.run.delete, item))
             victims: list[tuple[Pod, Eviction]] = []
             for pod in in_order([pod for pod, _ in made], self.order, self.engine):
                 victims += self._cycle(pod, of[pod.uid])

@@ -154,7 +154,7 @@ class TestWhereTheyGo:
         assert found.can == []
         assert found.record()["summary"]["placedBefore"] == 1
 
-    @pytest.mark.parametrize("release", [name for name in RELEASES if name != "1.12"])
+    @pytest.mark.parametrize("release", RELEASES)
     def test_claims_of_pods_that_came_first(self, release: str) -> None:
         """A claim that got its local volume with a waiting pod binds that pod to the node, as on a cluster."""
         kind = obj({"kind": "StorageClass", "metadata": {"name": "local"}, "provisioner": "kubernetes.io/no-provisioner",
@@ -175,6 +175,28 @@ class TestWhereTheyGo:
         assert len(found.can) == 1
         (why,) = found.cannot.values()
         assert "default/p finds no other node: " in why
+
+    @pytest.mark.parametrize("mode", ["WaitForFirstConsumer", "Immediate"])
+    @pytest.mark.parametrize("app", ["web", "db"])
+    def test_ephemeral_volumes(self, app: str, mode: str) -> None:
+        """The claim of a generic ephemeral volume goes with its pod, and the new pod gets a new one, wherever the old disk is."""
+        kind = obj({"kind": "StorageClass", "metadata": {"name": "disks"}, "provisioner": "disk.example.com", "volumeBindingMode": mode})
+        disk = obj({"kind": "PersistentVolume", "metadata": {"name": "disk"}, "status": {"phase": "Bound"}, "spec": {
+            "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "disks", "volumeMode": "Filesystem",
+            "claimRef": {"namespace": "default", "name": "p-v"},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+                {"key": "kubernetes.io/hostname", "operator": "In", "values": ["a"]}]}]}}}})  # fmt: skip
+        spec = {"storageClassName": "disks", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        one = owned("p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}])
+        claim = obj({"kind": "PersistentVolumeClaim", "spec": {**spec, "volumeName": "disk"}, "status": {"phase": "Bound"}, "metadata": {
+            "name": "p-v", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}]}})  # fmt: skip
+        nodes = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
+        found = emptied(*nodes, kind, disk, claim, one, release="1.27")
+        assert found.cannot == {}
+        assert found.moves == [{"pod": "default/p", "from": "a", "to": "b"}]
+        full = emptied(*nodes, kind, disk, claim, one, owned("q", on="b", cpu="4"), release="1.27", nodes="b")
+        assert list(full.cannot) == ["b"]
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_who_is_preempted_moves_on(self, release: str) -> None:
