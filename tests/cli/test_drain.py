@@ -16,7 +16,11 @@ import yaml
 import kubeclassic
 from kubeclassic.cli import run
 from kubeclassic.live.extenders import choice
+from tests.apiserver.app import serving_store
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
 from tests.conftest import ROOT
+from tests.support.kubeconfigs import kubeconfig
 from tests.support.schemas import faults
 
 PAGE = (ROOT / "docs" / "drain.md").read_text(encoding="utf-8")
@@ -150,6 +154,16 @@ class TestPathsAndNodes:
 
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(NODE.format("a").encode())))
         assert document(capsys, "-", "a")["can"] == ["a"]
+
+    def test_a_live_cluster(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """With --kubeconfig names alone are enough."""
+        store = Store(NEW_SERVER)
+        for name in (b"a", b"b"):
+            body = b'{"metadata":{"name":"%b"}}' % name
+            store.handle("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"})
+        with serving_store(store) as address:
+            file = kubeconfig(tmp_path, {"server": address})
+            assert document(capsys, "--kubeconfig", str(file), "b")["can"] == ["b"]
 
     def test_a_node_twice(self, capsys: pytest.CaptureFixture[str]) -> None:
         """A node that is named twice is emptied once."""
