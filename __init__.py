@@ -5,8 +5,8 @@ get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, `
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
 ``wait`` is Permit's answer for a pod that has to wait on its node.
 
-``simulate``, ``capacity``, ``capacity_curve``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do
-what the commands do, in one call each.
+``simulate``, ``capacity``, ``capacity_curve``, ``drain``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and
+``import_openb`` do what the commands do, in one call each.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .simulation.functions.capacitycurve import CapacityCurveResult, capacity_curve
     from .simulation.functions.compare import CompareResult, compare
     from .simulation.functions.conform import ConformResult, conform
+    from .simulation.functions.drain import DrainResult, drain
     from .simulation.functions.explain import ExplainResult, explain
     from .simulation.functions.migrate import MigrateResult, migrate
     from .simulation.functions.openb import ImportResult, import_openb
@@ -63,6 +64,7 @@ __all__ = [
     "ConformResult",
     "Cycle",
     "Decision",
+    "DrainResult",
     "ExplainResult",
     "ExtenderError",
     "Failures",
@@ -89,6 +91,7 @@ __all__ = [
     "capacity_curve",
     "compare",
     "conform",
+    "drain",
     "each_node",
     "explain",
     "import_alibaba2025",
@@ -126,6 +129,7 @@ _HOMES = {
     "simulation.functions.capacitycurve": ("CapacityCurveResult", "capacity_curve"),
     "simulation.functions.compare": ("CompareResult", "compare"),
     "simulation.functions.conform": ("ConformResult", "conform"),
+    "simulation.functions.drain": ("DrainResult", "drain"),
     "simulation.functions.explain": ("ExplainResult", "explain"),
     "simulation.functions.migrate": ("MigrateResult", "migrate"),
     "simulation.functions.openb": ("ImportResult", "import_openb"),

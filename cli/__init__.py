@@ -18,6 +18,7 @@ COMMANDS = {
     "simulate": Place("simulate", "simulate", "Where do the waiting pods go?"),
     "capacity": Place("capacity", "capacity", "How many more pods fit, and what stops the next?"),
     "explain": Place("explain", "explain", "Why does a pod go there, or nowhere?"),
+    "drain": Place("drain", "drain", "Which nodes can go, with all their pods elsewhere?"),
     "compare": Place("compare", "compare", "What does another configuration change?"),
     "replay": Place("replay", "replay", "What would have happened over time?"),
     "run": Place("run", "run", "Schedule the pods of a live cluster."),

@@ -146,11 +146,12 @@ _annotations = fields(
         "pv.kubernetes.io/bind-completed": keep,
         "pv.kubernetes.io/bound-by-controller": keep,
         "storage.alpha.kubernetes.io/migrated-plugins": keep,
+        "kubernetes.io/config.mirror": name,
         "storageclass.kubernetes.io/is-default-class": keep,
         "storageclass.beta.kubernetes.io/is-default-class": keep,
     }
 )
-"""The annotations that a rule or admission reads."""
+"""The annotations that a rule, admission or a drain reads."""
 _owner = fields(apiVersion=keep, kind=keep, name=name, uid=name, controller=keep)
 _times = {"creationTimestamp": keep, "deletionTimestamp": keep}
 _meta = fields(
@@ -179,6 +180,7 @@ _volume = fields(
     name=name,
     persistentVolumeClaim=fields(claimName=name, readOnly=keep),
     ephemeral=fields(volumeClaimTemplate=_template),
+    emptyDir=fields(),
     **_disks,
 )
 _port = fields(containerPort=keep, hostPort=keep, hostIP=name, protocol=keep, name=name)
@@ -265,7 +267,8 @@ SHAPES: Mapping[str, Shape] = {
     "ReplicaSet": _replicating,
     "StatefulSet": _replicating,
     "PodDisruptionBudget": _kind(
-        spec=fields(selector=selector), status=fields(disruptionsAllowed=keep, disruptedPods=_keys_renamed)
+        spec=fields(selector=selector, minAvailable=keep, maxUnavailable=keep),
+        status=fields(disruptionsAllowed=keep, expectedPods=keep, disruptedPods=_keys_renamed),
     ),
     "ResourceQuota": _kind(
         spec=fields(hard=keep, scopes=keep, scopeSelector=fields(matchExpressions=each(_scope))), status=fields(hard=keep, used=keep)

@@ -25,7 +25,11 @@ class Replacements:
     """Keys of pods."""
     scheduler_names: frozenset[str] | None = None
     """Only pods that ask for one of these are made, or with None all."""
+    recreates_bare: bool = False
+    """Pods without a controller are made again too, under their own names."""
     _made: int = 0
+    _tried: dict[str, int] = attrs.field(factory=dict)
+    """``namespace/owner`` -> a number below which none is free."""
 
     @classmethod
     def beside(cls, pods: Iterable[Pod], scheduler_names: frozenset[str] | None = None) -> Replacements:
@@ -38,19 +42,29 @@ class Replacements:
         A StatefulSet's pod keeps its name; others are called ``OWNER-NUMBER``, with the first number that is free.
         """
         owner = evicted.metadata.controller
-        if owner is None or owner.kind == KUBELET:
+        if (owner is None and not self.recreates_bare) or (owner is not None and owner.kind == KUBELET):
             return None
         self._made += 1
-        name = evicted.name if owner.kind == SAME_NAME else self._free_name(evicted.metadata.namespace, owner.name)
+        keeps_name = owner is None or owner.kind == SAME_NAME
+        name = evicted.name if keeps_name or owner is None else self._free_name(evicted.metadata.namespace, owner.name)
         made = _new(evicted, name, f"{evicted.metadata.uid or evicted.key}-replacement-{self._made}")
         if why_not_waiting(made, self.scheduler_names) is not None:
             return None
         self.taken.add(made.key)
         return made
 
+    def take_back(self, made: Pod) -> None:
+        """*made* will not be: its name is free again, unless it was that of the evicted pod."""
+        owner = made.metadata.controller
+        if owner is not None and owner.kind != SAME_NAME:
+            self.taken.discard(made.key)
+            self._tried.pop(f"{made.namespace}/{owner.name}", None)
+
     def _free_name(self, namespace: str, owner: str) -> str:
-        names = (f"{owner}-{number}" for number in count())
-        return next(name for name in names if f"{namespace or 'default'}/{name}" not in self.taken)
+        before = f"{namespace or 'default'}/{owner}"
+        number = next(number for number in count(self._tried.get(before, 0)) if f"{before}-{number}" not in self.taken)
+        self._tried[before] = number
+        return f"{owner}-{number}"
 
 
 def _new(evicted: Pod, name: str, uid: str) -> Pod:

@@ -43,12 +43,18 @@ class StatefulSet(KubeObject):
 
 @attrs.frozen(kw_only=True)
 class PodDisruptionBudget(KubeObject):
-    """A disruption budget; *disrupted_pods* are the names in ``status.disruptedPods``."""
+    """A disruption budget; *disrupted_pods* are the names in ``status.disruptedPods``, *min_available* and *max_unavailable* are texts
+    such as ``2`` or ``50%``.
+    """
 
     kind: ClassVar[str] = "PodDisruptionBudget"
 
     selector: LabelSelector | None = None
+    min_available: str | None = None
+    max_unavailable: str | None = None
     disruptions_allowed: Int32 = 0
+    expected_pods: Int32 | None = None
+    """How many pods its controller has counted; None where no controller has written a status."""
     disrupted_pods: tuple[str, ...] = ()
 
 

@@ -67,12 +67,14 @@ class Container:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class Volume(VolumeSource):
-    """A volume of a pod: a disk, the name of a claim (None: no claim), or a generic ephemeral volume."""
+    """A volume of a pod: a disk, the name of a claim (None: no claim), a generic ephemeral volume, or an emptyDir."""
 
     name: str = ""
     persistent_volume_claim: str | None = None
     ephemeral: ClaimTemplate | None = None
     """Template of the claim of a generic ephemeral volume."""
+    empty_dir: bool = False
+    """Its data is on the node, and is lost with the pod."""
 
 
 @attrs.frozen(kw_only=True)

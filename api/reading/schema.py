@@ -11,7 +11,7 @@ import attrs
 from .. import objects as o
 from .apifields import type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
-from .fields import Reader, entries, list_of, member, one_of, remembered, shared, text, texts_unshared
+from .fields import Reader, entries, list_of, member, one_of, remembered, shared, text, texts_unshared, whole
 from .shapes import Shape, named
 
 TYPE_META = named("kind apiVersion")
@@ -49,6 +49,13 @@ _TYPES: Mapping[type[Any], str] = {
 
 # --- names and places -----------------------------------------------------------------------------------------------
 
+
+def _count_or_share(value: Any) -> str:
+    """A whole number, or a text such as ``50%``, as a text."""
+    return value if isinstance(value, str) else str(whole(value))
+
+
+_COUNT_IN_SPEC = Field(inside="spec", read=_count_or_share)
 _IN_SPEC, _IN_STATUS, _IN_METADATA, _IN_RESOURCES = (Field(inside=outer) for outer in ("spec", "status", "metadata", "resources"))
 _AFFINITY = {
     "required": Field("requiredDuringSchedulingIgnoredDuringExecution"),
@@ -67,6 +74,7 @@ _PLACES: Overrides = {
     o.Volume: {
         "persistent_volume_claim": Field("claimName", inside="persistentVolumeClaim", absent=""),
         "ephemeral": Field("volumeClaimTemplate", inside="ephemeral", absent=o.ClaimTemplate()),
+        "empty_dir": Field(read=lambda value: entries(value) is not None),
     },
     o.ClaimTemplate: {"labels": _IN_METADATA, "annotations": _IN_METADATA},
     o.PersistentVolume: {"phase": _IN_STATUS},
@@ -82,7 +90,10 @@ _PLACES: Overrides = {
     o.StatefulSet: {"selector": _IN_SPEC},
     o.PodDisruptionBudget: {
         "selector": _IN_SPEC,
+        "min_available": _COUNT_IN_SPEC,
+        "max_unavailable": _COUNT_IN_SPEC,
         "disruptions_allowed": _IN_STATUS,
+        "expected_pods": _IN_STATUS,
         "disrupted_pods": Field(inside="status", read=lambda value: tuple(entries(value))),
     },
     o.ResourceQuota: {

@@ -103,7 +103,7 @@ class VolumeController:
         """The claims of the pod's generic ephemeral volumes, as they are made."""
         if not self.cluster.engine.algorithm.release.volumes.ephemeral_claims:
             return []
-        return [_claim_of(pod, volume) for volume in pod.spec.volumes if is_made_for_pod(volume)]
+        return [claim_of(pod, volume) for volume in pod.spec.volumes if is_made_for_pod(volume)]
 
     def is_bound(self, key: str) -> bool:
         """Whether the claim *key* has its volume."""
@@ -178,7 +178,7 @@ class VolumeController:
         self._bind(claim, volume)
 
 
-def _claim_of(pod: Pod, volume: Volume) -> PersistentVolumeClaim:
+def claim_of(pod: Pod, volume: Volume) -> PersistentVolumeClaim:
     """The claim that is made for a generic ephemeral volume of *pod*."""
     template = volume.ephemeral or ClaimTemplate()
     owner = OwnerReference(api_version="v1", kind=Pod.kind, name=pod.name, uid=pod.uid, controller=True)

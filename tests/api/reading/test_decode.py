@@ -80,7 +80,7 @@ class TestPod:
         [
             ({"persistentVolumeClaim": {"claimName": "c"}}, o.Volume(name="v", persistent_volume_claim="c")),
             ({"persistentVolumeClaim": {}}, o.Volume(name="v", persistent_volume_claim="")),
-            ({"persistentVolumeClaim": None, "emptyDir": {}}, o.Volume(name="v")),
+            ({"persistentVolumeClaim": None, "emptyDir": {}}, o.Volume(name="v", empty_dir=True)),
             ({"ephemeral": {"volumeClaimTemplate": {}}}, o.Volume(name="v", ephemeral=o.ClaimTemplate())),
             ({"ephemeral": {}}, o.Volume(name="v", ephemeral=o.ClaimTemplate())),
             (

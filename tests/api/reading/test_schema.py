@@ -65,7 +65,7 @@ class TestNames:
             (o.ContainerPort, {"hostIP", "hostPort", "containerPort"}),
             (o.Container, {"resources"}),
             (o.VolumeSource, {"gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd", "azureDisk", "cinder", "csi"}),
-            (o.Volume, {"name", "csi", "persistentVolumeClaim", "ephemeral"}),
+            (o.Volume, {"name", "csi", "persistentVolumeClaim", "ephemeral", "emptyDir"}),
             (o.GCEPersistentDisk, {"pdName", "readOnly"}),
             (o.AWSElasticBlockStore, {"volumeID", "readOnly"}),
             (o.Cinder, {"volumeID"}),

@@ -1,0 +1,118 @@
+"""What ``kubeclassic drain`` does."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import IO
+
+import attrs
+import click
+import yaml
+
+from ...simulation.drain.auto import ORDERS
+from ...simulation.drain.plan import Plan
+from ...simulation.drain.question import Question, matcher
+from ...simulation.drain.rules import DrainFlags
+from ...simulation.drain.settled import engines_like, settle
+from ...simulation.gcpause import settled as without_collection
+from ..console.output import STANDARD, note, writing
+from ..console.progress import counting
+from ..declaring.options import ClusterChoice
+from ..engines.setup import Setup
+from ..report.documents import document
+from ..report.drain import drain_tables, node_records, summary_text
+from ..report.listing import write_csv
+from ..report.tables import width_of, write_tables
+from .cluster import opened
+from .simulate import tell
+
+KIND = "Drain"
+
+
+@attrs.frozen(kw_only=True)
+class Wanted:
+    """What the command line asks for, and how it wants to see it."""
+
+    names: tuple[str, ...] = ()
+    auto: bool = False
+    keep: int = 0
+    zone: str | None = None
+    node_selector: str | None = None
+    ignore_daemonsets: bool = False
+    delete_emptydir_data: bool = False
+    force: bool = False
+    recreate_bare: bool = False
+    disable_eviction: bool = False
+    pod_selector: str | None = None
+    form: str = "table"
+    output: str | None = None
+    verbose: bool = False
+
+    def flags(self) -> DrainFlags:
+        """Those of kubectl drain."""
+        return DrainFlags(
+            ignore_daemonsets=self.ignore_daemonsets, delete_emptydir_data=self.delete_emptydir_data, force=self.force,
+            recreate_bare=self.recreate_bare, disable_eviction=self.disable_eviction,
+            pod_selector=matcher("--pod-selector", self.pod_selector),
+        )  # fmt: skip
+
+    def question(self, nodes: tuple[str, ...]) -> Question:
+        """What is asked, with *nodes* besides those that options name."""
+        return Question(
+            nodes=(*nodes, *self.names), auto=self.auto, keep=self.keep, zone=self.zone, node_selector=self.node_selector, mark="--",
+        )  # fmt: skip
+
+
+def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: Wanted) -> int:
+    """Ask, and write the answer; the exit status."""
+    paths, nodes = _paths_and_nodes(given)
+    flags = wanted.flags()
+    found = opened(paths, cluster, setup)
+    question = wanted.question(nodes).checked(found.scenario.nodes)
+    tell(found.scenario, found.engine, wanted.verbose)
+    with without_collection():
+        make_engine = engines_like(found.engine, found.setup.recipe(found.configuration), found.scenario)
+        settled = settle(found.scenario, make_engine, found.scheduler_names, cluster.order)
+        with _progress(question, found.scenario.node_count) as on_node:
+            plan = question.answer(settled, flags, on_node)
+    with writing(wanted.output) as stream:
+        _write(plan, wanted.form, stream)
+    note(summary_text(plan, width_of(sys.stderr)))
+    return 0 if plan.all_can else 1
+
+
+def _paths_and_nodes(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """What is there, and what must be the name of a node."""
+    paths = tuple(path for path in given if str(path) == STANDARD or path.exists())
+    if not paths:
+        missing = f"{given[0]}: got neither a path that is there nor, without any, a cluster with a node of that name. " if given else ""
+        raise click.UsageError(f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE.")
+    return paths, tuple(str(path) for path in given if path not in paths)
+
+
+@contextmanager
+def _progress(question: Question, nodes: int) -> Iterator[Callable[[str], None]]:
+    """A bar for searches of many nodes."""
+    number = count(1)
+    with counting(nodes * len(ORDERS) if question.auto else len(question.nodes), "emptying") as tell_done:
+        yield lambda node: tell_done(next(number), node)
+
+
+# --- forms ----------------------------------------------------------------------------------------------------------
+
+
+def _write(plan: Plan, form: str, stream: IO[str]) -> None:
+    if form == "json":
+        stream.write(json.dumps(document(KIND, plan.record()), indent=2) + "\n")
+    elif form == "yaml":
+        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        yaml.dump(document(KIND, plan.record()), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    elif form == "csv":
+        write_csv([{**record, "can": "true" if record["can"] else "false"} for record in node_records(plan)], stream)
+    else:
+        write_tables(drain_tables(plan, wide=form == "wide"), stream)

@@ -1,0 +1,163 @@
+"""A large set of nodes that can go together: greedy, the least used first, with a proof of the whole set at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import attrs
+import numpy as np
+
+from ...api.meaning.labels import Matcher, everything
+from ...api.objects import Node
+from ...core.arrays.types import Floats
+from .bound import Bound, bound_of
+from .proof import OnNode, Proof, nobody_asks, prove, try_node
+from .rules import DrainFlags
+from .settled import Settled
+from .trial import Trial
+
+CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+KEPT = "stays, as --keep wants"
+
+
+@attrs.frozen(kw_only=True)
+class Wish:
+    """Which nodes may go, and how many of them have to stay."""
+
+    keep: int = 0
+    zone: str | None = None
+    selector: Matcher = everything
+
+    def chooses(self, node: Node) -> bool:
+        """Whether *node* is in the zone and has the labels."""
+        return self.selector(node.labels) and (self.zone is None or zone_of(node) == self.zone)
+
+    def may_go(self, node: Node) -> bool:
+        """Whether a search may choose *node*. Nodes of the control plane always stay."""
+        return self.chooses(node) and not any(label in node.labels for label in CONTROL_PLANE)
+
+
+def zone_of(node: Node) -> str | None:
+    """The zone that the labels of *node* name, the newer label first."""
+    return next((node.labels[label] for label in ZONES if label in node.labels), None)
+
+
+@attrs.frozen(eq=False)
+class Found:
+    """What a search found, how it is proven, and how much better it could be at most."""
+
+    proof: Proof
+    bound: Bound
+
+
+def find(settled: Settled, wish: Wish, flags: DrainFlags, on_node: OnNode = nobody_asks) -> Found:
+    """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too."""
+    names = [node.name for node in settled.nodes if wish.may_go(node)]
+    trial = settled.trial(recreates_bare=flags.recreate_bare)
+    refused = {name: why for name in names if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
+    candidates = [name for name in names if name not in refused]
+    bound = bound_of(trial, candidates, flags, max(wish.keep - len(refused), 0))
+    most = max(len(names) - max(wish.keep, len(refused)), 0)
+    search = Search(settled, flags, most, bound.at_most, on_node)
+    proof = search.best([order(trial, candidates) for order in ORDERS])
+    total = Bound(len(names), bound.must_stay + len(refused), bound.weights)
+    return Found(attrs.evolve(proof, cannot={**refused, **proof.cannot}), total)
+
+
+@attrs.frozen
+class Try:
+    """What emptying one node after the other led to."""
+
+    went: tuple[str, ...]
+    failed: dict[str, str]
+    """Node -> why."""
+    names: Sequence[str]
+    """The order in which nodes were tried."""
+
+
+@attrs.frozen(eq=False)
+class Search:
+    """Looks for a set of at most *most* nodes; there is none of more than *bound*."""
+
+    settled: Settled
+    flags: DrainFlags
+    most: int
+    bound: int
+    on_node: OnNode
+
+    def best(self, orders: Sequence[Sequence[str]]) -> Proof:
+        """The largest set that can be proven of those that the *orders* lead to, with others that can be added."""
+        tries = sorted((self._try((), names) for names in orders), key=lambda found: -len(found.went))
+        best, proof = tries[0], self._proof(tries[0])
+        for found in tries[1:]:
+            if len(found.went) > len(proof.can) and len((other := self._proof(found)).can) > len(proof.can):
+                best, proof = found, other
+        while len(proof.can) < min(self.most, self.bound):
+            more = self._proof(self._try(proof.can, best.names))
+            if len(more.can) <= len(proof.can):
+                break
+            proof = more
+        return proof
+
+    def _proof(self, found: Try) -> Proof:
+        proof = prove(self.settled, found.went, self.flags)
+        return attrs.evolve(proof, cannot={**found.failed, **proof.cannot})
+
+    def _try(self, before: Sequence[str], names: Sequence[str]) -> Try:
+        """Empty all of *names* that can be, one after the other, where those *before* are empty."""
+        trial = prove(self.settled, before, self.flags).trial
+        went, failed = list(before), dict[str, str]()
+        for name in names:
+            if name in trial.cordoned:
+                continue
+            self.on_node(name)
+            if len(went) == self.most:
+                failed[name] = KEPT
+                continue
+            trial.cordon(name)
+            why = try_node(trial, name, self.flags)
+            if why is None:
+                went.append(name)
+            else:
+                failed[name] = why
+                trial.uncordon(name)
+        return Try(tuple(went), failed, names)
+
+
+# --- orders ---------------------------------------------------------------------------------------------------------
+
+
+def _use(trial: Trial, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """What the pods of each node request, and what it has: float64[N, R], each in shares of what all nodes have."""
+    table = trial.engine.table
+    trial.engine.snapshot.refresh()
+    rows = np.array([table.row_of[name] for name in names], np.intp)
+    has = np.vstack([table.allocatable[:, rows], table.max_pods[rows]]).astype(np.float64).T
+    requested = np.vstack([table.requested[:, rows], table.pod_count[rows]]).astype(np.float64).T
+    total = np.maximum(has.sum(axis=0), 1.0)
+    return requested / total, has / total
+
+
+def emptiest(trial: Trial, names: Sequence[str]) -> list[str]:
+    """The nodes by the share of their scarcest resource that is in use."""
+    requested, has = _use(trial, names)
+    return _sorted(names, np.divide(requested, has, out=np.zeros_like(has), where=has > 0).max(axis=1, initial=0))
+
+
+def cheapest(trial: Trial, names: Sequence[str]) -> list[str]:
+    """The nodes by how much their pods request of all that the cluster has."""
+    return _sorted(names, _use(trial, names)[0].sum(axis=1))
+
+
+def smallest(trial: Trial, names: Sequence[str]) -> list[str]:
+    """The nodes by how much they have of the scarce resources."""
+    requested, has = _use(trial, names)
+    return _sorted(names, (has * requested.sum(axis=0)).sum(axis=1))
+
+
+ORDERS: tuple[Callable[[Trial, Sequence[str]], list[str]], ...] = (emptiest, cheapest, smallest)
+
+
+def _sorted(names: Sequence[str], cost: Floats) -> list[str]:
+    return [names[number] for number in np.argsort(cost, kind="stable").tolist()]

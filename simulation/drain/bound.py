@@ -1,0 +1,129 @@
+"""How many nodes can go at most: a relaxation that asks for enough room in sum, and forgets everything else.
+
+The pods that move need at least what they request, and the nodes that stay have at most what they can allocate. Which pods fit together on
+which node is left out, and so are all rules but the one about resources: the bound can be too high, never too low. With weights for
+resources, at least as many nodes must stay as it takes, the greatest first, until their weighted shares of what is needed add up to 1.
+Every choice of weights is a bound; each resource alone is tried, and each two of them, mixed in tenths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ...api.objects import Container, Map, ObjectMeta, Pod, PodSpec, Toleration
+from ...api.objects.quantity import Quantity
+from ...core.arrays.types import Floats
+from .rules import DrainFlags, is_made_again
+from .trial import Trial
+
+PODS = "pods"
+TENTHS = 10
+NEARLY = 1 - 1e-9
+"""Shares are sums of floats."""
+
+
+@attrs.frozen
+class Bound:
+    """At least *must_stay* of *candidates* nodes stay; *weights* say for which resources."""
+
+    candidates: int
+    must_stay: int
+    weights: Mapping[str, float] = attrs.field(factory=dict)
+
+    @property
+    def at_most(self) -> int:
+        """How many can go at most."""
+        return self.candidates - self.must_stay
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "candidates": self.candidates, "atMost": self.at_most, "mustStay": self.must_stay, "resources": dict(self.weights),
+        }  # fmt: skip
+
+
+def bound_of(trial: Trial, candidates: Sequence[str], flags: DrainFlags, keep: int = 0) -> Bound:
+    """How many of *candidates* can go at most, of the cluster that *trial* begins with; *keep* of them have to stay anyway."""
+    resources = counted_resources(trial)
+    room, need = _room_and_need(trial, flags, resources)
+    rows = {name: number for number, name in enumerate(trial.engine.cache.infos)}
+    chosen = [rows[name] for name in candidates]
+    others = np.setdiff1d(np.arange(len(rows)), chosen)
+    need = need - room[others].sum(axis=0)
+    wanted = np.flatnonzero(need > 0)
+    shares = room[chosen][:, wanted] / need[wanted]
+    names = [resources[number] for number in wanted]
+    tried = ((_least(shares @ mixture), mixture) for mixture in _mixtures(len(names)))
+    least, weights = max(tried, key=lambda found: found[0], default=(0, need))
+    if least <= keep:
+        return Bound(len(chosen), min(keep, len(chosen)))
+    told = {name: round(float(weight), 1) for name, weight in zip(names, weights, strict=True) if weight}
+    return Bound(len(chosen), min(least, len(chosen)), told)
+
+
+def _least(shares: Floats) -> int:
+    """How many of the greatest *shares* add up to 1."""
+    return int(np.searchsorted(np.sort(shares)[::-1].cumsum(), NEARLY)) + 1 if len(shares) else 0
+
+
+def _mixtures(count: int) -> Iterator[Floats]:
+    """Weights of *count* resources: each alone, and each two in tenths."""
+    alone = np.eye(count)
+    yield from alone
+    for one, other in combinations(range(count), 2):
+        for tenth in range(1, TENTHS):
+            yield (alone[one] * tenth + alone[other] * (TENTHS - tenth)) / TENTHS
+
+
+# --- room and need --------------------------------------------------------------------------------------------------
+
+
+def counted_resources(trial: Trial) -> list[str]:
+    """The resources of which no node takes more than it has. The scheduler is asked: a Policy or a profile may leave out some, or all."""
+    table = trial.engine.table
+    trial.engine.snapshot.refresh()
+    there = np.flatnonzero(table.has_node)
+    most = {name: int(table.allocatable[row, there].max(initial=0)) for name, row in table.resources.items()}
+    found = [name for name, amount in most.items() if amount and _is_counted(trial, name, amount)]
+    return [*found, PODS] if found else []
+
+
+def _is_counted(trial: Trial, resource: str, most: int) -> bool:
+    """Whether a pod that requests more of *resource* than any node has is turned down for it."""
+    amount = Quantity.parse(f"{most + 1}m") if resource == "cpu" else Quantity.of(most + 1)
+    spec = PodSpec(
+        scheduler_name=min(trial.scheduler_names), tolerations=(Toleration(operator="Exists"),),
+        containers=(Container(name="probe", requests=Map({resource: amount})),),
+    )  # fmt: skip
+    decision = trial.run.ask(Pod(metadata=ObjectMeta(name=f"probe-of-{resource}"), spec=spec))
+    reason = f"Insufficient {resource}"
+    return any(reason in reasons for reasons in decision.failed.values())
+
+
+def _room_and_need(trial: Trial, flags: DrainFlags, resources: Sequence[str]) -> tuple[Floats, Floats]:
+    """What each node has for pods that can move, float64[N, R], nodes as the cache has them; and what these pods need, float64[R]."""
+    table, infos = trial.engine.table, trial.engine.cache.infos
+    room, moving = np.zeros((len(infos), len(resources))), np.zeros((len(infos), len(resources)))
+    for number, (name, info) in enumerate(infos.items()):
+        sorted_pods = flags.sort(entry.pod for entry in info.pods)
+        leaving = {pod.uid for pod in sorted_pods.leaving if is_made_again(pod) and _has_maker(pod, flags)}
+        staying = {pod.uid for pod, _ in sorted_pods.staying}
+        fixed = np.zeros(len(resources))
+        for entry in info.pods:
+            amounts = np.array([1 if one == PODS else entry.template.footprint.get(one, 0) for one in resources], np.float64)
+            moving[number] += amounts if entry.pod.uid in leaving else 0
+            fixed += amounts if entry.pod.uid in staying else 0
+        if info.node is not None and not info.node.spec.unschedulable:
+            row = table.row_of[name]
+            has = [table.max_pods[row] if one == PODS else table.allocatable[table.resources[one], row] for one in resources]
+            room[number] = np.array(has, np.float64) - fixed
+    return np.maximum(room, moving), moving.sum(axis=0)
+
+
+def _has_maker(pod: Pod, flags: DrainFlags) -> bool:
+    return flags.recreate_bare or pod.metadata.controller is not None

@@ -1,0 +1,72 @@
+"""Which of some nodes can go together: all of them are emptied at once on a new scheduler, until a pass ends without a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import attrs
+
+from ...api.objects import Pod
+from .rules import DrainFlags
+from .settled import Settled
+from .trial import Stuck, Trial
+
+OnNode = Callable[[str], object]
+
+
+def nobody_asks(node: str) -> None:
+    """Progress for nobody."""
+
+
+@attrs.frozen(eq=False)
+class Proof:
+    """The pass in which every node could go, and what failed in the passes before it."""
+
+    can: tuple[str, ...]
+    cannot: dict[str, str]
+    """Node -> why."""
+    trial: Trial
+    """The cluster after it."""
+    staying: tuple[tuple[Pod, str, str], ...]
+    """Pods that a drain passes over: pod, node, why."""
+
+
+def prove(settled: Settled, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> Proof:
+    """Empty *nodes*, in this order, after all of them are cordoned. A node that cannot go stays in service, and the others are tried again
+    without it on a new scheduler, until all of a pass can go."""
+    wanted, cannot = list(nodes), dict[str, str]()
+    while True:
+        trial = settled.trial(recreates_bare=flags.recreate_bare)
+        refused = {name: why for name in wanted if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
+        wanted = [name for name in wanted if name not in refused]
+        failed = empty_all(trial, wanted, flags, on_node)
+        cannot |= refused | failed
+        if not failed:
+            staying = tuple((pod, name, why) for name in wanted for pod, why in flags.sort(trial.pods_on(name)).staying)
+            return Proof(tuple(wanted), cannot, trial, staying)
+        wanted = [name for name in wanted if name not in failed]
+
+
+def empty_all(trial: Trial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = nobody_asks) -> dict[str, str]:
+    """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they were."""
+    failed: dict[str, str] = {}
+    for name in nodes:
+        trial.cordon(name)
+    for name in nodes:
+        on_node(name)
+        why = try_node(trial, name, flags)
+        if why is not None:
+            failed[name] = why
+            trial.uncordon(name)
+    return failed
+
+
+def try_node(trial: Trial, node: str, flags: DrainFlags) -> str | None:
+    """Empty *node*, which is cordoned; answers why that failed, and then its pods are where they were."""
+    mark = trial.mark()
+    try:
+        trial.empty(node, flags.sort(trial.pods_on(node)).leaving, asks_budgets=not flags.disable_eviction)
+    except Stuck as stuck:
+        trial.back_to(mark)
+        return str(stuck)
+    return None

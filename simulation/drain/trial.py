@@ -1,0 +1,218 @@
+"""A cluster on which nodes are emptied. Each step notes how it is undone, so that a failed trial costs only its own pods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import attrs
+
+from ...api.objects import Node, Pod
+from ...api.objects.nodes import Taint
+from ...core.decision.decision import Decision
+from ...core.decision.plan import Preemption
+from ...core.engine import Engine
+from ...core.run import Run
+from ..order import in_order
+from ..replacements import Replacements
+from .budgets import Budgets
+from .rules import foreign_scheduler, is_made_again, some
+from .volumes import new_claims, own_claims
+
+UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+"""What the node controller puts on cordoned nodes."""
+
+
+class Stuck(Exception):
+    """Why a node cannot go."""
+
+
+@attrs.define(eq=False)
+class Eviction:
+    """A pod that leaves its node."""
+
+    pod: Pod
+    node: str
+    round: int
+    by: str | None = None
+    """The pod that preempted it; None: the drain evicts it."""
+    replacement: str | None = None
+    """The pod that its owner makes in its place; None: it is gone for good."""
+    to: str | None = None
+    """The node of that pod."""
+
+
+@attrs.define(eq=False)
+class Trial:
+    """What is done to the cluster of *run*, with a way back."""
+
+    run: Run
+    budgets: Budgets
+    replacements: Replacements
+    scheduler_names: frozenset[str]
+    order: str = "input"
+    cordoned: dict[str, Node] = attrs.field(factory=dict)
+    """The nodes that are being emptied, as they were before."""
+    evictions: list[Eviction] = attrs.field(factory=list)
+    rounds: int = 0
+    _undo: list[Callable[[], object]] = attrs.field(factory=list)
+
+    @property
+    def engine(self) -> Engine:
+        """The scheduler."""
+        return self.run.engine
+
+    # --- back again -------------------------------------------------------------------------------------------------
+
+    def mark(self) -> int:
+        """Where :meth:`back_to` comes back to."""
+        position, ties = self.engine.flow.order.position, self.engine.ties.last_node_index
+        self._undo.append(partial(self._restore, position, ties, len(self.evictions), self.rounds))
+        return len(self._undo) - 1
+
+    def back_to(self, mark: int) -> None:
+        """Undo all that was done since *mark*."""
+        self.run.take_retries()
+        while len(self._undo) > mark:
+            self._undo.pop()()
+
+    def _restore(self, position: int, ties: int, evictions: int, rounds: int) -> None:
+        self.engine.flow.order.position, self.engine.ties.last_node_index = position, ties
+        del self.evictions[evictions:]
+        self.rounds = rounds
+
+    # --- steps ------------------------------------------------------------------------------------------------------
+
+    def pods_on(self, node: str) -> list[Pod]:
+        """The pods on a node, in the order in which the API lists them."""
+        info = self.engine.cache.infos.get(node)
+        return sorted((entry.pod for entry in info.pods), key=lambda pod: pod.key.split("/")) if info is not None else []
+
+    def cordon(self, name: str) -> None:
+        """Let no more pods come to a node, until :meth:`uncordon`."""
+        node = self.engine.cache.node(name)
+        assert node is not None
+        self.cordoned[name] = node
+        self.run.put(cordoned(node))
+
+    def uncordon(self, name: str) -> None:
+        """Let the node be as it was before :meth:`cordon`."""
+        self.run.put(self.cordoned.pop(name))
+
+    def empty(self, node: str, pods: Sequence[Pod], *, asks_budgets: bool) -> None:
+        """Evict *pods*, those of a cordoned node, in as many rounds as budgets make of it. Raises :class:`Stuck` where that fails."""
+        left = list(pods)
+        while left:
+            left = self._round(node, left, asks_budgets)
+
+    def _round(self, node: str, pods: Sequence[Pod], asks_budgets: bool) -> list[Pod]:
+        """Evict all that budgets let go at the same time, and place what their owners make instead; answers who is still there."""
+        self.rounds += 1
+        made: list[tuple[Pod, Eviction]] = []
+        left: list[Pod] = []
+        for pod in pods:
+            if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
+                left.append(pod)
+            else:
+                self._leave(pod)
+                made += self._replaced(Eviction(pod, node, self.rounds))
+        if len(left) == len(pods):
+            raise Stuck(f"{self.budgets.blocking(left[0])}: {some(pod.key for pod in left)}")
+        self._place(made)
+        return left
+
+    def _leave(self, pod: Pod) -> None:
+        self.run.delete(pod)
+        self._undo.append(partial(self.run.put, pod))
+        for claim in own_claims(pod, self.engine) if pod.spec.volumes else ():
+            self.run.delete(claim)
+            self._undo.append(partial(self.run.put, claim))
+        if not pod.is_terminating:
+            self.budgets.take(pod)
+            self._undo.append(partial(self.budgets.take, pod, -1))
+
+    def _replaced(self, eviction: Eviction) -> list[tuple[Pod, Eviction]]:
+        """Note *eviction*, and what the pod's owner makes in its place, if it does."""
+        self.evictions.append(eviction)
+        pod = eviction.pod
+        if not is_made_again(pod):
+            return []
+        other = foreign_scheduler(pod, self.scheduler_names)
+        if other is not None and (pod.metadata.controller is not None or self.replacements.recreates_bare):
+            raise Stuck(f'the pod in place of {pod.key} asks for another scheduler, "{other}"')
+        made = self.replacements.of(pod)
+        if made is None:
+            if eviction.by is not None:
+                raise Stuck(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which nobody makes again")
+            return []
+        eviction.replacement = made.key
+        self._undo.append(partial(self.replacements.take_back, made))
+        return [(made, eviction)]
+
+    # --- placing ----------------------------------------------------------------------------------------------------
+
+    def _place(self, made: list[tuple[Pod, Eviction]]) -> None:
+        """Place new pods, those that preempt others once more, and then those that are made in place of the preempted ones."""
+        while made:
+            of = {pod.uid: eviction for pod, eviction in made}
+            for pod, _ in made:
+                for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
+                    self.run.put(item)
+                    self._undo.append(partial(self.run.delete, item))
+            victims: list[tuple[Pod, Eviction]] = []
+            for pod in in_order([pod for pod, _ in made], self.order, self.engine):
+                victims += self._cycle(pod, of[pod.uid])
+            for pod in self.run.take_retries():
+                victims += self._cycle(pod, of[pod.uid], retry=True)
+            made = victims
+
+    def _cycle(self, pod: Pod, eviction: Eviction, *, retry: bool = False) -> list[tuple[Pod, Eviction]]:
+        decision = self.run.cycle(pod, retry=retry)
+        plan = decision.preemption
+        if decision.host is not None and not decision.is_waiting:
+            self._placed(decision, decision.host, eviction)
+            return []
+        if plan is None or plan.node is None or retry:
+            raise Stuck(_why(decision, eviction))
+        return self._preempted(pod, plan)
+
+    def _placed(self, decision: Decision, host: str, eviction: Eviction) -> None:
+        pod = decision.pod
+        if pod.spec.volumes:
+            self._undo.append(partial(self.engine.binder.revert, pod, host))
+        if host in self.cordoned:
+            raise Stuck(f"{pod.key}, made in place of {eviction.pod.key}, comes back to {host}, as it tolerates that the node is cordoned")
+        eviction.to = host
+        self.budgets.give(pod)
+        self._undo.append(partial(self.budgets.give, pod, -1))
+
+    def _preempted(self, pod: Pod, plan: Preemption) -> list[tuple[Pod, Eviction]]:
+        assert plan.node is not None
+        made: list[tuple[Pod, Eviction]] = []
+        for other in plan.clear_nominations:
+            if other.status.nominated_node_name:
+                self._undo.append(partial(self.run.nominate, other, other.status.nominated_node_name))
+        for victim in plan.victims:
+            self._undo.append(partial(self.run.put, victim))
+            self.budgets.take(victim)
+            self._undo.append(partial(self.budgets.take, victim, -1))
+        for victim in plan.victims:
+            made += self._replaced(Eviction(victim, plan.node, self.rounds, by=pod.key))
+        return made
+
+
+def cordoned(node: Node) -> Node:
+    """*node* as ``kubectl cordon`` and the node controller leave it."""
+    taints = node.spec.taints if UNSCHEDULABLE in node.spec.taints else (*node.spec.taints, UNSCHEDULABLE)
+    return attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True, taints=taints))
+
+
+def _why(decision: Decision, eviction: Eviction) -> str:
+    what = f"{decision.pod.key}, made in place of {eviction.pod.key}," if decision.pod.key != eviction.pod.key else eviction.pod.key
+    if decision.is_waiting:
+        return f"{what} waits on {decision.host} for plugins that permit the binding"
+    if decision.is_gated:
+        return f"{what} is held back, and not tried"
+    return f"{what} finds no other node: {decision.error}"
+
+

@@ -1,0 +1,119 @@
+"""``kubeclassic.drain``: which nodes can go?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Unpack
+
+import attrs
+
+from ...exceptions import check_type
+from ...framework.recipe import SchedulerOptions
+from ..drain.plan import Plan
+from ..drain.question import Question, matcher
+from ..drain.rules import DrainFlags
+from ..drain.settled import engines_like, settle
+from .given import GivenCluster, check_order, recipe_of, scenario_of
+from .results import Result, Row, Table
+
+
+@attrs.frozen(eq=False, repr=False)
+class DrainResult(Result):
+    """Which nodes can go together, which cannot and why, and who moves where."""
+
+    plan: Plan
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def can(self) -> list[str]:
+        """The nodes that can go, all of them together, in the order in which they are emptied."""
+        return list(self.plan.can)
+
+    @property
+    def cannot(self) -> dict[str, str]:
+        """Node that cannot go -> why."""
+        return dict(self.plan.cannot)
+
+    @property
+    def moves(self) -> list[dict[str, str]]:
+        """Who moves: pod, from, to."""
+        return self.plan.moves
+
+    @property
+    def at_most(self) -> int | None:
+        """Of a search: how many nodes can go at most."""
+        return None if self.plan.bound is None else self.plan.bound.at_most
+
+    @property
+    def all_can(self) -> bool:
+        """Whether the answer is yes: what the command's exit status says."""
+        return self.plan.all_can
+
+    def record(self) -> dict[str, Any]:
+        return self.plan.record()
+
+    def tables(self) -> Mapping[str, Table]:
+        plan = self.plan
+        nodes: list[Row] = [{"node": name, "can": name in plan.can, "why": plan.cannot.get(name)} for name in plan.asked]
+        columns = ("round", "pod", "node", "by", "replacement", "to")
+        return {"nodes": Table(("node", "can", "why"), nodes), "evictions": Table(columns, plan.record()["evictions"])}
+
+    def facts(self) -> Mapping[str, object]:
+        return {
+            "release": self.plan.release, "nodes": len(self.plan.asked), "can": len(self.can), "at most": self.at_most,
+            "moves": len(self.moves), "rounds": self.plan.rounds,
+        }  # fmt: skip
+
+
+def drain(
+    cluster: GivenCluster, nodes: str | Iterable[str] = (), *, auto: bool = False, keep: int = 0, zone: str | None = None,
+    node_selector: str | None = None, ignore_daemonsets: bool = False, delete_emptydir_data: bool = False, force: bool = False,
+    recreate_bare: bool = False, disable_eviction: bool = False, pod_selector: str | None = None, pods: GivenCluster = (),
+    order: str = "input", defaults: bool = True, **options: Unpack[SchedulerOptions],
+) -> DrainResult:  # fmt: skip
+    """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and placed elsewhere.
+
+    Pods that wait in *cluster* are scheduled first.
+
+    :param cluster: a Cluster; a path or several; objects and manifests.
+    :param nodes: the names of the nodes, one or several; by default those that *zone* and *node_selector* choose.
+    :param auto: look for as many nodes as possible, among those that *zone* and *node_selector* choose.
+    :param keep: with *auto*: at least so many of these stay.
+    :param zone: only nodes of this zone.
+    :param node_selector: only nodes with these labels: ``pool=general,!gpu``.
+    :param ignore_daemonsets: pass over the pods of DaemonSets; else they keep their node from going.
+    :param delete_emptydir_data: evict pods with an emptyDir too.
+    :param force: delete pods without a controller, which nobody makes again.
+    :param recreate_bare: take it that somebody makes pods without a controller again.
+    :param disable_eviction: delete pods without asking disruption budgets.
+    :param pod_selector: evict only pods with these labels.
+    :param pods: more pods (or workloads) that wait, given like the cluster.
+    :param order: in which order pods are tried that wait, or that are evicted together: ``input``, ``priority`` or ``queue``.
+    :param defaults: False: take objects as they are, without the API server's defaults.
+    :param options: those of :class:`~kubeclassic.Scheduler`.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> drain([node], "a").can
+    ['a']
+    """
+    check_type("keep", keep, int, "a whole number")
+    recipe = recipe_of(options)
+    flags = DrainFlags(
+        ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force, recreate_bare=recreate_bare,
+        disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),
+    )  # fmt: skip
+    question = Question(nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector)
+    scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults)
+    question = question.checked(scenario.nodes)
+    make_engine = engines_like(recipe.engine(scenario.config_maps), recipe, scenario)
+    settled = settle(scenario, make_engine, recipe.scheduler_names, check_order(order))
+    return DrainResult(question.answer(settled, flags), tuple(map(str, scenario.warnings)))
+
+
+def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:
+    names = (nodes,) if isinstance(nodes, str) else tuple(nodes) if isinstance(nodes, Iterable) else (nodes,)
+    for name in names:
+        check_type("nodes", name, str, "the name of a node")
+    return names

@@ -1,0 +1,230 @@
+"""``kubeclassic drain``: paths and nodes, forms, exit statuses, wrong input, and the commands of its page."""
+
+from __future__ import annotations
+
+import csv
+import doctest
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import kubeclassic
+from kubeclassic.cli import run
+from kubeclassic.live.extenders import choice
+from tests.apiserver.app import serving_store
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.conftest import ROOT
+from tests.support.kubeconfigs import kubeconfig
+from tests.support.schemas import faults
+
+PAGE = (ROOT / "docs" / "drain.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"^```\n\$ (kubeclassic .*)\n((?:.|\n)*?)^```$", PAGE, flags=re.MULTILINE)
+CLUSTER = "examples/drain/cluster.yaml"
+ALL = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The examples' paths begin at the root."""
+    monkeypatch.chdir(ROOT)
+
+
+def drained(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> tuple[str, str]:
+    """What the command prints, which must end with *status*."""
+    capsys.readouterr()
+    assert run(["drain", *arguments]) == status
+    return capsys.readouterr()
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> Any:
+    """The JSON of the command, which must be as its schema says."""
+    found = json.loads(drained(capsys, *arguments, "-o", "json", status=status)[0])
+    assert faults("drain", found) == []
+    return found
+
+
+class TestThePage:
+    @pytest.mark.parametrize(("line", "shown"), SHOWN, ids=[line for line, _ in SHOWN])
+    def test_its_commands_print_what_it_shows(self, line: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """Each command with output is run, and prints that, first the records, then the summary."""
+        status = 1 if re.search(r"^\S+ +no ", shown, flags=re.MULTILINE) else 0
+        out, err = drained(capsys, *shlex.split(line)[2:], status=status)
+        assert out + err == shown
+
+    def test_it_shows_several(self) -> None:
+        """The commands are found."""
+        assert len(SHOWN) >= 5
+
+    def test_its_python_runs(self) -> None:
+        """The Python on it gives what it says."""
+        failed, tried = doctest.testfile(str(ROOT / "docs" / "drain.md"), module_relative=False)
+        assert (failed, tried) == (0, 6)
+
+
+class TestForms:
+    def test_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The fields that programs rely on: can, cannot, moves."""
+        found = document(capsys, CLUSTER, "worker-4", "worker-2", "--ignore-daemonsets", status=1)
+        assert found["can"] == ["worker-4"]
+        assert list(found["cannot"]) == ["worker-2"]
+        assert found["moves"] == [{"pod": "shop/db-2", "from": "worker-4", "to": "worker-3"}]
+
+    def test_json_of_a_search(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """With the bound and what it follows from."""
+        found = document(capsys, CLUSTER, "--auto", *ALL)
+        assert found["bound"] == {"candidates": 4, "atMost": 2, "mustStay": 2, "resources": {"cpu": 1.0}}
+        assert found["summary"]["can"] == len(found["can"]) == 2
+
+    def test_yaml_is_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """YAML has what JSON has."""
+        out, _ = drained(capsys, CLUSTER, "worker-1", "--ignore-daemonsets", "-o", "yaml")
+        assert yaml.safe_load(out) == document(capsys, CLUSTER, "worker-1", "--ignore-daemonsets")
+
+    def test_python_is_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The function's record is the command's document."""
+        found = kubeclassic.drain(CLUSTER, auto=True, ignore_daemonsets=True, force=True, keep=1)
+        told = document(capsys, CLUSTER, "--auto", "--ignore-daemonsets", "--force", "--keep", "1")
+        assert {name: value for name, value in told.items() if name not in ("apiVersion", "kind")} == found.record()
+        assert list(found.to_frame().columns) == ["node", "can", "why"]
+        assert len(found.to_frame("evictions")) == len(told["evictions"])
+
+    def test_csv(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A line a node, those that can go first."""
+        out, _ = drained(capsys, CLUSTER, "worker-2", "worker-4", "--ignore-daemonsets", "-o", "csv", status=1)
+        rows = list(csv.DictReader(out.splitlines()))
+        assert [(row["node"], row["can"], row["evicted"]) for row in rows] == [("worker-4", "true", "1"), ("worker-2", "false", "")]
+
+    def test_wide(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The wide form of a search has every node, every eviction and who stays."""
+        out, _ = drained(capsys, CLUSTER, "--auto", *ALL, "-o", "wide")
+        assert [line.split()[0] for line in out.splitlines()[1:5]] == ["worker-2", "worker-4", "worker-1", "worker-3"]
+        assert "POD THAT STAYS" in out
+        assert "shop/db-2" in out
+
+    def test_preemption_and_pods_that_are_gone_are_told(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The table says who is preempted by whom, and who does not come back."""
+        (tmp_path / "c.yaml").write_text(
+            "".join(NODE.format(name) for name in "abc") + POD.format("high", "a", 3, 10, OWNED) + POD.format("low", "b", 2, 0, OWNED)
+            + POD.format("w", "c", 2, 10, OWNED) + POD.format("bare", "a", 1, 0, "")
+        )  # fmt: skip
+        out, err = drained(capsys, str(tmp_path / "c.yaml"), "a", "--force")
+        assert "preempted by default/" in out
+        assert "gone for good" in out
+        assert "1 pod gone for good" in err
+
+    def test_to_a_file(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """--output writes there, and not over its input."""
+        assert drained(capsys, CLUSTER, "worker-4", "--ignore-daemonsets", "--output", str(tmp_path / "o"))[0] == ""
+        assert (tmp_path / "o").read_text().startswith("NODE ")
+        (tmp_path / "c.yaml").write_text(NODE.format("a"))
+        assert "which is an input too" in drained(capsys, str(tmp_path / "c.yaml"), "a", "--output", str(tmp_path / "c.yaml"), status=2)[1]
+
+    def test_verbose(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """It says what runs."""
+        assert "release 1.14, 4 nodes" in drained(capsys, CLUSTER, "worker-4", *ALL, "-v", "--release", "1.14")[1]
+
+
+NODE = "kind: Node\nmetadata: {{name: {}}}\nstatus: {{allocatable: {{cpu: 4, pods: 9}}}}\n---\n"
+OWNED = "ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: s, controller: true}]"
+POD = (
+    "kind: Pod\nmetadata:\n  name: {0}\n  {4}\nspec: {{nodeName: {1}, priority: {3}, containers: [{{name: c, image: i,"
+    " resources: {{requests: {{cpu: {2}}}}}}}]}}\n---\n"
+)
+
+
+class TestPathsAndNodes:
+    def test_a_path_that_is_there_is_a_path(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """A node called like a file is named with --node."""
+        monkeypatch.chdir(tmp_path)
+        Path("a").write_text(NODE.format("a") + NODE.format("b"))
+        assert document(capsys, "a", "b")["can"] == ["b"]
+        assert document(capsys, "a", "--node", "a", "b")["can"] == ["b", "a"]
+
+    def test_standard_input(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """A dash is standard input, not a node."""
+        import io
+
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(NODE.format("a").encode())))
+        assert document(capsys, "-", "a")["can"] == ["a"]
+
+    def test_a_live_cluster(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """With --kubeconfig names alone are enough."""
+        store = Store(NEW_SERVER)
+        for name in (b"a", b"b"):
+            body = b'{"metadata":{"name":"%b"}}' % name
+            store.handle("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"})
+        with serving_store(store) as address:
+            file = kubeconfig(tmp_path, {"server": address})
+            assert document(capsys, "--kubeconfig", str(file), "b")["can"] == ["b"]
+
+    def test_a_node_twice(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A node that is named twice is emptied once."""
+        assert document(capsys, CLUSTER, "worker-4", "worker-4", *ALL)["can"] == ["worker-4"]
+
+    def test_older_flag(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """kubectl's older name for the flag is understood."""
+        found = document(capsys, CLUSTER, "worker-2", "--ignore-daemonsets", "--delete-local-data")
+        assert found["can"] == ["worker-2"]
+
+    @pytest.mark.parametrize("more", [["--release", "1.27"], ["--provider", "ClusterAutoscalerProvider"], ["--order", "priority"]])
+    def test_any_scheduler(self, more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """The options of the scheduler are taken."""
+        assert document(capsys, CLUSTER, "worker-1", *ALL, *more)["can"] == ["worker-1"]
+
+
+class TestExtenders:
+    def test_all_schedulers_share_them(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """Extenders are set up once, so that a record of their answers is one of all passes."""
+        opened: list[str | None] = []
+        monkeypatch.setattr(choice, "way_to_extenders", opened.append)
+        policy = "examples/policies/kubernetes-with-extender.json"
+        drained(capsys, CLUSTER, "--auto", *ALL, "--policy", policy, "--extenders", "record", "answers")
+        assert opened == ["record answers"]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("arguments", "wanted"),
+        [
+            ([], "Missing argument 'PATHS...', or --kubeconfig FILE (see kubeclassic drain --help)"),
+            (["nowhere.yaml"], "nowhere.yaml: got neither a path that is there nor, without any, a cluster with a node of that name."),
+            ([CLUSTER], "node: got none, wanted the names of nodes, --zone, --node-selector or --auto"),
+            ([CLUSTER, "worker-9"], 'node: got "worker-9", wanted a node of the cluster; did you mean'),
+            ([CLUSTER, "worker-1", "--auto"], 'node: got "worker-1" beside --auto, wanted one of them'),
+            ([CLUSTER, "worker-1", "-l", "a=b"], 'node: got "worker-1" beside --zone or --node-selector, wanted one of them'),
+            ([CLUSTER, "worker-1", "--keep", "2"], "--keep: got 2, wanted --auto too"),
+            ([CLUSTER, "--auto", "--keep", "-2"], "got -2, wanted 0 or more"),
+            ([CLUSTER, "--auto", "--keep", "many"], "got 'many', wanted a whole number"),
+            ([CLUSTER, "--zone", "north-z"], '--zone: got "north-z", wanted one of north-a, north-b; did you mean'),
+            ([CLUSTER, "-l", "a=b"], '--node-selector: got "a=b", which chooses no node'),
+            ([CLUSTER, "--auto", "-l", "==="], '--node-selector: got "===", wanted KEY=VALUE'),
+            ([CLUSTER, "worker-1", "--pod-selector", "==="], '--pod-selector: got "===", wanted KEY=VALUE'),
+            ([CLUSTER, "worker-1", "-o", "xml"], "'xml' is not one of"),
+            ([CLUSTER, "worker-1", "--release", "1.11"], '"1.11"'),
+        ],
+    )
+    def test_wrong_input(self, arguments: list[str], wanted: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """Each is told in a line, with status 2, and nothing is printed."""
+        out, err = drained(capsys, *arguments, status=2)
+        assert wanted in err
+        assert out == ""
+
+
+class TestStatus:
+    def test_no(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """1 says that not all named nodes can go, or that a search found none."""
+        drained(capsys, CLUSTER, "worker-1", "worker-4", status=1)
+        drained(capsys, CLUSTER, "--auto", status=1)
+        drained(capsys, CLUSTER, "--auto", "--keep", "4", *ALL, status=1)
+
+    def test_some_of_a_search(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A search that found any has found an answer."""
+        drained(capsys, CLUSTER, "--auto", "--ignore-daemonsets", status=0)

@@ -1,0 +1,227 @@
+"""The search for many nodes: what it may choose, how many have to stay, and the bound, which no set of nodes exceeds."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic import Cluster, DrainResult, drain
+from kubeclassic.api.objects import KubeObject
+from kubeclassic.exceptions import UnknownNameError, WrongTypeError
+from kubeclassic.simulation.drain.bound import Bound
+from kubeclassic.simulation.drain.proof import prove
+from kubeclassic.simulation.drain.rules import DrainFlags
+from kubeclassic.simulation.drain.settled import Settled, settle
+from kubeclassic.simulation.drain.trial import Stuck, Trial
+from kubeclassic.simulation.functions.given import recipe_of, scenario_of
+from tests.support.build import node, pod
+from tests.support.drainbuild import FLAGS, RELEASES, asked, cluster_of, owned, settled
+from tests.support.examples import examples
+
+ALL = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True, force=True)
+
+
+def searched(*objects: KubeObject, **options: Any) -> DrainResult:
+    """What --auto finds."""
+    return drain(Cluster(objects, defaults=False), auto=True, **{**FLAGS, **options})
+
+
+def three(*more: KubeObject, cpu: str = "4") -> tuple[KubeObject, ...]:
+    """Three equal nodes, and other things."""
+    return (*(node(name, cpu=cpu, labels={"zone": name}) for name in "abc"), *more)
+
+
+class TestWhatIsFound:
+    def test_empty_nodes_go(self) -> None:
+        """Without pods all nodes can go, and the bound says so."""
+        found = searched(*three())
+        assert found.can == ["a", "b", "c"]
+        assert found.at_most == 3
+
+    def test_the_least_used_go_first(self) -> None:
+        """Pods of the emptiest nodes move to the fullest."""
+        found = searched(*three(owned("p", on="a", cpu="2"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="500m")))
+        assert found.can == ["c", "b"]
+        assert {move["to"] for move in found.moves} == {"a"}
+        assert found.at_most == 2
+
+    def test_all_that_went_can_go_at_once(self) -> None:
+        """No pod moves twice: the plan is of the whole set, not of one node after another."""
+        found = searched(*three(owned("p", on="a", cpu="1"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="1")))
+        assert len(found.can) == 2
+        assert sorted(move["pod"] for move in found.moves) == sorted({move["pod"] for move in found.moves})
+
+    def test_the_control_plane_stays(self) -> None:
+        """Nodes with the role's label, old or new, are no candidates."""
+        roles = [f"node-role.kubernetes.io/{role}" for role in ("master", "control-plane")]
+        found = searched(node("a"), *(node(role[-5:], labels={role: ""}) for role in roles))
+        assert found.can == ["a"]
+        assert found.cannot == {}
+
+    def test_what_kubectl_refuses_stays(self) -> None:
+        """A node with a bare pod stays without --force, and the bound knows it."""
+        found = searched(*three(owned("p", "bare", on="a")), force=False)
+        assert set(found.can) == {"b", "c"}
+        assert found.cannot == {"a": "cannot delete Pods declare no controller (use --force to override): default/p"}
+        assert found.at_most == 2
+
+    def test_bare_pods_can_be_made_again(self) -> None:
+        """With recreate_bare a trace's bare pods move, under their own names."""
+        found = searched(*three(owned("p", "bare", on="a", cpu="2"), owned("q", "bare", on="b", cpu="1")), force=False, recreate_bare=True)
+        assert set(found.can) == {"b", "c"}
+        assert found.moves == [{"pod": "default/q", "from": "b", "to": "a"}]
+
+
+class TestWhatMayGo:
+    def test_keep(self) -> None:
+        """At least so many stay; the reason says so."""
+        found = searched(*three(), keep=2)
+        assert len(found.can) == 1
+        assert set(found.cannot.values()) == {"stays, as --keep wants"}
+        assert found.at_most == 1
+
+    def test_more_than_there_are(self) -> None:
+        """To keep more nodes than there are is to keep all."""
+        found = searched(*three(), keep=7)
+        assert (found.can, found.at_most, found.all_can) == ([], 0, False)
+
+    def test_labels(self) -> None:
+        """Only nodes with the labels go; the others are not spoken of."""
+        found = searched(*three(), node_selector="zone in (a,b)")
+        assert (found.can, found.cannot) == (["a", "b"], {})
+
+    @pytest.mark.parametrize("label", ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"])
+    def test_a_zone(self, label: str) -> None:
+        """Only nodes of the zone go, whichever label says it; without a search all of them are asked about."""
+        nodes = [node(name, labels={label: name[0]}) for name in ("x1", "x2", "y1")]
+        assert searched(*nodes, zone="x").can == ["x1", "x2"]
+        assert drain(Cluster(nodes), zone="y").can == ["y1"]
+
+
+class TestTheBound:
+    @examples(0.15)
+    @given(seed=st.integers(0, 1 << 30), release=st.sampled_from(RELEASES))
+    def test_no_set_exceeds_it(self, seed: int, release: str) -> None:
+        """Of all sets of nodes that can go together none is larger than the bound, and what is found is one of them."""
+        objects = settled(cluster_of(seed, nodes=4), release, preemption=False)
+        record = asked(objects, [], release, auto=True, **FLAGS)
+        names = [f"n{number}" for number in range(4)]
+        sets = [chosen for size in range(1, 5) for chosen in combinations(names, size)]
+        largest = max((len(chosen) for chosen in sets if not asked(objects, list(chosen), release, **FLAGS)["cannot"]), default=0)
+        assert len(record["can"]) <= largest <= record["bound"]["atMost"]
+
+    def test_mixtures_can_be_better(self) -> None:
+        """One kind of nodes has the cpu, another the memory: each resource alone asks for two nodes, both together for three."""
+        nodes = [node(f"cpu-{i}", cpu="10", memory="1Gi") for i in range(3)] + [node(f"mem-{i}", cpu="1", memory="10Gi") for i in range(3)]
+        pods = [pod(f"p{i}", on=f"cpu-{i}", requests={"cpu": "5"}) for i in range(3)]
+        pods += [pod(f"q{i}", on=f"mem-{i}", requests={"memory": "5Gi"}) for i in range(3)]
+        found = searched(*nodes, *pods, recreate_bare=True)
+        assert found.plan.bound is not None
+        assert (found.plan.bound.must_stay, set(found.plan.bound.weights)) == (3, {"cpu", "memory"})
+        assert len(found.can) == 2
+
+    def test_a_policy_without_resources_has_none(self) -> None:
+        """Where no rule counts resources nothing has to stay."""
+        policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodToleratesNodeTaints"}], "priorities": []}
+        found = searched(*three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3")), release="1.12", policy=policy)
+        assert found.plan.bound == Bound(3, 0)
+        assert len(found.can) == 2
+
+    def test_pods_without_makers_need_no_room(self) -> None:
+        """Bare pods that --force deletes, and pods of DaemonSets, do not count."""
+        found = searched(*three(owned("p", "bare", on="a", cpu="4"), owned("d", "agent", on="b", cpu="4")))
+        assert (len(found.can), found.at_most) == (3, 3)
+
+
+class TestTheWayBack:
+    @examples(0.4)
+    @given(seed=st.integers(0, 1 << 30), release=st.sampled_from(RELEASES), number=st.integers(0, 4))
+    def test_a_trial_that_is_undone_leaves_no_trace(self, seed: int, release: str, number: int) -> None:
+        """After a trial, whatever became of it, the way back leads to the same pods on the same nodes, budgets and decisions."""
+        ours = settled_of(settled(cluster_of(seed), release, preemption=False), release)
+        trial, other = ours.trial(), ours.trial()
+        mark = trial.mark()
+        before = state_of(trial)
+        trial.cordon(f"n{number}")
+        with suppress(Stuck):
+            trial.empty(f"n{number}", ALL.sort(trial.pods_on(f"n{number}")).leaving, asks_budgets=True)
+        trial.back_to(mark)
+        trial.uncordon(f"n{number}")
+        assert state_of(trial) == before
+        probe = owned("probe", cpu="1")
+        assert trial.run.ask(probe).record() == other.run.ask(probe).record()
+
+
+def settled_of(objects: list[KubeObject], release: str) -> Settled:
+    """The cluster before a drain."""
+    recipe = recipe_of({"release": release})
+    scenario = scenario_of(Cluster(objects, defaults=False), scheduler_names=recipe.scheduler_names)
+    return settle(scenario, lambda: recipe.engine(scenario.config_maps), recipe.scheduler_names)
+
+
+def state_of(trial: Trial) -> Any:
+    """What a trial could change."""
+    engine = trial.engine
+    engine.snapshot.refresh()
+    pods = {name: sorted(entry.pod.key for entry in info.pods) for name, info in engine.cache.infos.items()}
+    requested = {name: engine.table.requested[:, row].tolist() for name, row in engine.table.row_of.items()}
+    nodes = {name: info.node for name, info in engine.cache.infos.items()}
+    left = {name: [allowance.left for _, allowance in found] for name, found in trial.budgets._by_namespace.items()}
+    nominated = {name: [pod.key for pod in engine.nominations.on(name)] for name in engine.nominations}
+    place = engine.flow.order.position, engine.ties.last_node_index, set(trial.replacements.taken), trial.rounds
+    return pods, requested, nodes, left, nominated, place, trial.evictions, set(trial.run._pods), set(trial.cordoned)
+
+
+class TestProof:
+    def test_it_ends_with_a_pass_without_failures(self) -> None:
+        """Nodes that cannot go together are tried without the one that failed, which stays in service."""
+        objects = list(three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3"), cpu="4"))
+        proof = prove(settled_of(objects, "1.16"), ["a", "b"], ALL)
+        assert proof.can == ("a",)
+        assert proof.cannot["b"].startswith("default/web-1, made in place of default/q, finds no other node: 0/3 nodes are available: ")
+
+    def test_the_trial_is_of_the_whole_set(self) -> None:
+        """At its end the nodes that can go are cordoned, and the others are not."""
+        proof = prove(settled_of(list(three()), "1.16"), ["a", "b"], ALL)
+        assert list(proof.trial.cordoned) == ["a", "b"]
+
+
+class TestQuestions:
+    @pytest.mark.parametrize(
+        ("options", "wanted"),
+        [
+            ({}, "node: got none, wanted the names of nodes, zone, node_selector or auto"),
+            ({"nodes": "x"}, 'node: got "x", wanted a node of the cluster'),
+            ({"nodes": "a", "auto": True}, 'node: got "a" beside auto, wanted one of them'),
+            ({"nodes": ["a"], "zone": "z"}, 'node: got "a" beside zone or node_selector, wanted one of them'),
+            ({"nodes": "a", "keep": 1}, "keep: got 1, wanted auto too"),
+            ({"auto": True, "keep": -1}, "keep: got -1, wanted 0 or more"),
+            ({"auto": True, "zone": "zone1"}, 'zone: got "zone1", wanted one of zone-1, zone-2; did you mean "zone-1" or "zone-2"?'),
+            ({"node_selector": "no=where"}, 'node_selector: got "no=where", which chooses no node'),
+            ({"auto": True, "node_selector": "=="}, 'node_selector: got "==", wanted KEY=VALUE, '),
+            ({"nodes": "a", "pod_selector": "=="}, 'pod_selector: got "==", wanted KEY=VALUE, '),
+            ({"nodes": "a", "order": "size"}, 'order: got "size", wanted input, priority, queue'),
+        ],
+    )
+    def test_wrong_ones_are_refused(self, options: Any, wanted: str) -> None:
+        """What does not go together, or does not exist, is told in one line."""
+        nodes = [node(name, labels={"topology.kubernetes.io/zone": zone}) for name, zone in (("a", "zone-1"), ("b", "zone-2"))]
+        with pytest.raises(UnknownNameError) as raised:
+            drain(Cluster(nodes), **options)
+        assert str(raised.value).startswith(wanted)
+
+    @pytest.mark.parametrize("options", [{"nodes": 7}, {"nodes": [None]}, {"auto": True, "keep": "2"}, {"auto": True, "keep": True}])
+    def test_wrong_types_are_refused(self, options: Any) -> None:
+        """Values of other types are told as such."""
+        with pytest.raises(WrongTypeError):
+            drain(Cluster([node("a")]), **options)
+
+    def test_a_zone_without_zones(self) -> None:
+        """A cluster whose nodes say no zone has none to empty."""
+        with pytest.raises(UnknownNameError, match="wanted nodes with a zone, of which there are none"):
+            drain(Cluster([node("a")]), zone="z")

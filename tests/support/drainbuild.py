@@ -1,0 +1,197 @@
+"""Small clusters to empty nodes of, and a replay of a plan through a scheduler that knows nothing of drains."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from kubeclassic import Cluster, Scheduler
+from kubeclassic.api.objects import KubeObject, Node, Pod, PodDisruptionBudget
+from kubeclassic.core.decision.decision import Decision
+from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.simulation.functions.drain import drain
+from tests.support.build import node, obj, pod
+
+Json = dict[str, Any]
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+HOSTNAME = "kubernetes.io/hostname"
+APPS = ("web", "web", "web", "db", "job", "bare", "agent")
+OWNERS = {"web": "ReplicaSet", "db": "StatefulSet", "job": "Job", "agent": "DaemonSet"}
+RELEASES = tuple(ALL_RELEASES)
+FLAGS: Json = {"ignore_daemonsets": True, "delete_emptydir_data": True, "force": True}
+
+
+def budget(name: str, app: str, allowed: int, **selector: Any) -> PodDisruptionBudget:
+    """A budget for the pods of *app*."""
+    wanted = selector or {"matchLabels": {"app": app}}
+    made: PodDisruptionBudget = obj(
+        {
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"selector": wanted},
+            "status": {"disruptionsAllowed": allowed},
+        }
+    )
+    return made
+
+
+def owned(name: str, app: str = "web", on: str = "", cpu: str = "1", **more: Any) -> Pod:
+    """A pod of *app*, whose owner is of the kind in :data:`OWNERS`; an app that is not there has none."""
+    kind = OWNERS.get(app)
+    owners = [{"apiVersion": "apps/v1", "kind": kind, "name": app, "uid": f"uid-of-{app}", "controller": True}] if kind else []
+    metadata = {"ownerReferences": owners, "uid": f"uid-{name}", **more.pop("metadata", {})}
+    return pod(name, on=on, requests={"cpu": cpu}, labels={"app": app}, metadata=metadata, **more)
+
+
+# --- random clusters ------------------------------------------------------------------------------------------------
+
+AFFINITIES: tuple[Json, ...] = (
+    {}, {}, {},
+    {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": HOSTNAME}]}},
+    {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": ZONE}]}},
+    {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 10, "podAffinityTerm": {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": ZONE}}]}},
+)  # fmt: skip
+TOLERATIONS: tuple[list[Json], ...] = ([], [], [], [], [{"operator": "Exists"}])
+
+
+def cluster_of(seed: int, *, nodes: int = 5, preemption: bool = True) -> list[KubeObject]:
+    """A cluster by lot: nodes in two zones, pods of all kinds of owners on them, some that wait, and budgets."""
+    rng = random.Random(seed)
+    found: list[KubeObject] = []
+    for number in range(nodes):
+        labels = {ZONE: rng.choice(["z1", "z2"]), HOSTNAME: f"n{number}"}
+        found.append(node(f"n{number}", labels=labels, cpu=rng.choice(["3", "4", "6"]), pods=rng.choice(["110", "110", "5"])))
+    for number in range(rng.randrange(5, 18)):
+        found.append(_pod_by_lot(rng, number, nodes, preemption))
+    for app in rng.sample(APPS[2:6], rng.randrange(3)):
+        found.append(budget(f"pdb-{app}", app, rng.choice([0, 1, 1, 2])))
+    return found
+
+
+def _pod_by_lot(rng: random.Random, number: int, nodes: int, preemption: bool) -> Pod:
+    app = rng.choice(APPS)
+    more: Json = {"priority": rng.choice([0, 0, 10, 20]) if preemption else 0, "tolerations": rng.choice(TOLERATIONS)}
+    more["affinity"] = rng.choice(AFFINITIES)
+    if rng.random() < 0.15:
+        more["volumes"] = [{"name": "scratch", "emptyDir": {}}]
+    if rng.random() < 0.1:
+        more["metadata"] = {"annotations": {"kubernetes.io/config.mirror": "x"}}
+    on = "" if rng.random() < 0.15 and app != "agent" else f"n{rng.randrange(nodes)}"
+    return owned(f"{app}-{number}", app, on, rng.choice(["500m", "1", "2"]), **more)
+
+
+def settled(objects: list[KubeObject], release: str, **options: Any) -> list[KubeObject]:
+    """The cluster after its waiting pods were scheduled, which evicts none, without those that fit nowhere."""
+    cluster = Cluster(objects, defaults=False)
+    hosts = {found.pod.key: found.host for found in Scheduler(cluster, release, **options).run()}
+    placed = [item.bound_to(host) if isinstance(item, Pod) and (host := hosts.get(item.key)) else item for item in objects]
+    return [item for item in placed if not isinstance(item, Pod) or item.spec.node_name]
+
+
+# --- a replay -------------------------------------------------------------------------------------------------------
+
+
+@attrs.define
+class Replay:
+    """Takes the steps of a plan on a cluster, with a scheduler of its own; what does not hold is an assertion that fails."""
+
+    cluster: Cluster
+    scheduler: Scheduler
+    left: dict[str, int]
+    """Budget -> how many disruptions it allows now."""
+    asks_budgets: bool = True
+
+    @classmethod
+    def of(cls, objects: list[KubeObject], release: str, **options: Any) -> Replay:
+        """At the beginning."""
+        cluster = Cluster(objects, defaults=False)
+        left = {item.key: item.disruptions_allowed for item in objects if isinstance(item, PodDisruptionBudget)}
+        return cls(cluster, Scheduler(cluster, release, **options), left)
+
+    def cordon(self, name: str) -> None:
+        """As kubectl and the node controller do it."""
+        found = self.cluster.find(f"node/{name}")
+        assert isinstance(found, Node)
+        taint = obj({"kind": "Node", "spec": {"taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}}).spec.taints
+        spec = attrs.evolve(found.spec, unschedulable=True, taints=(*found.spec.taints, *taint))
+        self.cluster.update(attrs.evolve(found, spec=spec))
+
+    def of_budget(self, gone: Pod) -> list[str]:
+        """The budgets that select a pod."""
+        budgets = [found for name in self.left if isinstance(found := self.cluster.find(f"pdb/{name}"), PodDisruptionBudget)]
+        return [item.key for item in budgets if item.selector is not None and item.selector.match_labels.get("app") == gone.labels["app"]]
+
+    def leave(self, key: str, *, by_drain: bool) -> Pod:
+        """A pod leaves; a drain may not ask more of a budget than it allows."""
+        gone = self.cluster.find(f"pod/{key}")
+        assert isinstance(gone, Pod)
+        for name in self.of_budget(gone):
+            assert not (by_drain and self.asks_budgets) or self.left[name] > 0, f"{key} against {name}"
+            self.left[name] -= 1
+        self.cluster.delete(gone)
+        return gone
+
+    def come(self, made: Pod) -> Decision:
+        """A new pod is scheduled, and gets ready."""
+        decision = self.scheduler.schedule(made)
+        if decision.host is not None:
+            self.cluster.add(decision.pod.bound_to(decision.host))
+            for name in self.of_budget(made):
+                self.left[name] += 1
+        return decision
+
+
+def rounds_of(evictions: list[Json]) -> Iterator[list[Json]]:
+    """The evictions round by round, those of the drain and what follows from them."""
+    for number in dict.fromkeys(found["round"] for found in evictions):
+        yield [found for found in evictions if found["round"] == number]
+
+
+def renewed(gone: Pod, key: str) -> Pod:
+    """The pod that an owner makes in place of *gone*."""
+    meta = attrs.evolve(gone.metadata, name=key.partition("/")[2], uid=f"new-{key}-{gone.uid}", creation_timestamp=None)
+    return attrs.evolve(gone, metadata=meta, spec=attrs.evolve(gone.spec, node_name=""), status=obj({"kind": "Pod"}).status)
+
+
+def replayed(objects: list[KubeObject], release: str, record: Json, *, asks_budgets: bool = True, **options: Any) -> Cluster:
+    """The cluster after the plan *record*: each host is the scheduler's own choice, and no budget is overdrawn."""
+    replay = Replay.of(objects, release, **options)
+    replay.asks_budgets = asks_budgets
+    for name in record["can"]:
+        replay.cordon(name)
+    for evictions in rounds_of(record["evictions"]):
+        _replay_round(replay, evictions)
+    return replay.cluster
+
+
+def _replay_round(replay: Replay, evictions: list[Json]) -> None:
+    wave = [found for found in evictions if found["by"] is None]
+    preempted = {found["pod"]: found for found in evictions if found["by"] is not None}
+    gone = [(found, replay.leave(found["pod"], by_drain=True)) for found in wave]
+    while gone:
+        made = [(found, renewed(old, found["replacement"])) for found, old in gone if found["replacement"] is not None]
+        victims: list[tuple[Json, Pod]] = []
+        again = []
+        for found, new in made:
+            decision = replay.come(new)
+            if decision.host is None:
+                assert decision.preemption is not None, decision.error
+                assert decision.preemption.node is not None, decision.error
+                again.append((found, new))
+                victims += [(preempted[one.key], replay.leave(one.key, by_drain=False)) for one in decision.preemption.victims]
+            else:
+                assert decision.host == found["to"]
+        for found, new in again:
+            assert replay.come(new).host == found["to"]
+        gone = victims
+
+
+def asked(objects: list[KubeObject], names: list[str], release: str, **more: Any) -> Json:
+    """The record of a drain."""
+    return drain(objects, names, release=release, defaults=False, **more).record()
