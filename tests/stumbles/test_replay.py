@@ -173,8 +173,8 @@ def test_an_older_checkpoint_is_refused_by_name_and_version(tmp_path: Path) -> N
     (tmp_path / "state").write_bytes(json.dumps(first).encode() + b"\nx")
     with pytest.raises(CheckpointError, match=f"a checkpoint of format 5, wanted {FORMAT}: made by another version of kubeclassic"):
         load(tmp_path / "state")
-    (tmp_path / "state").write_bytes(json.dumps({**first, "format": 7, "madeBy": "kubeclassic 9.1"}).encode() + b"\nx")
-    with pytest.raises(CheckpointError, match=f"a checkpoint of format 7, wanted {FORMAT}: made by kubeclassic 9.1"):
+    (tmp_path / "state").write_bytes(json.dumps({**first, "format": FORMAT + 1, "madeBy": "kubeclassic 9.1"}).encode() + b"\nx")
+    with pytest.raises(CheckpointError, match=f"a checkpoint of format {FORMAT + 1}, wanted {FORMAT}: made by kubeclassic 9.1"):
         load(tmp_path / "state")
 
 

@@ -6,6 +6,7 @@ import random
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,13 +66,14 @@ def test_masks_count_as_sets_of_names_do(seed: int, releases: list[str]) -> None
                 change(rng, contestant.engine)
         incoming = person(rng.randrange(64), f"p{number}")
         one, other = (contestant.engine.schedule(incoming) for contestant in pair)
-        agreement.add(one, other)
+        feasible = rows.feasible(one, other)
+        agreement.add(one, other, feasible)
         wanted = {name: wanted[name] + count for name, count in counts_of(one, other).items()}
         assert agreement.record() == wanted
-        at, there = rows.common(one.details.feasible_rows, other.details.feasible_rows)
-        ours, theirs = (names_of(decision, decision.details.feasible_rows) for decision in (one, other))
-        assert [ours[i] for i in at.tolist()] == [theirs[i] for i in there.tolist()]
-        assert {ours[i] for i in at.tolist()} == {*ours} & {*theirs}
+        at, there, count = feasible.common
+        ours, theirs = (np.array(names_of(decision, decision.details.feasible_rows)) for decision in (one, other))
+        assert ours[at].tolist() == theirs[there].tolist()
+        assert ({*ours[at].tolist()}, count) == ({*ours.tolist()} & {*theirs.tolist()}, len(ours[at]))
         for contestant, decision in zip(pair, (one, other), strict=True):
             if decision.host is not None:
                 contestant.engine.assume(incoming, decision.host)
