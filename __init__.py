@@ -5,7 +5,8 @@ get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, `
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
 ``wait`` is Permit's answer for a pod that has to wait on its node.
 
-``simulate``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do what the commands do, in one call each.
+``simulate``, ``explain``, ``what_if``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do what the commands do, in
+one call each.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .simulation.functions.openb import ImportResult, import_openb
     from .simulation.functions.replay import ReplayResult, replay
     from .simulation.functions.simulate import SimulationResult, simulate
+    from .simulation.functions.whatif import WhatIfResult, what_if
 
 __version__ = "0.1.0"
 
@@ -70,6 +72,7 @@ __all__ = [
     "Status",
     "Template",
     "UnknownNameError",
+    "WhatIfResult",
     "WrongTypeError",
     "__version__",
     "compare",
@@ -85,6 +88,7 @@ __all__ = [
     "unresolvable",
     "unschedulable",
     "wait",
+    "what_if",
 ]
 
 _HOMES = {
@@ -108,6 +112,7 @@ _HOMES = {
     "simulation.functions.openb": ("ImportResult", "import_openb"),
     "simulation.functions.replay": ("ReplayResult", "replay"),
     "simulation.functions.simulate": ("SimulationResult", "simulate"),
+    "simulation.functions.whatif": ("WhatIfResult", "what_if"),
     "framework.status": ("Status", "unresolvable", "unschedulable", "wait"),
     "predicates.rule": ("predicate",),
     "priorities.rule": ("priority",),
