@@ -30,7 +30,7 @@ def lowered_requests(stage: Stage) -> Iterator[Change]:
         if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
             continue
         change = _lowered(stage, report)
-        if change is not None:
+        if change is not None and stage.suggestion(change) is not None:
             found.append(missing)
             yield change
 
@@ -59,7 +59,7 @@ def _lowered(stage: Stage, report: NodeReport) -> Change | None:
 
 def _in_words(short: Shortage) -> str:
     name = short.resource
-    return f"{name} from {amount(name, short.asked)} to {amount(name, short.free)}"
+    return f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}"
 
 
 def _edits(pod: Pod, short: Shortage) -> list[str] | None:
@@ -67,7 +67,8 @@ def _edits(pod: Pod, short: Shortage) -> list[str] | None:
     name, containers, first = short.resource, pod.spec.containers, pod.spec.init_containers
     asked = [_units(name, container.requests) for container in containers]
     around = short.asked - max([sum(asked), *(_units(name, container.requests) for container in first)])
-    target = short.free - around
+    # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
+    target = max(short.free, 0) - around
     if name == "pods" or target < 0 or around < 0:
         return None
     edits = [edit for one in first if _units(name, one.requests) > target for edit in _set("initContainers", one, name, target)]
