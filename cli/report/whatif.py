@@ -57,7 +57,8 @@ def _suggestions(found: WhatIf, width: int | None) -> Iterator[str]:
 
 def _told(one: Suggestion) -> str:
     leaves = f"; {listed(one.victims)} would have to leave" if one.victims else ""
-    return f"{one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}"
+    later = f", until {one.evicted_by} takes its place" if one.evicted_by is not None else ""
+    return f"{one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}"
 
 
 def _patch(text: str) -> str:

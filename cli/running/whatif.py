@@ -79,6 +79,6 @@ def _write(found: WhatIf, form: str, stream: IO[str]) -> None:
 def _write_csv(found: WhatIf, stream: IO[str]) -> None:
     """One line a suggestion."""
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["change", "patch", "host", "kind", "disturbs", "victims", "verified"])
+    writer.writerow(["change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy"])
     for one in found.suggestions:
-        writer.writerow([one.change, ";".join(one.patch), one.host, one.kind, one.disturbs, ";".join(one.victims), "true"])
+        writer.writerow([one.change, ";".join(one.patch), one.host, one.kind, one.disturbs, ";".join(one.victims), "true", one.evicted_by])

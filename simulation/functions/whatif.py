@@ -46,7 +46,7 @@ class WhatIfResult(Result):
 
     def tables(self) -> Mapping[str, Table]:
         rows = [{**one.record(), "patch": ", ".join(one.patch), "victims": ", ".join(one.victims)} for one in self.suggestions]
-        return {"suggestions": Table.of(rows, ("change", "patch", "host", "kind", "disturbs", "victims", "verified"))}
+        return {"suggestions": Table.of(rows, ("change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy"))}
 
     def facts(self) -> Mapping[str, object]:
         pod = self.found.explanation.decision.pod.key

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import Node, Pod
+from ...framework.recipe import Recipe
 
 DISTURBS: Mapping[str, int] = {
     "schedulingGates": 10, "request": 11, "toleration": 12, "preference": 13, "nodeSelector": 14, "nodeAffinity": 15, "spread": 16,
@@ -64,14 +65,25 @@ class Suggestion:
     """The pods that have to leave."""
     verified: bool = True
     """Whether the scheduler was asked after the change, and answered with *host*."""
+    evicted_by: str | None = None
+    """The pod that takes its place later, when the others have had their turn; None if it stays, or if nobody comes later."""
+    made: Change | None = attrs.field(default=None, repr=False)
+    """The change itself."""
+    recipe: Recipe | None = attrs.field(default=None, repr=False)
+    """The scheduler's recipe, if that is what changes."""
 
     @classmethod
     def of(cls, change: Change, host: str, victims: tuple[str, ...] = ()) -> Suggestion:
         """The suggestion of *change*, which makes *host* the pod's node."""
         return cls(
             kind=change.kind, change=change.words, patch=change.patch, host=host, disturbs=change.disturbs, size=change.size,
-            victims=victims,
+            victims=victims, made=change,
         )  # fmt: skip
+
+    @property
+    def rank(self) -> tuple[int, bool, int, float]:
+        """Orders suggestions: by the tens of how much they disturb, then those after which the pod stays, then by how much and by size."""
+        return self.disturbs // 10, self.evicted_by is not None, self.disturbs, self.size
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
@@ -83,4 +95,5 @@ class Suggestion:
             "disturbs": self.disturbs,
             "victims": list(self.victims),
             "verified": self.verified,
+            "evictedBy": self.evicted_by,
         }

@@ -52,7 +52,7 @@ class Configurations:
         other.want, other.reports = stage.want, stage.reports
         found = other.suggestion(change)
         stage.tried += other.tried
-        return found
+        return None if found is None else attrs.evolve(found, recipe=recipe)
 
     # --- variants ---------------------------------------------------------------------------------------------------
 

@@ -84,7 +84,8 @@ def moved_or_deleted(stage: Stage, one: Leaving, place: int) -> Suggestion | Non
     if target is None or target == node:
         return found
     words, patch = f"move pod {pod.key} from {node} to {target}", (f"moves: pod {pod.key} to {target}",)
-    return Suggestion.of(Change(kind="move", words=words, patch=patch, size=place), found.host)
+    moved = Change(kind="move", words=words, patch=patch, pods=(freed(pod).bound_to(target),), size=place)
+    return Suggestion.of(moved, found.host)
 
 
 def _new_home(stage: Stage, change: Change, host: str) -> str | None:

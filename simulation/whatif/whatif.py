@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
 import attrs
 
+from ...api.objects import Pod
 from ...framework.recipe import ConfigMaps, Recipe
 from ..explain.closeup import CloseUp
 from ..explain.explain import explain, freed, run_up_to, run_without
@@ -18,14 +19,15 @@ from . import newnode, nodechanges, otherpods, podresources, podrules, wanted
 from .change import Change, Suggestion
 from .configurations import Configurations
 from .editor import Editor
+from .later import changed_scenario, outcome_after
 from .stage import Stage
 
 PRIORITY_GATE = "PodPriority"
 SHOWN = 3
 """How many suggestions of a kind there are, unless all are asked for."""
 TRIALS = 100
-"""How many changes of a kind are tried, unless all are asked for."""
-Family = Callable[[Stage], Iterable[Change]]
+"""How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
+Family = Callable[[Stage], Iterator[Change]]
 FAMILIES: tuple[tuple[str, Family], ...] = (
     ("scheduling gates", podrules.dropped_gates), ("requests", podresources.lowered_requests), ("tolerations", podrules.tolerations),
     ("node selectors", podrules.dropped_node_selectors), ("node affinity", podrules.dropped_node_affinity),
@@ -56,7 +58,7 @@ class Asked:
     """Nothing is left out: each change is tried, and all that help are told."""
     defaults: bool = True
 
-    def stage(self, simulation: Simulation, pod: Any) -> Stage:
+    def stage(self, simulation: Simulation, pod: Pod) -> Stage:
         """The moment when it is the turn of *pod* in a new *simulation*."""
         if self.question.placed_on is not None:
             run, pod = run_without(simulation, pod), freed(pod)
@@ -132,7 +134,7 @@ def keeps_record(close: CloseUp) -> dict[str, Any]:
     }
 
 
-def what_if(asked: Asked, pod: Any, simulation: Simulation | None = None, tell: Callable[[str], None] = lambda word: None) -> WhatIf:
+def what_if(asked: Asked, pod: Pod, simulation: Simulation | None = None, tell: Callable[[str], None] = lambda word: None) -> WhatIf:
     """What would help *pod*; *simulation* is a new one of *asked*. *tell* is called with each family of changes before it is tried.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
@@ -145,11 +147,23 @@ def what_if(asked: Asked, pod: Any, simulation: Simulation | None = None, tell: 
     if before.fits or asked.question.passed_over is not None:
         return before
     found = list(_suggestions(asked, stage, pod, explanation.decision.is_gated, tell))
-    found.sort(key=lambda one: (one.disturbs, one.size))
-    return attrs.evolve(before, suggestions=tuple(found), tried=stage.tried)
+    tell("what comes later")
+    seen = [_seen_later(asked, pod, one) for one in found]
+    return attrs.evolve(before, suggestions=tuple(sorted(seen, key=lambda one: one.rank)), tried=stage.tried)
 
 
-def _suggestions(asked: Asked, stage: Stage, pod: Any, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Suggestion]:
+def _seen_later(asked: Asked, pod: Pod, one: Suggestion) -> Suggestion:
+    """*one*, and who takes the pod's place when the pods after it have had their turn."""
+    is_last = not asked.scenario.pending or asked.scenario.pending[-1].key == pod.key
+    if one.made is None or asked.alone or asked.question.placed_on is not None or (is_last and asked.order == "input"):
+        return one
+    scenario = changed_scenario(asked.scenario, pod, one.made)
+    recipe = asked.recipe if one.recipe is None else one.recipe
+    after = outcome_after(Simulation(scenario, recipe.engine(asked.config_maps), asked.order), pod)
+    return one if after.eviction is None else attrs.evolve(one, evicted_by=after.eviction.by)
+
+
+def _suggestions(asked: Asked, stage: Stage, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Suggestion]:
     if is_gated:
         yield from _helpful(asked, stage, podrules.dropped_gates)
         return
@@ -166,8 +180,8 @@ def _suggestions(asked: Asked, stage: Stage, pod: Any, is_gated: bool, tell: Cal
 
 def _helpful(asked: Asked, stage: Stage, family: Family) -> Iterator[Suggestion]:
     """The suggestions of a family, the smallest changes first."""
-    changes = sorted(family(stage), key=lambda change: (change.disturbs, change.size))
-    found = (one for change in (changes if asked.every else changes[:TRIALS]) if (one := stage.suggestion(change)) is not None)
+    changes = sorted(islice(family(stage), None if asked.every else TRIALS), key=lambda change: (change.disturbs, change.size))
+    found = (one for change in changes if (one := stage.suggestion(change)) is not None)
     return islice(found, None if asked.every else SHOWN)
 
 
