@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import Pod
+from ...core.decision.decision import Decision
 from ...framework.recipe import ConfigMaps, Recipe
 from ..explain.closeup import CloseUp
 from ..explain.explain import explain, freed, run_up_to, run_without
@@ -139,12 +140,15 @@ def what_if(asked: Asked, pod: Pod, simulation: Simulation | None = None, tell: 
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
     """
-    stage = asked.stage(simulation or asked.simulation(asked.recipe), pod)
-    stage.want = asked.want
+    begun = simulation or asked.simulation(asked.recipe)
+    if asked.question.passed_over is not None:
+        release = begun.engine.algorithm.release.version
+        return WhatIf(Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), asked.want, (), 0)
+    stage = asked.stage(begun, pod)
     explanation = attrs.evolve(explain(stage.engine, stage.pod, node=asked.want), question=asked.question)
-    stage.reports = explanation.nodes or ()
+    stage.want, stage.reports = asked.want, explanation.nodes
     before = WhatIf(explanation, asked.want, (), 0)
-    if before.fits or asked.question.passed_over is not None:
+    if before.fits:
         return before
     found = list(_suggestions(asked, stage, pod, explanation.decision.is_gated, tell))
     tell("what comes later")
