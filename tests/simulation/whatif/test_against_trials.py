@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kubeclassic
 from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.whatif.change import Suggestion
-from tests.support.whatifbuild import ASKED, TAINTS, after, clusters, evicts, host_of, without
+from tests.support.examples import examples
+from tests.support.whatifbuild import ASKED, TAINTS, after, clusters, evicts, host_of, node, pod, without
 
 Json = dict[str, Any]
 RELEASES = st.sampled_from(sorted(ALL_RELEASES))
@@ -58,7 +59,7 @@ def numbers(found: list[Suggestion], begin: str) -> set[str]:
     return {one.patch[0].removeprefix(begin) for one in found if one.patch[0].startswith(begin) and " " not in one.patch[0][len(begin) :]}
 
 
-@settings(deadline=None, max_examples=60)
+@examples(0.6)
 @given(items=clusters(), release=RELEASES)
 def test_each_suggestion_holds(items: list[Json], release: str) -> None:
     """After each change another scheduler, which begins from the start, puts the pod where the suggestion says."""
@@ -73,7 +74,7 @@ def test_each_suggestion_holds(items: list[Json], release: str) -> None:
         assert host == one.host or one.kind in ("addNode", "move"), one
 
 
-@settings(deadline=None, max_examples=60)
+@examples(0.6)
 @given(items=clusters(), release=RELEASES)
 def test_no_single_change_is_missed(items: list[Json], release: str) -> None:
     """Each toleration, taint, label, selector, cordon, term and port that helps alone is told."""
@@ -87,7 +88,7 @@ def test_no_single_change_is_missed(items: list[Json], release: str) -> None:
             assert edit in told, (edit, told)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(0.4)
 @given(items=clusters(), release=RELEASES)
 def test_amounts_are_exact(items: list[Json], release: str) -> None:
     """A request is lowered, and a node raised, by no more than is needed: one unit less does not do."""
@@ -98,8 +99,8 @@ def test_amounts_are_exact(items: list[Json], release: str) -> None:
     for name in ("cpu", "memory"):
         begin = f"pod {ASKED} requests.{name}="
         check_exact(items, release, begin, numbers(of_kind(found, "request"), begin), enough="0", step=1)
-        for node in nodes:
-            begin = f"node {node} allocatable.{name}="
+        for each in nodes:
+            begin = f"node {each} allocatable.{name}="
             check_exact(items, release, begin, numbers(of_kind(found, "allocatable"), begin), enough="1000Gi", step=-1)
 
 
@@ -113,7 +114,7 @@ def check_exact(items: list[Json], release: str, begin: str, told: set[str], *, 
         assert not works(items, release, begin + near), (begin, value, near)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(0.6)
 @given(items=clusters(), release=RELEASES)
 def test_no_pod_is_missed(items: list[Json], release: str) -> None:
     """Each pod whose deletion helps is told, or an equal one on its node; and the smallest priority that makes room."""
@@ -131,7 +132,7 @@ def test_no_pod_is_missed(items: list[Json], release: str) -> None:
     assert evicts(items, release, now) or told == {str(least)} - {"None"}, (least, told)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(0.4)
 @given(items=clusters(), release=RELEASES, place=st.integers(0, 3))
 def test_a_wanted_node_is_the_host(items: list[Json], release: str, place: int) -> None:
     """With a wanted node, each change that edits can say makes it the host in a simulation from the start."""
@@ -149,8 +150,6 @@ def test_a_wanted_node_is_the_host(items: list[Json], release: str, place: int) 
 @pytest.mark.parametrize("release", sorted(ALL_RELEASES))
 def test_the_trials_find_something(release: str) -> None:
     """The plain trials can say yes and no."""
-    from tests.support.whatifbuild import node, pod
-
     items = [node("n0"), pod("asked", 1500)]
     assert not works(items, release, f"pod {ASKED} requests.cpu=1100m")
     assert works(items, release, f"pod {ASKED} requests.cpu=1000m")

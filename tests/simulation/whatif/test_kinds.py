@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import attrs
@@ -17,9 +18,10 @@ from kubeclassic.simulation.whatif.change import DISTURBS, Change, Suggestion
 from kubeclassic.simulation.whatif.editor import Editor
 from kubeclassic.simulation.whatif.stage import Stage
 from kubeclassic.simulation.whatif.whatif import FAMILIES
+from tests.conftest import ROOT
 from tests.support.whatifbuild import ASKED, HOSTNAME, apart, node, pod, taint
 
-EXAMPLE = "examples/cluster"
+EXAMPLE = str(ROOT / "examples" / "cluster")
 REPORT = "analytics/yearly-report"
 ZONE = "zone"
 GROUP = "kubescheduler.config.k8s.io/v1"
@@ -336,3 +338,22 @@ class TestTheMoment:
         assert repr(result) == f"<WhatIfResult: pod {ASKED}, suggestions {len(result.suggestions)}>"
         assert result.tables()["suggestions"].rows[0]["patch"] == f"pod {ASKED} requests.cpu=1"
         assert attrs.evolve(result.found, suggestions=()).is_yes is False
+
+
+class TestRulesOfOnesOwn:
+    ITEMS = (node("a", labels={"failure-domain.beta.kubernetes.io/zone": "north-1b"}), pod("asked"))
+
+    @pytest.fixture(autouse=True)
+    def _at_the_root(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The examples can be imported."""
+        monkeypatch.syspath_prepend(str(ROOT))
+
+    def test_a_predicate(self) -> None:
+        """A predicate of one's own that is in the way can be left out."""
+        result = found(*self.ITEMS, catalogue=import_module("examples.rules").CATALOGUE, release="1.15")
+        assert patches(result, "rule") == ["policy: without predicate ZoneAtWork"]
+
+    def test_a_plugin(self) -> None:
+        """A plugin of one's own that is in the way can be disabled."""
+        result = found(*self.ITEMS, plugins=import_module("examples.plugins").PLUGINS, release="1.27")
+        assert patches(result, "rule") == ["profile: preFilter and filter without ZoneAtWork"]
