@@ -33,10 +33,12 @@ FAMILIES: tuple[tuple[str, Family], ...] = (
     ("scheduling gates", podrules.dropped_gates), ("requests", podresources.lowered_requests), ("tolerations", podrules.tolerations),
     ("node selectors", podrules.dropped_node_selectors), ("node affinity", podrules.dropped_node_affinity),
     ("spread", podrules.looser_spread), ("affinity", podrules.dropped_pod_affinity), ("host ports", podrules.dropped_ports),
-    ("cordons", nodechanges.uncordoned), ("taints", nodechanges.untainted), ("labels", nodechanges.labelled),
-    ("allocatable", nodechanges.raised), ("affinity of others", otherpods.without_anti_affinity), ("new nodes", newnode.one_more),
+    ("cordons", nodechanges.uncordoned), ("taints", nodechanges.untainted),
+    ("allocatable", nodechanges.raised), ("affinity of others", otherpods.without_anti_affinity),
 )  # fmt: skip
 """The families of changes that are tried on the cluster as it is, in words."""
+LAST_FAMILIES: tuple[tuple[str, Family], ...] = (("labels", nodechanges.labelled), ("new nodes", newnode.one_more))
+"""Those that may move a node in the visiting order, from which a later trial could draw another one of equally good nodes."""
 WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
     ("hostname", wanted.selecting), ("preferences", wanted.preferring), ("own preferences", wanted.dropped_preferences),
     ("taints that put off", wanted.avoided),
@@ -177,6 +179,9 @@ def _suggestions(asked: Asked, stage: Stage, pod: Pod, is_gated: bool, tell: Cal
     tell("other pods")
     yield from islice(_leaving(asked, stage), None if asked.every else SHOWN)
     yield from islice(_helpful(asked, stage, otherpods.higher_priority), 1)
+    for word, family in LAST_FAMILIES:
+        tell(word)
+        yield from _helpful(asked, stage, family)
     tell("the scheduler")
     others = Configurations(asked.recipe, lambda recipe: asked.stage(asked.simulation(recipe), pod), asked.config_maps)
     yield from others.suggestions(stage)
