@@ -5,8 +5,8 @@ get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, `
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
 ``wait`` is Permit's answer for a pod that has to wait on its node.
 
-``simulate``, ``capacity``, ``capacity_curve``, ``drain``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and
-``import_openb`` do what the commands do, in one call each.
+``simulate``, ``capacity``, ``capacity_curve``, ``drain``, ``explain``, ``what_if``, ``compare``, ``replay``, ``migrate``, ``conform``
+and ``import_openb`` do what the commands do, in one call each.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         import_google2019,
         import_simkube,
     )
+    from .simulation.functions.whatif import WhatIfResult, what_if
 
 __version__ = "0.1.0"
 
@@ -85,6 +86,7 @@ __all__ = [
     "Status",
     "Template",
     "UnknownNameError",
+    "WhatIfResult",
     "WrongTypeError",
     "__version__",
     "capacity",
@@ -109,6 +111,7 @@ __all__ = [
     "unresolvable",
     "unschedulable",
     "wait",
+    "what_if",
 ]
 
 _HOMES = {
@@ -138,6 +141,7 @@ _HOMES = {
     ),
     "simulation.functions.replay": ("ReplayResult", "replay"),
     "simulation.functions.simulate": ("SimulationResult", "simulate"),
+    "simulation.functions.whatif": ("WhatIfResult", "what_if"),
     "framework.status": ("Status", "unresolvable", "unschedulable", "wait"),
     "predicates.rule": ("predicate",),
     "priorities.rule": ("priority",),

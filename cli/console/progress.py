@@ -42,6 +42,16 @@ def counting(total: int, what: str) -> Iterator[Callable[[int, str], None]]:
         yield lambda done, word: progress.update(task, completed=done, word=word)
 
 
+@contextmanager
+def telling(what: str) -> Iterator[Callable[[str], None]]:
+    """A line for work of which nobody knows how long it takes: call the yielded function with what comes next."""
+    if not sys.stderr.isatty():
+        yield lambda word: None
+        return
+    with _console().status(what) as status:
+        yield lambda word: status.update(f"{what}: {word}")
+
+
 def _console() -> Console:
     """Standard error, with words in the terminal's own colour."""
     from rich.console import Console

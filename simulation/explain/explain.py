@@ -14,6 +14,7 @@ from ...core.cycle import Cycle
 from ...core.decision.decision import Decision, Details
 from ...core.decision.score import Ranking, ScoreError
 from ...core.engine import Engine
+from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
 from ..simulate import Simulation
 from .choice import choice_among, leads
@@ -26,21 +27,36 @@ from .values import NodeReport
 
 def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
     """Schedule the pods that come before *pod* in *simulation*, then explain *pod* on the cluster as it is then; see :func:`explain`."""
+    run_up_to(simulation, pod)
+    return explain(simulation.engine, pod, node=node)
+
+
+def run_up_to(simulation: Simulation, pod: Pod) -> Run:
+    """The run of a new *simulation* when *pod* is next: the pods that come before it are scheduled."""
     run = simulation.begin()
     for other in simulation.pods():
         if other.key == pod.key:
             break
         run.cycle(other)
-    return explain(simulation.engine, pod, node=node)
+    return run
 
 
 def explain_placed(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
     """Explain *pod*, which is on a node, as if it had none: it is taken off its node first. Pods that wait are not scheduled before."""
+    run_without(simulation, pod)
+    return attrs.evolve(explain(simulation.engine, freed(pod), node=node), question=Question(placed_on=pod.spec.node_name))
+
+
+def run_without(simulation: Simulation, pod: Pod) -> Run:
+    """The run of a new *simulation* on the cluster without *pod*; no pod is scheduled yet."""
     scenario = simulation.scenario
     others = tuple(item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
-    attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin()
-    freed = attrs.evolve(pod.bound_to(""), status=attrs.evolve(pod.status, nominated_node_name=""))
-    return attrs.evolve(explain(simulation.engine, freed, node=node), question=Question(placed_on=pod.spec.node_name))
+    return attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin()
+
+
+def freed(pod: Pod) -> Pod:
+    """*pod* as if it had no node."""
+    return attrs.evolve(pod.bound_to(""), status=attrs.evolve(pod.status, nominated_node_name=""))
 
 
 def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation:

@@ -80,13 +80,14 @@ def explain(
     recipe = recipe_of(options)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     scenario = scenario_of(cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits)
-    subject = find_subject(scenario, _name(pod))
+    subject = find_subject(scenario, name_of(pod))
     simulation = Simulation(scenario, recipe.engine(scenario.config_maps), check_order(order))
     found = ask(simulation, subject, recipe.scheduler_names, node=node, alone=alone)
     return ExplainResult(found, tuple(map(str, scenario.warnings)))
 
 
-def _name(pod: str | Pod | Mapping[str, Any]) -> str:
+def name_of(pod: str | Pod | Mapping[str, Any]) -> str:
+    """The name of a pod that is given by name, as an object or as a manifest."""
     if isinstance(pod, str | Pod):
         return pod if isinstance(pod, str) else pod.key
     metadata = pod.get("metadata") or {}

@@ -45,10 +45,9 @@ class Example:
 
     def fits(self, text: str) -> bool:
         """Whether *text* is what the page says."""
-        parts = [re.escape(line) for line in self.printed.splitlines()]
-        pattern = "\n".join(r"(?:.*\n?)*?" if line == re.escape(ELLIPSIS) else line for line in parts)
-        lines = "\n".join(line.rstrip() for line in text.rstrip("\n").splitlines())
-        return re.fullmatch(pattern, lines) is not None
+        parts = (r"(?:.*\n)*?" if line == ELLIPSIS else re.escape(f"{line}\n") for line in self.printed.splitlines())
+        lines = "".join(f"{line.rstrip()}\n" for line in text.rstrip("\n").splitlines())
+        return re.fullmatch("".join(parts), lines) is not None
 
 
 def examples_of(page: str) -> Iterator[Example]:

@@ -1,0 +1,84 @@
+"""Runs ``kubeclassic explain --what-if``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import IO
+
+import attrs
+import yaml
+
+from ...simulation.explain.subject import find_subject
+from ...simulation.simulate import Simulation
+from ...simulation.whatif.whatif import Asked, WhatIf, what_if
+from ..console.output import writing
+from ..console.progress import telling
+from ..declaring.options import ClusterChoice
+from ..engines.setup import Setup
+from ..report.documents import document
+from ..report.tables import width_of
+from ..report.whatif import what_if_lines
+from .cluster import opened
+from .simulate import OptionError, tell
+
+KIND = "WhatIf"
+
+
+@attrs.frozen
+class Wanted:
+    """What the command line wants to know, and how it is shown."""
+
+    want: str | None = None
+    namespace: str | None = None
+    node: str | None = None
+    every: bool = False
+    alone: bool = False
+    form: str = "table"
+    output: str | None = None
+    verbose: bool = False
+
+    def check(self) -> None:
+        """Refuse what does not go together. Raises :class:`~.simulate.OptionError`."""
+        if self.node is not None:
+            raise OptionError(f"--node: got {self.node} with --what-if or --want, wanted --want {self.node} alone")
+
+
+def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice, wanted: Wanted) -> None:
+    """Find out what would help the pod called *name*, write it, and end the process."""
+    wanted.check()
+    given = opened(paths, cluster, setup)
+    scenario = given.scenario
+    subject = find_subject(scenario, name, wanted.namespace)
+    tell(scenario, given.engine, wanted.verbose)
+    asked = Asked(
+        scenario, given.setup.recipe(given.configuration), subject.question(given.scheduler_names), cluster.order, wanted.alone,
+        wanted.want, wanted.every, not cluster.no_defaults,
+    )  # fmt: skip
+    with telling("trying changes") as telling_next:
+        found = what_if(asked, subject.pod, Simulation(scenario, given.engine, cluster.order), telling_next)
+    with writing(wanted.output) as stream:
+        _write(found, wanted.form, stream)
+    sys.exit(0 if found.is_yes else 1)
+
+
+def _write(found: WhatIf, form: str, stream: IO[str]) -> None:
+    if form == "csv":
+        _write_csv(found, stream)
+    elif form == "json":
+        stream.write(json.dumps(document(KIND, found.record()), indent=2) + "\n")
+    elif form == "yaml":
+        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        yaml.dump(document(KIND, found.record()), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    else:
+        stream.writelines(f"{line}\n" for line in what_if_lines(found, width_of(stream), wide=form == "wide"))
+
+
+def _write_csv(found: WhatIf, stream: IO[str]) -> None:
+    """One line a suggestion."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy"])
+    for one in found.suggestions:
+        writer.writerow([one.change, ";".join(one.patch), one.host, one.kind, one.disturbs, ";".join(one.victims), "true", one.evicted_by])

@@ -1,0 +1,188 @@
+"""Changes of the scheduler: a rule less, another weight, a feature gate, preemption. Each is tried by a simulation from the start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import attrs
+
+from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
+from ...exceptions import KubeclassicError
+from ...framework.config.configuration import DEFAULT_SCHEDULER, ProfileConfig
+from ...framework.config.defaults import Named, Plugins, PluginSet
+from ...framework.recipe import ConfigMaps, Recipe
+from ..explain.values import NodeReport
+from .change import Change, Suggestion
+from .stage import Stage
+
+GATES = (
+    "AttachVolumeLimit", "BalanceAttachedNodeVolumes", "BlockVolume", "CSINodeInfo", "EvenPodsSpread", "InPlacePodVerticalScaling",
+    "MatchLabelKeysInPodTopologySpread", "MinDomainsInPodTopologySpread", "NodeInclusionPolicyInPodTopologySpread",
+    "NonPreemptingPriority", "PodOverhead", "PodPriority", "PodSchedulingReadiness", "ReadWriteOncePod",
+    "ResourceLimitsPriorityFunction", "TaintNodesByCondition", "VolumeCapacityPriority", "VolumeScheduling",
+)  # fmt: skip
+"""The feature gates that scheduling reads; a release has some of them."""
+GENERAL = "GeneralPredicates"
+PARTS_OF_GENERAL = ("PodFitsResources", "PodFitsHostPorts", "HostName", "MatchNodeSelector")
+Variant = tuple[Change, Recipe]
+StageOf = Callable[[Recipe], Stage]
+
+
+@attrs.frozen
+class Configurations:
+    """The scheduler's configuration, and what it takes to try another one."""
+
+    recipe: Recipe
+    stage_of: StageOf
+    """The moment when it is the pod's turn, as a scheduler of another recipe comes to it."""
+    config_maps: ConfigMaps | None = None
+
+    def suggestions(self, stage: Stage) -> Iterator[Suggestion]:
+        """All changes of the configuration that help."""
+        for change, recipe in (*self._weights(stage), *self._preemption(), *self._gates(stage), *self._rules(stage)):
+            found = self._tried(change, recipe, stage)
+            if found is not None:
+                yield found
+
+    def _tried(self, change: Change, recipe: Recipe, stage: Stage) -> Suggestion | None:
+        try:
+            other = self.stage_of(recipe)
+        except KubeclassicError:
+            return None
+        other.want, other.reports = stage.want, stage.reports
+        found = other.suggestion(change)
+        stage.tried += other.tried
+        return None if found is None else attrs.evolve(found, recipe=recipe)
+
+    # --- variants ---------------------------------------------------------------------------------------------------
+
+    def _preemption(self) -> Iterator[Variant]:
+        if not self.recipe.preemption or self.recipe.config.disable_preemption:
+            config = attrs.evolve(self.recipe.config, disable_preemption=False)
+            change = Change(kind="preemption", words="switch preemption on", patch=("preemption: on",), evicts=True)
+            yield change, attrs.evolve(self.recipe, preemption=True, config=config)
+
+    def _gates(self, stage: Stage) -> Iterator[Variant]:
+        known = stage.engine.algorithm.gates
+        for name in GATES:
+            if name in known:
+                value = not known[name]
+                told = f"switch feature gate {name} {'on' if value else 'off'}"
+                yield Change(kind="gate", words=told, patch=(f"feature gate: {name}={str(value).lower()}",)), self._with_gate(name, value)
+
+    def _with_gate(self, name: str, value: bool) -> Recipe:
+        profiles = self.recipe.profiles
+        if profiles is None:
+            return attrs.evolve(self.recipe, gates={**self.recipe.gates, name: value})
+        return attrs.evolve(self.recipe, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
+
+    def _rules(self, stage: Stage) -> Iterator[Variant]:
+        """Without one of the rules that are against nodes."""
+        against = dict.fromkeys(one.rule for report, _ in stage.targets() for one in report.objections)
+        for rule in against:
+            if self.recipe.profiles is not None:
+                told = f"disable plugin {rule} at preFilter and filter"
+                change = Change(kind="rule", words=told, patch=(f"profile: preFilter and filter without {rule}",))
+                yield change, self._profile(stage, _without(rule))
+            else:
+                yield from self._fewer_predicates(stage, rule)
+
+    def _fewer_predicates(self, stage: Stage, rule: str) -> Iterator[Variant]:
+        policy = self._policy(stage)
+        others = [entry for entry in policy.predicates or () if entry.name != rule]
+        if rule == GENERAL:
+            for part in PARTS_OF_GENERAL:
+                rest = [PredicateEntry(name) for name in PARTS_OF_GENERAL if name != part]
+                told = f"leave out predicate {part} of {GENERAL}"
+                change = Change(kind="rule", words=told, patch=(f"policy: {', '.join(one.name for one in rest)} in place of {GENERAL}",))
+                yield change, self._with_policy(attrs.evolve(policy, predicates=(*others, *rest)))
+            return
+        change = Change(kind="rule", words=f"leave out predicate {rule}", patch=(f"policy: without predicate {rule}",))
+        yield change, self._with_policy(attrs.evolve(policy, predicates=tuple(others)))
+
+    def _weights(self, stage: Stage) -> Iterator[Variant]:
+        """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
+        ours = next((report for report in stage.reports if report.name == stage.want and report.total is not None), None)
+        others = [report for report in stage.reports if report.total is not None and report is not ours]
+        if ours is None or not others:
+            return
+        for rule, score in ours.scores.items():
+            for size, step in enumerate(steps(ours, others, rule)):
+                weight = score.weight + step
+                if weight > 0:
+                    told = f"give {rule} weight {weight} in place of {score.weight}"
+                    change = Change(kind="weight", words=told, patch=(f"weight: {rule}={weight}",), size=abs(step) + size)
+                    yield change, self._with_weight(stage, rule, weight)
+
+    def _with_weight(self, stage: Stage, rule: str, weight: int) -> Recipe:
+        if self.recipe.profiles is not None:
+            return self._profile(stage, _weighing(rule, weight))
+        policy = self._policy(stage)
+        changed = (attrs.evolve(entry, weight=weight) if entry.name == rule else entry for entry in policy.priorities or ())
+        return self._with_policy(attrs.evolve(policy, priorities=tuple(changed)))
+
+    # --- policies and profiles --------------------------------------------------------------------------------------
+
+    def _policy(self, stage: Stage) -> Policy:
+        """The Policy that says what runs now, with both lists written out."""
+        recipe, algorithm = self.recipe, stage.engine.algorithm
+        found = recipe.policy or (None if recipe.provider else recipe.config.policy(self.config_maps)) or Policy()
+        predicates, priorities = found.predicates, found.priorities
+        if predicates is None:
+            predicates = tuple(PredicateEntry(predicate.name) for predicate in algorithm.predicates)
+        if priorities is None:
+            priorities = tuple(PriorityEntry(priority.name, weight) for priority, weight in algorithm.priorities)
+        return attrs.evolve(found, predicates=predicates, priorities=priorities)
+
+    def _with_policy(self, policy: Policy) -> Recipe:
+        return attrs.evolve(self.recipe, policy=policy, provider=None)
+
+    def _profile(self, stage: Stage, change: Callable[[Plugins], Plugins]) -> Recipe:
+        """The recipe whose profile for the pod is changed."""
+        config, name = self.recipe.profiles, stage.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        assert config is not None
+
+        def changed(profile: ProfileConfig) -> ProfileConfig:
+            return attrs.evolve(profile, plugins=change(profile.plugins)) if profile.scheduler_name == name else profile
+
+        return attrs.evolve(self.recipe, profiles=attrs.evolve(config, profiles=tuple(map(changed, config.profiles))))
+
+
+def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:
+    """By how much the weight of *rule* has to change so that *ours* has the best total: with a tie, and alone; nothing if it cannot."""
+    found: list[int] = []
+    for margin in (0, 1):
+        low, high = -(1 << 62), 1 << 62
+        for other in others:
+            gap = (other.total or 0) - (ours.total or 0) + margin
+            ahead = ours.scores[rule].reduced - other.scores[rule].reduced
+            if ahead > 0:
+                low = max(low, -(-gap // ahead))
+            elif ahead < 0:
+                high = min(high, gap // ahead)
+            elif gap > 0:
+                low, high = 1, 0
+        if low <= high:
+            found.append(low if low > 0 else min(high, 0))
+    return list(dict.fromkeys(step for step in found if step))
+
+
+def _without(plugin: str) -> Callable[[Plugins], Plugins]:
+    def change(plugins: Plugins) -> Plugins:
+        return {**plugins, **{point: _fewer(plugins.get(point, PluginSet()), plugin) for point in ("preFilter", "filter")}}
+
+    return change
+
+
+def _fewer(given: PluginSet, plugin: str) -> PluginSet:
+    enabled = tuple(one for one in given.enabled if one.name != plugin)
+    return PluginSet(enabled, (*given.disabled, Named(plugin)))
+
+
+def _weighing(plugin: str, weight: int) -> Callable[[Plugins], Plugins]:
+    def change(plugins: Plugins) -> Mapping[str, PluginSet]:
+        given = plugins.get("score", PluginSet())
+        others = tuple(one for one in given.enabled if one.name != plugin)
+        return {**plugins, "score": PluginSet((*others, Named(plugin, weight)), given.disabled)}
+
+    return change

@@ -1,0 +1,133 @@
+"""Changes of one node: no cordon, fewer taints, a label, or more of what is short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...api.meaning.labels import compile_node_term, match_expressions_selector
+from ...api.objects import Node, NodeSelectorTerm, Pod, Requirement
+from .change import Change
+from .editor import amount, taint_text
+from .podresources import is_short_only
+from .podrules import UNSCHEDULABLE, untolerated
+from .stage import HOSTNAME, Stage
+
+FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
+"""Labels that say what a node is: nobody changes them so that a pod fits."""
+PLACES = ("/zone", "/region", "/instance-type")
+"""Endings of labels that may be added where they are missing, but do not change."""
+MOST_VALUES = 10
+Labels = dict[str, str | None]
+
+
+def edit_of_node(stage: Stage, node: Node, kind: str, words: str, *edits: str, size: float = 0.0) -> Iterator[Change]:
+    """The change that *edits* make to *node*, if they are possible."""
+    made = stage.editor.node(node, *edits)
+    if made is not None:
+        yield Change(kind=kind, words=words, patch=(made[0],), nodes=(made[1],), size=size)
+
+
+def uncordoned(stage: Stage) -> Iterator[Change]:
+    """A node that takes pods again."""
+    for _, node in stage.targets():
+        if node.spec.unschedulable:
+            taint = [f"taints-={UNSCHEDULABLE.key}"] if UNSCHEDULABLE in node.spec.taints else []
+            yield from edit_of_node(stage, node, "uncordon", f"uncordon node {node.name}", "unschedulable-", *taint)
+
+
+def untainted(stage: Stage) -> Iterator[Change]:
+    """A node without the taints that the pod does not tolerate."""
+    for _, node in stage.targets():
+        taints = [taint for taint in untolerated(stage.pod, node) if taint in node.spec.taints]
+        if taints and not (node.spec.unschedulable and taints == [UNSCHEDULABLE]):
+            texts = [taint_text(taint) for taint in taints]
+            told = f"remove the taint {' and '.join(texts)} of node {node.name}"
+            yield from edit_of_node(stage, node, "taint", told, *(f"taints-={text}" for text in texts), size=len(taints))
+
+
+def raised(stage: Stage) -> Iterator[Change]:
+    """A node with exactly as much more as is missing there."""
+    for report, node in stage.targets():
+        if not is_short_only(report):
+            continue
+        edits, told, shares = [], [], []
+        for short in report.shortages:
+            now = node.status.allocatable.get(short.resource)
+            before = 0 if now is None else now.milli_value() if short.resource == "cpu" else now.value()
+            edits.append(f"allocatable.{short.resource}={amount(short.resource, before + short.missing)}")
+            told.append(f"{amount(short.resource, short.missing)} more {short.resource}")
+            shares.append(short.missing / max(before, 1))
+        yield from edit_of_node(stage, node, "allocatable", f"give node {node.name} {' and '.join(told)}", *edits, size=max(shares))
+
+
+# --- labels ---------------------------------------------------------------------------------------------------------
+
+
+def labelled(stage: Stage) -> Iterator[Change]:
+    """A node with the labels that the pod asks for, or with a label by which pods are spread or kept together."""
+    for _, node in stage.targets():
+        wanted = [labels for labels in wanted_labels(stage.pod, node) if labels and all(map(_may_change, [node] * len(labels), labels))]
+        for labels in [*wanted, *_domains(stage, node)]:
+            yield from _with_labels(stage, node, labels)
+
+
+def _with_labels(stage: Stage, node: Node, labels: Labels) -> Iterator[Change]:
+    edits = [f"labels.{key}-" if value is None else f"labels.{key}={value}" for key, value in labels.items()]
+    told = [f"remove label {key}" if value is None else f"set label {key}={value}" for key, value in labels.items()]
+    yield from edit_of_node(stage, node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))
+
+
+def _may_change(node: Node, key: str) -> bool:
+    return key not in FIXED and not (key.endswith(PLACES) and key in node.labels)
+
+
+def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
+    """What to change of the labels of *node* so that the pod selects it, for each term of the node affinity; None: the label goes."""
+    wrong: Labels = {key: value for key, value in (pod.spec.node_selector or {}).items() if node.labels.get(key) != value}
+    affinity = pod.spec.affinity
+    required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
+    if required is None or any(compile_node_term(term)(node.labels, node.name) for term in required.node_selector_terms):
+        yield wrong
+        return
+    for term in required.node_selector_terms:
+        more = None if term.match_fields else _for_term(term, {**node.labels, **{key: value for key, value in wrong.items() if value}})
+        if more is not None:
+            yield {**wrong, **more}
+
+
+def _for_term(term: NodeSelectorTerm, labels: dict[str, str]) -> Labels | None:
+    found: Labels = {}
+    for expression in term.match_expressions:
+        if not match_expressions_selector((expression,))(labels):
+            changed = _for_expression(expression)
+            if changed is None:
+                return None
+            found |= changed
+    return found
+
+
+def _for_expression(expression: Requirement) -> Labels | None:
+    """A label with which *expression* holds."""
+    if expression.operator in ("NotIn", "DoesNotExist"):
+        return {expression.key: None}
+    if expression.operator == "Exists":
+        return {expression.key: ""}
+    if expression.operator == "In":
+        return {expression.key: expression.values[0]} if expression.values else None
+    step = {"Gt": 1, "Lt": -1}.get(expression.operator)
+    if step is None or not expression.values or not expression.values[0].lstrip("-").isdecimal():
+        return None
+    number = int(expression.values[0]) + step
+    return {expression.key: str(number)} if number >= 0 else None
+
+
+def _domains(stage: Stage, node: Node) -> Iterator[Labels]:
+    """Labels that the pod's spread or affinity goes by and that *node* does not have, with each value that other nodes have."""
+    affinity, spec = stage.pod.spec.affinity, stage.pod.spec
+    terms = affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
+    keys = dict.fromkeys([term.topology_key for term in terms] + [one.topology_key for one in spec.topology_spread_constraints])
+    for key in keys:
+        if key and key != HOSTNAME and key not in node.labels:
+            values = sorted({other.labels[key] for other in stage.nodes() if key in other.labels})
+            for value in values[:MOST_VALUES]:
+                yield {key: value}

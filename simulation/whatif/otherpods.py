@@ -1,0 +1,118 @@
+"""Other pods: one that moves or goes, one whose anti-affinity is in the way, or those that a higher priority evicts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+import attrs
+
+from ...api.objects import Pod
+from ...core.pods.template import Entry
+from ..explain.explain import freed
+from ..explain.values import NodeReport
+from .change import Change, Suggestion
+from .podresources import is_short_only
+from .podrules import REQUIRED, edit_of_pod
+from .stage import Stage
+
+MIRROR = "kubernetes.io/config.mirror"
+
+
+@attrs.frozen
+class Leaving:
+    """A pod on a node that could go."""
+
+    entry: Entry
+    node: str
+    share: float
+    """The largest share of its node's resources that it has."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod."""
+        return self.entry.pod
+
+
+def leaving(stage: Stage) -> list[Leaving]:
+    """Pods that could go, one of several equal ones on a node; first those of lower priority, then the smaller ones.
+
+    Pods that come back to their node (of DaemonSets, and static ones) are left out, and so are pods that cannot make enough room.
+    """
+    reports = [report for report, _ in stage.targets() if not report.fits]
+    hopeful = [report for report in reports if all(objection.evictable for objection in report.objections)]
+    is_local = all(map(is_short_only, hopeful))
+    names = [report.name for report in hopeful] if is_local else [node.name for node in stage.nodes()] if hopeful else []
+    by_name = {report.name: report for report in hopeful}
+    found: dict[Hashable, Leaving] = {}
+    for name in names:
+        for entry in stage.on(name):
+            if not _comes_back(entry.pod) and _frees_enough(entry, by_name.get(name)):
+                found.setdefault((name, entry.template, entry.priority), Leaving(entry, name, _share(stage, entry, name)))
+    return sorted(found.values(), key=lambda one: (one.pod.priority, one.share, one.pod.key))
+
+
+def _comes_back(pod: Pod) -> bool:
+    owner = pod.metadata.controller
+    return MIRROR in pod.metadata.annotations or (owner is not None and owner.kind == "DaemonSet")
+
+
+def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:
+    if report is None or not is_short_only(report):
+        return True
+    freed_here = {**entry.template.footprint, "pods": 1}
+    return all(freed_here.get(short.resource, 0) >= short.missing for short in report.shortages)
+
+
+def _share(stage: Stage, entry: Entry, name: str) -> float:
+    table = stage.engine.table
+    row, footprint = table.row_of[name], entry.template.footprint
+    return max(
+        (used / max(int(table.allocatable[table.resources[key], row]), 1) for key, used in footprint.items() if key in table.resources),
+        default=0.0,
+    )
+
+
+def moved_or_deleted(stage: Stage, one: Leaving, place: int) -> Suggestion | None:
+    """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does not help."""
+    pod, node = one.pod, one.node
+    words, patch = f"delete pod {pod.key} on {node}", (f"deletes: pod {pod.key}",)
+    change = Change(kind="delete", words=words, patch=patch, gone=(pod,), size=place)
+    found = stage.suggestion(change)
+    if found is None or len(found.patch) > 1:
+        return found
+    target = _new_home(stage, change, found.host)
+    if target is None or target == node:
+        return found
+    words, patch = f"move pod {pod.key} from {node} to {target}", (f"moves: pod {pod.key} to {target}",)
+    moved = Change(kind="move", words=words, patch=patch, pods=(freed(pod).bound_to(target),), size=place)
+    return Suggestion.of(moved, found.host)
+
+
+def _new_home(stage: Stage, change: Change, host: str) -> str | None:
+    """Where the pod that leaves would go when the asked pod is on *host*."""
+    (pod,) = change.gone
+    placed = Change(kind="move", words="", patch=(), pods=(stage.pod.bound_to(host),))
+    with stage.changed(change), stage.changed(placed):
+        return stage.ask(freed(pod)).host
+
+
+def without_anti_affinity(stage: Stage) -> Iterator[Change]:
+    """One required term of anti-affinity of another pod removed."""
+    for node in stage.nodes():
+        for entry in stage.on(node.name):
+            for at, term in enumerate(entry.template.required_anti_affinity):
+                made = stage.editor.pod(entry.pod, f"affinity.podAntiAffinity.{REQUIRED}[{at}]-")
+                if made is not None:
+                    told = f"remove the required anti-affinity by {term.topology_key} of pod {entry.pod.key} on {node.name}"
+                    yield Change(kind="otherAntiAffinity", words=told, patch=(made[0],), pods=(made[1],))
+
+
+def higher_priority(stage: Stage) -> Iterator[Change]:
+    """The priority that is just high enough to evict others, from low to high; or eviction where the pod does without."""
+    if stage.pod.spec.preemption_policy == "Never":
+        told = "let the pod evict others (preemptionPolicy)"
+        yield from edit_of_pod(stage, "priority", told, "preemptionPolicy=PreemptLowerPriority", evicts=True)
+    there = {entry.priority for node in stage.nodes() for entry in stage.on(node.name)}
+    for priority in sorted(value + 1 for value in there if value >= stage.pod.priority):
+        told = f"raise the priority from {stage.pod.priority} to {priority}"
+        yield from edit_of_pod(stage, "priority", told, f"priority={priority}", size=priority, evicts=True)

@@ -1,0 +1,96 @@
+"""Requests lowered to exactly what is free: the largest container first, and several resources of one node together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...api.objects import Container, Map, Pod
+from ...api.objects.quantity import Quantity
+from ..explain.values import NodeReport, Shortage, shortage_of
+from .change import Change
+from .editor import amount
+from .stage import Stage
+
+MOST = 200
+"""How many nodes are looked at, the nearest to fitting first."""
+
+
+def lowered_requests(stage: Stage) -> Iterator[Change]:
+    """Requests that are lowered so far that the pod fits on a node on which nothing but resources is in the way.
+
+    Of two nodes where the same or more has to go, only the better one counts.
+    """
+    found: list[dict[str, int]] = []
+    seen = 0
+    for report, _ in stage.targets():
+        if not is_short_only(report) or seen >= MOST:
+            continue
+        seen += 1
+        missing = {short.resource: short.missing for short in report.shortages}
+        if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
+            continue
+        change = _lowered(stage, report)
+        if change is not None and stage.suggestion(change) is not None:
+            found.append(missing)
+            yield change
+
+
+def is_short_only(report: NodeReport) -> bool:
+    """Whether nothing but too little of resources is against a node."""
+    reasons = [reason for objection in report.objections for reason in objection.reasons] or list(report.reasons)
+    return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
+
+
+def _lowered(stage: Stage, report: NodeReport) -> Change | None:
+    edits: list[str] = []
+    for short in report.shortages:
+        more = _edits(stage.pod, short)
+        if more is None:
+            return None
+        edits += more
+    made = stage.editor.pod(stage.pod, *edits)
+    if made is None:
+        return None
+    text, pod = made
+    told = " and of ".join(map(_in_words, report.shortages))
+    shares = [short.missing / max(short.asked, 1) for short in report.shortages]
+    return Change(kind="request", words=f"lower the request of {told}", patch=(text,), pod=pod, size=max(shares))
+
+
+def _in_words(short: Shortage) -> str:
+    name = short.resource
+    return f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}"
+
+
+def _edits(pod: Pod, short: Shortage) -> list[str] | None:
+    """What makes the pod ask for exactly what is free of a resource; None if that cannot be."""
+    name, containers, first = short.resource, pod.spec.containers, pod.spec.init_containers
+    asked = [_units(name, container.requests) for container in containers]
+    around = short.asked - max([sum(asked), *(_units(name, container.requests) for container in first)])
+    # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
+    target = max(short.free, 0) - around
+    if name == "pods" or target < 0 or around < 0:
+        return None
+    edits = [edit for one in first if _units(name, one.requests) > target for edit in _set("initContainers", one, name, target)]
+    excess = sum(asked) - target
+    for at in sorted(range(len(containers)), key=lambda at: -asked[at]):
+        if excess > 0 and asked[at]:
+            left = max(asked[at] - excess, 0)
+            excess -= asked[at] - left
+            edits += _set("containers", containers[at], name, left, alone=len(containers) == 1)
+    return edits
+
+
+def _set(field: str, container: Container, name: str, number: int, *, alone: bool = False) -> list[str]:
+    """The edits of one container's request, and of its limit where the two must be equal."""
+    before = "" if alone else f"spec.{field}[{container.name}].resources."
+    both = name in container.limits and ("/" in name or name.startswith("hugepages-"))
+    return [f"{before}{which}.{name}={amount(name, number)}" for which in ("requests", *(["limits"] if both else []))]
+
+
+def _units(name: str, amounts: Map[Quantity]) -> int:
+    """Millicores, bytes or pieces."""
+    found = amounts.get(name)
+    if found is None:
+        return 0
+    return found.milli_value() if name == "cpu" else found.value()

@@ -1,0 +1,116 @@
+"""What the pod itself demands, taken back or allowed: tolerations, selectors, affinity, spread, ports, gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...api.meaning.tolerations import tolerates
+from ...api.objects import Node, Pod, Taint
+from .change import Change
+from .editor import taint_text
+from .stage import Stage
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+NO_NEW_PODS = ("NoSchedule", "NoExecute")
+UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+
+def edit_of_pod(stage: Stage, kind: str, words: str, *edits: str, size: float = 0.0, evicts: bool = False) -> Iterator[Change]:
+    """The change that *edits* make to the pod, if they are possible."""
+    made = stage.editor.pod(stage.pod, *edits)
+    if made is not None:
+        yield Change(kind=kind, words=words, patch=(made[0],), pod=made[1], size=size, evicts=evicts)
+
+
+def dropped_gates(stage: Stage) -> Iterator[Change]:
+    """All scheduling gates removed."""
+    gates = stage.pod.spec.scheduling_gates
+    if gates:
+        yield from edit_of_pod(stage, "schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-")
+
+
+def tolerations(stage: Stage) -> Iterator[Change]:
+    """Tolerations for exactly the taints of a node that the pod does not tolerate."""
+    seen = set()
+    for _, node in stage.targets():
+        taints = untolerated(stage.pod, node)
+        if taints and taints not in seen:
+            seen.add(taints)
+            texts = [taint_text(taint) for taint in taints]
+            edits = [f"tolerations+={text}" for text in texts]
+            yield from edit_of_pod(stage, "toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints))
+
+
+def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
+    """The taints of *node* that keep *pod* away, that of a cordon included."""
+    cordon = (UNSCHEDULABLE,) if node.spec.unschedulable and UNSCHEDULABLE not in node.spec.taints else ()
+    taints = (taint for taint in (*node.spec.taints, *cordon) if taint.effect in NO_NEW_PODS)
+    return tuple(dict.fromkeys(taint for taint in taints if not tolerates(pod.spec.tolerations, taint)))
+
+
+def dropped_node_selectors(stage: Stage) -> Iterator[Change]:
+    """One key of the nodeSelector removed."""
+    for key, value in (stage.pod.spec.node_selector or {}).items():
+        yield from edit_of_pod(stage, "nodeSelector", f"remove the nodeSelector {key}={value}", f"nodeSelector.{key}-")
+
+
+def dropped_node_affinity(stage: Stage) -> Iterator[Change]:
+    """One expression of the required node affinity removed."""
+    affinity = stage.pod.spec.affinity
+    required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
+    for at, term in enumerate(required.node_selector_terms if required is not None else ()):
+        for field, expressions in (("matchExpressions", term.match_expressions), ("matchFields", term.match_fields)):
+            for number, expression in enumerate(expressions):
+                path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].{field}[{number}]-"
+                told = " ".join([expression.key, expression.operator, *expression.values])
+                yield from edit_of_pod(stage, "nodeAffinity", f"remove the required node affinity {told}", path)
+
+
+def dropped_pod_affinity(stage: Stage) -> Iterator[Change]:
+    """One required term of the pod's affinity or anti-affinity to other pods removed."""
+    affinity = stage.pod.spec.affinity
+    if affinity is None:
+        return
+    parts = (("podAffinity", "affinity", affinity.pod_affinity), ("podAntiAffinity", "anti-affinity", affinity.pod_anti_affinity))
+    for kind, word, part in parts:
+        for at, term in enumerate(part.required if part is not None else ()):
+            told = f"remove the required {word} to pods by {term.topology_key}"
+            yield from edit_of_pod(stage, kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
+
+
+def dropped_ports(stage: Stage) -> Iterator[Change]:
+    """One host port removed."""
+    for container in stage.pod.spec.containers:
+        for at, port in enumerate(container.ports):
+            if port.host_port:
+                told = f"remove the host port {port.host_port} of container {container.name}"
+                yield from edit_of_pod(stage, "hostPort", told, f"spec.containers[{container.name}].ports[{at}].hostPort-")
+
+
+def looser_spread(stage: Stage) -> Iterator[Change]:
+    """A maxSkew raised as little as possible, or a constraint of the spread that is only wished for."""
+    for at, constraint in enumerate(stage.pod.spec.topology_spread_constraints):
+        if constraint.when_unsatisfiable != "DoNotSchedule":
+            continue
+        place, key = f"topologySpreadConstraints[{at}]", constraint.topology_key
+        skew = _smallest_skew(stage, place, constraint.max_skew)
+        if skew is not None:
+            told = f"raise the maxSkew over {key} from {constraint.max_skew} to {skew}"
+            yield from edit_of_pod(stage, "spread", told, f"{place}.maxSkew={skew}", size=skew)
+        told = f"make the spread over {key} a wish (ScheduleAnyway)"
+        yield from edit_of_pod(stage, "spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
+
+
+def _smallest_skew(stage: Stage, place: str, now: int) -> int | None:
+    """The smallest maxSkew with which the pod fits; None if none is high enough."""
+
+    def helps(skew: int) -> bool:
+        return any(stage.suggestion(change) for change in edit_of_pod(stage, "spread", "", f"{place}.maxSkew={skew}"))
+
+    low, high = now, now + sum(len(stage.on(node.name)) for node in stage.nodes()) + 1
+    if not helps(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if helps(middle) else (middle, high)
+    return high

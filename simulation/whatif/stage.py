@@ -1,0 +1,158 @@
+"""The moment when the pod's turn comes, and trials of changes at this moment. After a trial all is as it was before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import attrs
+
+from ...api.objects import KubeObject, Node, Pod
+from ...core.decision.decision import Decision
+from ...core.engine import Engine
+from ...core.pods.template import Entry
+from ...core.run import Run
+from ..explain.values import NodeReport
+from .change import Change, Suggestion
+from .editor import Editor
+
+HOSTNAME = "kubernetes.io/hostname"
+
+
+@attrs.define(eq=False)
+class Stage:
+    """*run* at the moment when it is the turn of *pod*, which is not decided yet."""
+
+    run: Run
+    pod: Pod
+    editor: Editor
+    want: str | None = None
+    """The node that the pod should get; None: any."""
+    reports: tuple[NodeReport, ...] = ()
+    """Each node's part in the decision before any change, those that do not fit with the nearest first."""
+    tried: int = 0
+
+    @property
+    def engine(self) -> Engine:
+        """The scheduler."""
+        return self.run.engine
+
+    # --- what is there ----------------------------------------------------------------------------------------------
+
+    def node(self, name: str) -> Node | None:
+        """The node called *name*."""
+        return self.engine.cache.node(name)
+
+    def targets(self) -> Iterator[tuple[NodeReport, Node]]:
+        """The nodes that a change could make the host, the nearest to fitting first: those that do not fit, or the one that is wanted."""
+        for report in self.reports:
+            node = self.node(report.name)
+            if node is not None and (report.name == self.want if self.want is not None else not report.fits):
+                yield report, node
+
+    def on(self, name: str) -> list[Entry]:
+        """The pods on a node."""
+        self.engine.snapshot.refresh()
+        table = self.engine.table
+        return list(table.pods[table.row_of[name]])
+
+    def nodes(self) -> list[Node]:
+        """All nodes."""
+        names = (self.engine.table.names[row] for row in self.engine.flow.listed())
+        return [node for name in names if (node := self.node(name)) is not None]
+
+    @property
+    def pin(self) -> str | None:
+        """The value of the label by which a nodeSelector means the wanted node alone; None if there is none."""
+        node = None if self.want is None else self.node(self.want)
+        value = None if node is None else node.labels.get(HOSTNAME)
+        return value if value and sum(other.labels.get(HOSTNAME) == value for other in self.nodes()) == 1 else None
+
+    # --- trials -----------------------------------------------------------------------------------------------------
+
+    def ask(self, pod: Pod | None = None, *, details: bool = False) -> Decision:
+        """What would be decided on *pod*, or on the pod as it is, now."""
+        asked = self.pod if pod is None else pod
+        self.tried += 1
+        with self.engine.unmoved(asked), self.engine.nominations.without(asked):
+            return self.engine.schedule(asked, details=details)
+
+    def is_enough(self, host: str | None) -> bool:
+        """Whether *host* is what is asked for."""
+        return host is not None and (self.want is None or host == self.want)
+
+    def suggestion(self, change: Change) -> Suggestion | None:
+        """*change* as a suggestion, if it helps; where another node than the wanted one wins, the pod is pinned to it as well."""
+        with self.changed(change):
+            return self._evicting(change) if change.evicts else self._placing(change)
+
+    def _placing(self, change: Change) -> Suggestion | None:
+        decision = self.ask(change.pod)
+        if decision.host is not None and self.is_enough(decision.host):
+            return Suggestion.of(change, decision.host)
+        if decision.host is None or self.pin is None or self._fits_now():
+            return None
+        pinned = self.pinned(change)
+        return None if pinned is None or self.ask(pinned.pod).host != self.want else Suggestion.of(pinned, self.want or "")
+
+    def _fits_now(self) -> bool:
+        """Whether the wanted node fits without any change, so that a pin alone would do."""
+        return any(report.fits for report in self.reports if report.name == self.want)
+
+    def pinned(self, change: Change) -> Change | None:
+        """*change*, and a nodeSelector for the wanted node beside it."""
+        made = self.editor.pod(change.pod or self.pod, f"nodeSelector.{HOSTNAME}={self.pin}")
+        if made is None:
+            return None
+        text, pod = made
+        return attrs.evolve(change, pod=pod, patch=(*change.patch, text), words=f"{change.words}, and select {self.want} by its hostname")
+
+    def _evicting(self, change: Change) -> Suggestion | None:
+        """Room is made for the pod, and then it finds its place there."""
+        decision = self.ask(change.pod)
+        if decision.host is not None and self.pin is not None and not self._fits_now():
+            pinned = self.pinned(change)
+            decision = decision if pinned is None else self.ask(pinned.pod)
+            change = pinned or change
+        plan = decision.preemption
+        if decision.host is not None or plan is None or plan.node is None or not self.is_enough(plan.node):
+            return None
+        victims = tuple(plan.victims)
+        after = Change(kind=change.kind, words="", patch=(), gone=victims)
+        with self.changed(after):
+            host = self.ask(change.pod).host
+        keys = tuple(pod.key for pod in victims)
+        return Suggestion.of(change, host, keys) if host is not None and self.is_enough(host) else None
+
+    # --- there and back ---------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def changed(self, change: Change) -> Iterator[None]:
+        """A context in which the cluster is as *change* says."""
+        with ExitStack() as back:
+            for item in (*change.nodes, *change.pods):
+                self.put(item, back)
+            for pod in change.gone:
+                self._delete(pod, back)
+            yield
+
+    def put(self, item: KubeObject, back: ExitStack) -> None:
+        """An object is added or changed until *back* ends."""
+        old = self._known(item)
+        self.run.feed.put(item)
+        if old is None:
+            back.callback(self.run.feed.delete, item)
+        else:
+            back.callback(self.run.feed.put, old)
+
+    def _delete(self, pod: Pod, back: ExitStack) -> None:
+        old = self._known(pod)
+        if old is not None:
+            self.run.feed.delete(old)
+            back.callback(self.run.feed.put, old)
+
+    def _known(self, item: KubeObject) -> KubeObject | None:
+        if not isinstance(item, Pod):
+            return self.engine.cache.node(item.name)
+        state = self.engine.cache.state(item)
+        return None if state is None else state.pod

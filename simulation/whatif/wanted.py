@@ -1,0 +1,73 @@
+"""What makes one node win among those that fit: a nodeSelector, a preference, a taint that puts others off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...api.meaning.tolerations import tolerates
+from .change import Change
+from .editor import taint_text, written
+from .nodechanges import edit_of_node
+from .podrules import edit_of_pod
+from .stage import HOSTNAME, Stage
+
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+HIGHEST = 100
+"""The highest weight of a preference."""
+
+
+def selecting(stage: Stage) -> Iterator[Change]:
+    """A nodeSelector that means the wanted node."""
+    if stage.pin is not None:
+        told = f"select {stage.want} by its hostname"
+        yield from edit_of_pod(stage, "nodeSelector", told, f"nodeSelector.{HOSTNAME}={stage.pin}")
+
+
+def preferring(stage: Stage) -> Iterator[Change]:
+    """A preferred node affinity to the wanted node, with the smallest weight that is enough."""
+    if stage.pin is None:
+        return
+    low, high = 0, HIGHEST
+    if not any(map(stage.suggestion, _preference(stage, high))):
+        return
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if any(map(stage.suggestion, _preference(stage, middle))) else (middle, high)
+    yield from _preference(stage, high)
+
+
+def _preference(stage: Stage, weight: int) -> Iterator[Change]:
+    expression = {"key": HOSTNAME, "operator": "In", "values": [stage.pin]}
+    term = written({"weight": weight, "preference": {"matchExpressions": [expression]}})
+    told = f"prefer {stage.want} with weight {weight}"
+    yield from edit_of_pod(stage, "preference", told, f"affinity.nodeAffinity.{PREFERRED}+={term}", size=weight)
+
+
+def dropped_preferences(stage: Stage) -> Iterator[Change]:
+    """One preferred term of the pod's node affinity, pod affinity or anti-affinity removed."""
+    affinity = stage.pod.spec.affinity
+    if affinity is None:
+        return
+    near, away, nodes = affinity.pod_affinity, affinity.pod_anti_affinity, affinity.node_affinity
+    weights = {
+        "nodeAffinity": [] if nodes is None else [term.weight for term in nodes.preferred],
+        "podAffinity": [] if near is None else [term.weight for term in near.preferred],
+        "podAntiAffinity": [] if away is None else [term.weight for term in away.preferred],
+    }
+    for name, found in weights.items():
+        for at, weight in enumerate(found):
+            told = f"remove preference {at + 1} of {name}, which has weight {weight}"
+            yield from edit_of_pod(stage, "preference", told, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)
+
+
+def avoided(stage: Stage) -> Iterator[Change]:
+    """The taints of the wanted node that pods avoid if they can, tolerated or removed."""
+    for _, node in stage.targets():
+        mild = [taint for taint in node.spec.taints if taint.effect == "PreferNoSchedule"]
+        taints = [taint for taint in mild if not tolerates(stage.pod.spec.tolerations, taint)]
+        if taints:
+            texts = [taint_text(taint) for taint in taints]
+            together = " and ".join(texts)
+            yield from edit_of_pod(stage, "toleration", f"tolerate the taint {together}", *(f"tolerations+={text}" for text in texts))
+            told = f"remove the taint {together} of node {node.name}"
+            yield from edit_of_node(stage, node, "taint", told, *(f"taints-={text}" for text in texts))

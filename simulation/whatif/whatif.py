@@ -1,0 +1,202 @@
+"""What would help a pod: every family of changes is tried, and what helps comes in the order of how much it disturbs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import attrs
+
+from ...api.objects import Pod
+from ...core.decision.decision import Decision
+from ...framework.recipe import ConfigMaps, Recipe
+from ..explain.closeup import CloseUp
+from ..explain.explain import explain, freed, run_up_to, run_without
+from ..explain.explanation import Explanation, Question
+from ..scenario import Scenario
+from ..simulate import Simulation
+from . import newnode, nodechanges, otherpods, podresources, podrules, wanted
+from .change import Change, Suggestion
+from .configurations import Configurations
+from .editor import Editor
+from .later import changed_scenario, outcome_after
+from .stage import Stage
+
+PRIORITY_GATE = "PodPriority"
+SHOWN = 3
+"""How many suggestions of a kind there are, unless all are asked for."""
+TRIALS = 100
+"""How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
+Family = Callable[[Stage], Iterator[Change]]
+FAMILIES: tuple[tuple[str, Family], ...] = (
+    ("scheduling gates", podrules.dropped_gates), ("requests", podresources.lowered_requests), ("tolerations", podrules.tolerations),
+    ("node selectors", podrules.dropped_node_selectors), ("node affinity", podrules.dropped_node_affinity),
+    ("spread", podrules.looser_spread), ("affinity", podrules.dropped_pod_affinity), ("host ports", podrules.dropped_ports),
+    ("cordons", nodechanges.uncordoned), ("taints", nodechanges.untainted),
+    ("allocatable", nodechanges.raised), ("affinity of others", otherpods.without_anti_affinity),
+)  # fmt: skip
+"""The families of changes that are tried on the cluster as it is, in words."""
+LAST_FAMILIES: tuple[tuple[str, Family], ...] = (("labels", nodechanges.labelled), ("new nodes", newnode.one_more))
+"""Those that may move a node in the visiting order, from which a later trial could draw another one of equally good nodes."""
+WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
+    ("hostname", wanted.selecting), ("preferences", wanted.preferring), ("own preferences", wanted.dropped_preferences),
+    ("taints that put off", wanted.avoided),
+)  # fmt: skip
+"""Those that make one node win among the nodes that fit."""
+
+
+@attrs.frozen
+class Asked:
+    """A pod in a scenario, and how it is scheduled."""
+
+    scenario: Scenario
+    recipe: Recipe
+    question: Question
+    order: str = "input"
+    alone: bool = False
+    """The pods that come before are not scheduled first."""
+    want: str | None = None
+    every: bool = False
+    """Nothing is left out: each change is tried, and all that help are told."""
+    defaults: bool = True
+
+    def stage(self, simulation: Simulation, pod: Pod) -> Stage:
+        """The moment when it is the turn of *pod* in a new *simulation*."""
+        if self.question.placed_on is not None:
+            run, pod = run_without(simulation, pod), freed(pod)
+        else:
+            run = simulation.begin() if self.alone else run_up_to(simulation, pod)
+        classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
+        return Stage(run, pod, Editor(self.defaults, classes, run.engine.algorithm.gates.get(PRIORITY_GATE, True)))
+
+    def simulation(self, recipe: Recipe) -> Simulation:
+        """A new simulation of the scenario by a scheduler of *recipe*."""
+        return Simulation(self.scenario, recipe.engine(self.config_maps), self.order)
+
+    @property
+    def config_maps(self) -> ConfigMaps:
+        """The ConfigMaps of the scenario, one of which may hold the Policy."""
+        return self.scenario.config_maps
+
+
+@attrs.frozen
+class WhatIf:
+    """What would help a pod."""
+
+    explanation: Explanation
+    """The decision before any change; with a wanted node, all about that one."""
+    want: str | None
+    suggestions: tuple[Suggestion, ...]
+    """Those that disturb least first."""
+    tried: int
+    """How many decisions were asked for."""
+
+    @property
+    def host(self) -> str | None:
+        """The node that the pod gets without any change."""
+        return self.explanation.decision.host
+
+    @property
+    def fits(self) -> bool:
+        """Whether the pod gets a node, or the wanted one, without any change."""
+        return self.host is not None and self.want in (None, self.host)
+
+    @property
+    def is_yes(self) -> bool:
+        """Whether there is an answer: the pod fits, or something helps."""
+        return self.fits or bool(self.suggestions)
+
+    def record(self) -> dict[str, Any]:
+        """As plain data, in the form of ``kubeclassic schema what-if``."""
+        decision, close = self.explanation.decision, self.explanation.close_up
+        return {
+            "pod": decision.pod.key,
+            "host": decision.host,
+            "error": decision.error,
+            "release": self.explanation.release,
+            **self.explanation.question.record(),
+            "want": self.want,
+            "fits": self.fits,
+            "keeps": None if close is None or self.fits else keeps_record(close),
+            "tried": self.tried,
+            "suggestions": [suggestion.record() for suggestion in self.suggestions],
+        }
+
+
+def keeps_record(close: CloseUp) -> dict[str, Any]:
+    """What keeps the pod from the wanted node, as plain data."""
+    reasons = dict.fromkeys([*close.whole_pod, *(reason for verdict in close.verdicts for reason in verdict.reasons)])
+    return {
+        "fits": close.fits,
+        "reasons": list(reasons),
+        "short": [room.record() for room in close.room if room.missing and not close.fits],
+        "total": close.total,
+        "against": close.against,
+        "leads": [lead.record() for lead in close.leads],
+    }
+
+
+def what_if(asked: Asked, pod: Pod, simulation: Simulation | None = None, tell: Callable[[str], None] = lambda word: None) -> WhatIf:
+    """What would help *pod*; *simulation* is a new one of *asked*. *tell* is called with each family of changes before it is tried.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
+    """
+    begun = simulation or asked.simulation(asked.recipe)
+    if asked.question.passed_over is not None:
+        release = begun.engine.algorithm.release.version
+        return WhatIf(Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), asked.want, (), 0)
+    stage = asked.stage(begun, pod)
+    explanation = attrs.evolve(explain(stage.engine, stage.pod, node=asked.want), question=asked.question)
+    stage.want, stage.reports = asked.want, explanation.nodes
+    before = WhatIf(explanation, asked.want, (), 0)
+    if before.fits:
+        return before
+    found = list(_suggestions(asked, stage, pod, explanation.decision.is_gated, tell))
+    tell("what comes later")
+    seen = [_seen_later(asked, pod, one) for one in found]
+    return attrs.evolve(before, suggestions=tuple(sorted(seen, key=lambda one: one.rank)), tried=stage.tried)
+
+
+def _seen_later(asked: Asked, pod: Pod, one: Suggestion) -> Suggestion:
+    """*one*, and who takes the pod's place when the pods after it have had their turn."""
+    is_last = not asked.scenario.pending or asked.scenario.pending[-1].key == pod.key
+    if one.made is None or asked.alone or asked.question.placed_on is not None or (is_last and asked.order == "input"):
+        return one
+    scenario = changed_scenario(asked.scenario, pod, one.made)
+    recipe = asked.recipe if one.recipe is None else one.recipe
+    after = outcome_after(Simulation(scenario, recipe.engine(asked.config_maps), asked.order), pod)
+    return one if after.eviction is None else attrs.evolve(one, evicted_by=after.eviction.by)
+
+
+def _suggestions(asked: Asked, stage: Stage, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Suggestion]:
+    if is_gated:
+        yield from _helpful(asked, stage, podrules.dropped_gates)
+        return
+    for word, family in (*(WANTED_FAMILIES if asked.want is not None else ()), *FAMILIES):
+        tell(word)
+        yield from _helpful(asked, stage, family)
+    tell("other pods")
+    yield from islice(_leaving(asked, stage), None if asked.every else SHOWN)
+    yield from islice(_helpful(asked, stage, otherpods.higher_priority), 1)
+    for word, family in LAST_FAMILIES:
+        tell(word)
+        yield from _helpful(asked, stage, family)
+    tell("the scheduler")
+    others = Configurations(asked.recipe, lambda recipe: asked.stage(asked.simulation(recipe), pod), asked.config_maps)
+    yield from others.suggestions(stage)
+
+
+def _helpful(asked: Asked, stage: Stage, family: Family) -> Iterator[Suggestion]:
+    """The suggestions of a family, the smallest changes first."""
+    changes = sorted(islice(family(stage), None if asked.every else TRIALS), key=lambda change: (change.disturbs, change.size))
+    found = (one for change in changes if (one := stage.suggestion(change)) is not None)
+    return islice(found, None if asked.every else SHOWN)
+
+
+def _leaving(asked: Asked, stage: Stage) -> Iterator[Suggestion]:
+    candidates = otherpods.leaving(stage)
+    for place, one in enumerate(candidates if asked.every else candidates[:TRIALS]):
+        found = otherpods.moved_or_deleted(stage, one, place)
+        if found is not None:
+            yield found

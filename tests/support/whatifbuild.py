@@ -1,0 +1,128 @@
+"""Small clusters as manifests with one pod that is asked about, and plain trials of them: for tests of what-if."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+import kubeclassic
+from kubeclassic import Cluster, Scheduler
+from kubeclassic.simulation.whatif.change import Suggestion
+
+Json = dict[str, Any]
+HOSTNAME = "kubernetes.io/hostname"
+ASKED = "default/asked"
+TAINTS = (("dedicated", "db", "NoSchedule"), ("broken", "", "NoExecute"), ("spot", "yes", "NoSchedule"))
+
+
+def node(name: str, cpu: int = 1000, memory: int = 4, labels: Json | None = None, **spec: Any) -> Json:
+    """A node with *cpu* millicores and *memory* GiB."""
+    amounts = {"cpu": f"{cpu}m", "memory": f"{memory}Gi", "pods": "10"}
+    conditions = [{"type": "Ready", "status": "True"}]
+    metadata = {"name": name, "labels": {HOSTNAME: name, **(labels or {})}}
+    return {"kind": "Node", "metadata": metadata, "spec": spec, "status": {"allocatable": amounts, "conditions": conditions}}
+
+
+def pod(name: str, cpu: int = 0, memory: int = 0, labels: Json | None = None, port: int = 0, **spec: Any) -> Json:
+    """A pod with one container."""
+    requests = {"cpu": f"{cpu}m", "memory": f"{memory}Gi"}
+    ports = [{"containerPort": port, "hostPort": port}] if port else []
+    container = {"name": "main", "resources": {"requests": requests}, "ports": ports}
+    return {"kind": "Pod", "metadata": {"name": name, "labels": labels or {}}, "spec": {"containers": [container], **spec}}
+
+
+def apart(app: str) -> Json:
+    """A required anti-affinity to pods of *app* on a node."""
+    term = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": HOSTNAME}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def taint(which: tuple[str, str, str]) -> Json:
+    """A taint as a manifest has it."""
+    key, value, effect = which
+    return {"key": key, "effect": effect, **({"value": value} if value else {})}
+
+
+# --- drawn ----------------------------------------------------------------------------------------------------------
+
+_amounts = st.tuples(st.integers(0, 12).map(lambda number: number * 100), st.integers(0, 5))
+_apps = st.sampled_from(["a", "b"])
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> list[Json]:
+    """Two to four nodes, up to five pods on them, and at the end the pod that is asked about."""
+    names = [f"n{number}" for number in range(draw(st.integers(2, 4)))]
+    items = [_node(draw, name) for name in names]
+    items += [_bound(draw, f"p{number}", draw(st.sampled_from(names))) for number in range(draw(st.integers(0, 5)))]
+    cpu, memory = draw(_amounts)
+    spec: Json = {}
+    if draw(st.integers(0, 3)) == 0:
+        spec["nodeSelector"] = {"disk": "ssd", **({"pool": "x"} if draw(st.booleans()) else {})}
+    if draw(st.integers(0, 3)) == 0:
+        spec["affinity"] = apart(draw(_apps))
+    if draw(st.booleans()):
+        spec["tolerations"] = [{"key": "spot", "operator": "Exists"}]
+    port = draw(st.sampled_from([0, 0, 80]))
+    return [*items, pod("asked", cpu + 300, memory, {"app": draw(_apps)}, port, priority=draw(st.sampled_from([0, 5])), **spec)]
+
+
+def _node(draw: st.DrawFn, name: str) -> Json:
+    labels = draw(st.sampled_from([{}, {"disk": "ssd"}, {"disk": "hdd"}, {"disk": "ssd", "pool": "x"}]))
+    spec: Json = {"taints": [taint(which) for which in draw(st.lists(st.sampled_from(TAINTS), max_size=2, unique=True))]}
+    if draw(st.integers(0, 3)) == 0:
+        spec["unschedulable"] = True
+    return node(name, draw(st.integers(2, 14)) * 100, draw(st.integers(1, 5)), labels, **spec)
+
+
+def _bound(draw: st.DrawFn, name: str, host: str) -> Json:
+    cpu, memory = draw(_amounts)
+    more = {"affinity": apart(draw(_apps))} if draw(st.integers(0, 3)) == 0 else {}
+    priority = draw(st.sampled_from([0, 3, 8]))
+    labels = {"app": draw(_apps)}
+    return pod(name, cpu // 2, memory // 2, labels, draw(st.sampled_from([0, 80])), nodeName=host, priority=priority, **more)
+
+
+# --- plain trials ---------------------------------------------------------------------------------------------------
+
+
+def host_of(items: Sequence[Json], release: str, edits: Sequence[str] = (), **options: Any) -> str | None:
+    """Where a new scheduler puts the pod that is asked about, with *edits* made first."""
+    found = kubeclassic.simulate(copy.deepcopy(list(items)), release=release, edits=edits, preemption=False, **options)
+    return found.hosts[ASKED]
+
+
+def evicts(items: Sequence[Json], release: str, priority: int) -> bool:
+    """Whether the asked pod would make room somewhere with *priority*."""
+    changed = copy.deepcopy(list(items))
+    changed[-1]["spec"]["priority"] = priority
+    plan = Scheduler(Cluster(changed), release=release).explain(ASKED).preemption
+    return plan is not None and plan.node is not None
+
+
+def without(items: Sequence[Json], name: str) -> list[Json]:
+    """The cluster without the pod *name*."""
+    return [item for item in items if not (item["kind"] == "Pod" and item["metadata"]["name"] == name)]
+
+
+def after(items: Sequence[Json], one: Suggestion) -> tuple[list[Json], list[str]]:
+    """The cluster after a suggestion, as far as manifests have to change, and the edits that remain."""
+    changed, edits = copy.deepcopy(list(items)), []
+    for text in one.patch:
+        verb, _, rest = text.partition(": ")
+        if verb == "deletes":
+            changed = without(changed, rest.split()[1].split("/")[1])
+        elif verb == "moves":
+            _, key, _, target = rest.split()
+            next(item for item in changed if item["metadata"]["name"] == key.split("/")[1])["spec"]["nodeName"] = target
+        elif verb == "adds":
+            like = next(item for item in changed if item["metadata"]["name"] == rest.split()[-1])
+            new = copy.deepcopy(like)
+            new["metadata"] = {"name": "new", "labels": {**like["metadata"]["labels"], HOSTNAME: "new"}}
+            changed.insert(0, new)
+        else:
+            edits.append(text)
+    return changed, edits
