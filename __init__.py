@@ -5,7 +5,8 @@ get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, `
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
 ``wait`` is Permit's answer for a pod that has to wait on its node.
 
-``simulate``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do what the commands do, in one call each.
+``simulate``, ``capacity``, ``capacity_curve``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do
+what the commands do, in one call each.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from .predicates.rule import predicate
     from .priorities.rule import priority
     from .scheduler import Scheduler
+    from .simulation.functions.capacity import CapacityResult, capacity
+    from .simulation.functions.capacitycurve import CapacityCurveResult, capacity_curve
     from .simulation.functions.compare import CompareResult, compare
     from .simulation.functions.conform import ConformResult, conform
     from .simulation.functions.explain import ExplainResult, explain
@@ -51,6 +54,8 @@ __version__ = "0.1.0"
 __all__ = [
     "CATALOGUE",
     "Batch",
+    "CapacityCurveResult",
+    "CapacityResult",
     "Catalogue",
     "ClassicOptions",
     "Cluster",
@@ -80,6 +85,8 @@ __all__ = [
     "UnknownNameError",
     "WrongTypeError",
     "__version__",
+    "capacity",
+    "capacity_curve",
     "compare",
     "conform",
     "each_node",
@@ -115,6 +122,8 @@ _HOMES = {
     "framework.plugin": ("Plugin", "each_node"),
     "framework.recipe": ("ClassicOptions", "SchedulerOptions"),
     "scheduler": ("Scheduler",),
+    "simulation.functions.capacity": ("CapacityResult", "capacity"),
+    "simulation.functions.capacitycurve": ("CapacityCurveResult", "capacity_curve"),
     "simulation.functions.compare": ("CompareResult", "compare"),
     "simulation.functions.conform": ("ConformResult", "conform"),
     "simulation.functions.explain": ("ExplainResult", "explain"),

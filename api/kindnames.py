@@ -10,7 +10,7 @@ from .objects import KINDS, KubeObject
 SHORT: Mapping[str, str] = {
     "no": "Node", "po": "Pod", "pv": "PersistentVolume", "pvc": "PersistentVolumeClaim", "sc": "StorageClass", "svc": "Service",
     "rc": "ReplicationController", "rs": "ReplicaSet", "sts": "StatefulSet", "pdb": "PodDisruptionBudget", "pc": "PriorityClass",
-    "ns": "Namespace",
+    "ns": "Namespace", "quota": "ResourceQuota", "limits": "LimitRange",
 }  # fmt: skip
 """kubectl's short names."""
 

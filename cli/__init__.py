@@ -16,6 +16,7 @@ __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
 
 COMMANDS = {
     "simulate": Place("simulate", "simulate", "Where do the waiting pods go?"),
+    "capacity": Place("capacity", "capacity", "How many more pods fit, and what stops the next?"),
     "explain": Place("explain", "explain", "Why does a pod go there, or nowhere?"),
     "compare": Place("compare", "compare", "What does another configuration change?"),
     "replay": Place("replay", "replay", "What would have happened over time?"),

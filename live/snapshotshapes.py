@@ -195,6 +195,7 @@ _pod_spec = fields(
     schedulerName=keep,
     priority=keep,
     priorityClassName=name,
+    activeDeadlineSeconds=keep,
     preemptionPolicy=keep,
     nodeSelector=labels,
     affinity=_affinity,
@@ -223,6 +224,7 @@ def _kind(metadata: Shape = _meta, **shapes: Shape) -> Shape:
 
 
 _pod_template = fields(metadata=fields(labels=labels), spec=_pod_spec)
+_scope = fields(scopeName=keep, operator=keep, values=each(name))
 _replicating = _kind(spec=fields(selector=selector, template=_pod_template))
 
 SHAPES: Mapping[str, Shape] = {
@@ -265,5 +267,9 @@ SHAPES: Mapping[str, Shape] = {
     "PodDisruptionBudget": _kind(
         spec=fields(selector=selector), status=fields(disruptionsAllowed=keep, disruptedPods=_keys_renamed)
     ),
+    "ResourceQuota": _kind(
+        spec=fields(hard=keep, scopes=keep, scopeSelector=fields(matchExpressions=each(_scope))), status=fields(hard=keep, used=keep)
+    ),
+    "LimitRange": _kind(spec=keep),
 }
 """Kind -> what of it is kept."""

@@ -41,7 +41,7 @@ def test_a_command_runs(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.chdir(ROOT)
     program, *arguments = shlex.split(line)
     assert program == "kubeclassic"
-    placed = not {"examples/cluster", "examples/gang/cluster.yaml"} & set(arguments) or "shop/orders-1" in arguments
+    placed = not {"examples/cluster", "examples/gang/cluster.yaml"} & set(arguments) or {"shop/orders-1", "capacity"} & set(arguments)
     assert run(arguments) == (0 if placed else SOME_UNSCHEDULABLE)
     assert capsys.readouterr().out
 

@@ -17,6 +17,8 @@ from ..objects import (
     ContainerPort,
     KubeObject,
     LabelSelector,
+    LimitRange,
+    LimitRangeItem,
     Map,
     Node,
     PersistentVolume,
@@ -184,10 +186,22 @@ def _storage_class(storage_class: StorageClass) -> StorageClass:
     return attrs.evolve(storage_class, volume_binding_mode="Immediate")
 
 
+def _limit_range(found: LimitRange) -> LimitRange:
+    """Containers get the greatest limit as default limit, that as default request, and else the smallest request."""
+    limits = tuple(_limit_range_item(item) if item.type == "Container" else item for item in found.limits)
+    return attrs.evolve(found, limits=limits)
+
+
+def _limit_range_item(item: LimitRangeItem) -> LimitRangeItem:
+    default = Map({**item.max, **item.default})
+    return attrs.evolve(item, default=default, default_request=Map({**item.min, **default, **item.default_request}))
+
+
 _COMPLETE: Mapping[type[KubeObject], Callable[[Any], Any]] = {
     Pod: _pod,
     Node: _node,
     PersistentVolume: _persistent_volume,
     PersistentVolumeClaim: _persistent_volume_claim,
     StorageClass: _storage_class,
+    LimitRange: _limit_range,
 }

@@ -45,6 +45,12 @@ from .pods import (
     TopologySpreadConstraint,
     Volume,
 )
+from .quotas import (
+    LimitRange,
+    LimitRangeItem,
+    ResourceQuota,
+    ScopedResourceSelectorRequirement,
+)
 from .selectors import (
     Affinity,
     LabelSelector,
@@ -103,6 +109,8 @@ __all__ = [
     "GCEPersistentDisk",
     "KubeObject",
     "LabelSelector",
+    "LimitRange",
+    "LimitRangeItem",
     "Map",
     "Namespace",
     "Node",
@@ -129,6 +137,8 @@ __all__ = [
     "ReplicaSet",
     "ReplicationController",
     "Requirement",
+    "ResourceQuota",
+    "ScopedResourceSelectorRequirement",
     "Service",
     "StatefulSet",
     "StorageClass",
@@ -147,5 +157,6 @@ KINDS: Mapping[str, type[KubeObject]] = {
     for kind in (
         Node, Pod, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode, CSIDriver, CSIStorageCapacity,
         Service, ReplicationController, ReplicaSet, StatefulSet, PodDisruptionBudget, PriorityClass, Namespace,
+        ResourceQuota, LimitRange,
     )
 }  # fmt: skip

@@ -98,6 +98,7 @@ class PodSpec:
     requests: Map[Quantity] = NO_QUANTITIES
     """What the pod as a whole requests, which newer releases read."""
     host_network: bool = False
+    active_deadline_seconds: int | None = None
 
     def on(self, node_name: str) -> PodSpec:
         """A copy with *node_name*."""

@@ -132,6 +132,9 @@ class Quantity:
             return _make(kept._unscaled, kept._scale, False, style)
         return _make(unscaled, scale, not _fits_addition(self, other, scale, unscaled), style)
 
+    def __neg__(self) -> Quantity:
+        return _make(-self._unscaled, self._scale, self._is_big, self._style)
+
     def __bool__(self) -> bool:
         return self.nanos != 0
 

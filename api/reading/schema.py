@@ -85,6 +85,14 @@ _PLACES: Overrides = {
         "disruptions_allowed": _IN_STATUS,
         "disrupted_pods": Field(inside="status", read=lambda value: tuple(entries(value))),
     },
+    o.ResourceQuota: {
+        "hard": _IN_SPEC,
+        "scopes": _IN_SPEC,
+        "scope_selector": Field("matchExpressions", inside="spec.scopeSelector"),
+        "status_hard": Field("hard", inside="status"),
+        "used": _IN_STATUS,
+    },
+    o.LimitRange: {"limits": _IN_SPEC},
 }
 
 

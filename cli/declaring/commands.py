@@ -18,9 +18,10 @@ FIRST, LAST = (INPUT, SCHEDULER), (OUTPUT, OTHER)
 
 SECTIONS: dict[str, str] = {
     **dict.fromkeys(("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT),
+    **dict.fromkeys(("--pod", "--ratio", "--max-limit", "--exclude-nodes", "--pending-first", "--curve"), INPUT),
     **dict.fromkeys(("--kind", "--nodes", "--existing", "--templates", "--workload"), INPUT),
     **dict.fromkeys(("--release", "--profile", "--feature-gates", "--rules", "--disable-preemption", "--memory", "--no-memory"), SCHEDULER),
-    **dict.fromkeys(("--percentage-of-nodes-to-score",), SCHEDULER),
+    **dict.fromkeys(("--percentage-of-nodes-to-score", "--preemption"), SCHEDULER),
     **dict.fromkeys(("-o", "--output", "--details", "--verbose", "--show", "--report", "--series", "--series-every"), OUTPUT),
     **dict.fromkeys(("--namespace", "--selector", "--sort-by", "--no-headers"), OUTPUT),
     **dict.fromkeys(("--flame-graph",), OUTPUT),

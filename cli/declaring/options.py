@@ -136,6 +136,11 @@ def cluster_options(command: F) -> F:
     return _packed(command, CLUSTER, INPUT, ClusterChoice, "cluster")
 
 
+def input_options(command: F) -> F:
+    """As :func:`cluster_options`, without ``--pods``, which means something else there."""
+    return _packed(command, CLUSTER[1:], INPUT, ClusterChoice, "cluster")
+
+
 def _setup(**values: Any) -> Setup:
     from ..engines.setup import Setup
 

@@ -48,8 +48,11 @@ VERSIONS: Mapping[str, tuple[str, ...]] = {
     "StatefulSet": ("apps/v1",),
     "PodDisruptionBudget": ("policy/v1", "policy/v1beta1"),
     "Pod": ("v1",),
+    "ResourceQuota": ("v1",),
+    "LimitRange": ("v1",),
 }
-"""What decisions read, and the versions of the API that may have it, newest first. A server need not have every kind."""
+"""What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first. A server need not have
+every kind."""
 
 _NAMES: Mapping[str, str] = {
     "Node": "nodes",
@@ -67,6 +70,8 @@ _NAMES: Mapping[str, str] = {
     "CSIDriver": "csidrivers",
     "CSIStorageCapacity": "csistoragecapacities",
     "PriorityClass": "priorityclasses",
+    "ResourceQuota": "resourcequotas",
+    "LimitRange": "limitranges",
     "ConfigMap": "configmaps",
     "Endpoints": "endpoints",
     "Event": "events",

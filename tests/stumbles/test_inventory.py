@@ -23,6 +23,8 @@ SHORT_NAMES = {
     "csidrivers": "CSIDriver", "csistoragecapacities": "CSIStorageCapacity",
 }  # fmt: skip
 """What kubectl calls the kinds."""
+BOUNDS = {"ResourceQuota", "LimitRange"}
+"""What `capacity` reads, but no scheduler does."""
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 LIVE = {"uid": "u", "creationTimestamp": "2023-06-01T08:00:00Z"}
 
@@ -175,7 +177,7 @@ class TestWorkloads:
 
     def test_help_and_readme_name_the_line_that_dumps_all(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """README and --help name one kubectl line, with every kind that any release reads, and every kind of workload."""
-        assert set(SHORT_NAMES.values()) == {*KINDS, *WORKLOADS}
+        assert {*SHORT_NAMES.values(), *BOUNDS} == {*KINDS, *WORKLOADS}
         line = f"kubectl get {','.join(SHORT_NAMES)} -A -o json > cluster.json\n"
         run(["simulate", "--help"])
         assert line in capsys.readouterr().out

@@ -1,0 +1,124 @@
+"""What the API server's LimitRanger does to new pods: requests and limits by default, and refusals of those out of bounds.
+
+Upstream: plugin/pkg/admission/limitranger/admission.go
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+
+from ..objects import Container, KubeObject, LimitRange, LimitRangeItem, Map, Pod
+from ..objects.quantity import ZERO, Quantity
+
+Amounts = Mapping[str, Quantity]
+CONTAINER, POD = "Container", "Pod"
+
+
+def limit_ranges(objects: Iterable[KubeObject], namespace: str) -> list[LimitRange]:
+    """The LimitRanges of *namespace* among *objects*, by name."""
+    found = (item for item in objects if isinstance(item, LimitRange) and item.namespace == namespace)
+    return sorted(found, key=lambda item: item.name)
+
+
+def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
+    """*pod* with the requests and limits that *ranges* give containers which say none; the same object if that changes nothing."""
+    spec = pod.spec
+    for found in ranges:
+        limits, requests = _defaults(found)
+        containers = tuple(_merged(container, limits, requests) for container in spec.containers)
+        init_containers = tuple(_merged(container, limits, requests) for container in spec.init_containers)
+        if (containers, init_containers) != (spec.containers, spec.init_containers):
+            spec = attrs.evolve(spec, containers=containers, init_containers=init_containers)
+    return pod if spec is pod.spec else attrs.evolve(pod, spec=spec)
+
+
+def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
+    """What the first of *ranges* that *pod* violates has against it, in upstream's words; None if it violates none."""
+    for found in ranges:
+        faults = [fault for item in found.limits for fault in _faults(pod, item)]
+        if faults:
+            return faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
+    return None
+
+
+# --- defaults -------------------------------------------------------------------------------------------------------
+
+
+def _defaults(found: LimitRange) -> tuple[Amounts, Amounts]:
+    """The limits and the requests of containers that say none; of two items the later one counts."""
+    limits: dict[str, Quantity] = {}
+    requests: dict[str, Quantity] = {}
+    for item in found.limits:
+        if item.type == CONTAINER:
+            limits |= item.default
+            requests |= item.default_request
+    return limits, requests
+
+
+def _merged(container: Container, limits: Amounts, requests: Amounts) -> Container:
+    if all(name in container.limits for name in limits) and all(name in container.requests for name in requests):
+        return container
+    return attrs.evolve(container, limits=Map({**limits, **container.limits}), requests=Map({**requests, **container.requests}))
+
+
+# --- bounds ---------------------------------------------------------------------------------------------------------
+
+
+def _faults(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
+    if item.type == CONTAINER:
+        for container in (*pod.spec.containers, *pod.spec.init_containers):
+            yield from _checked(item, container.requests, container.limits)
+    elif item.type == POD:
+        spec = pod.spec
+        requests = _of_pod([one.requests for one in spec.containers], [one.requests for one in spec.init_containers])
+        limits = _of_pod([one.limits for one in spec.containers], [one.limits for one in spec.init_containers])
+        yield from _checked(item, requests, limits)
+
+
+def _of_pod(containers: list[Map[Quantity]], init_containers: list[Map[Quantity]]) -> Amounts:
+    """The sums over the containers, or the amount of an init container if that is more."""
+    # Upstream: a sum is there only for a resource of which every container says something.
+    shared = [name for name in (containers[0] if containers else ()) if all(name in found for found in containers)]
+    total = {name: sum((found[name] for found in containers), ZERO) for name in shared}
+    for amounts in init_containers:
+        for name, quantity in amounts.items():
+            total[name] = max(total.get(name, quantity), quantity)
+    return total
+
+
+def _checked(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
+    bounds = (("minimum", item.min, _below), ("maximum", item.max, _above))
+    for word, wanted, fault in bounds:
+        for name, bound in sorted(wanted.items()):
+            if (said := fault(bound, requests.get(name), limits.get(name))) is not None:
+                yield f"{word} {name} usage per {item.type} is {bound}{said}"
+    for name, bound in sorted(item.max_limit_request_ratio.items()):
+        if (said := _ratio(bound, requests.get(name, ZERO), limits.get(name, ZERO))) is not None:
+            yield f"{name} max limit to request ratio per {item.type} is {bound}, but {said}"
+
+
+def _below(bound: Quantity, request: Quantity | None, limit: Quantity | None) -> str | None:
+    if request is None:
+        return ".  No request is specified"
+    if request < bound:
+        return f", but request is {request}"
+    return f", but limit is {limit}" if limit is not None and limit < bound else None
+
+
+def _above(bound: Quantity, request: Quantity | None, limit: Quantity | None) -> str | None:
+    if limit is None:
+        return ".  No limit is specified"
+    if limit > bound:
+        return f", but limit is {limit}"
+    return f", but request is {request}" if request is not None and request > bound else None
+
+
+def _ratio(bound: Quantity, request: Quantity, limit: Quantity) -> str | None:
+    if not request:
+        return "no request is specified or request is 0"
+    if not limit:
+        return "no limit is specified or limit is 0"
+    found = limit.nanos / request.nanos
+    return f"provided ratio is {found:f}" if found * 10**9 > bound.nanos else None

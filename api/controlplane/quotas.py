@@ -1,0 +1,154 @@
+"""What the API server's ResourceQuota admission does: which quotas count a pod, what it uses of them, and when it is refused.
+
+Upstream: pkg/quota/v1/evaluator/core/pods.go, plugin/pkg/admission/resourcequota/controller.go
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ..meaning.labels import compile_selector
+from ..objects import LabelSelector, Map, Pod, PodAffinityTerm, Requirement, ResourceQuota, ScopedResourceSelectorRequirement
+from ..objects.quantity import Quantity
+
+Amounts = Mapping[str, Quantity]
+ONE = Quantity.of(1)
+COUNT = "count/pods"
+NATIVE = ("cpu", "memory", "ephemeral-storage")
+_REQUESTS, _HUGE_PAGES = "requests.", "hugepages-"
+POD_RESOURCES = frozenset([COUNT, "pods", *NATIVE, *(f"{word}.{name}" for word in ("requests", "limits") for name in NATIVE)])
+REQUIRED = frozenset(f"{word}{name}" for word in ("", "requests.", "limits.") for name in ("cpu", "memory"))
+"""Where a quota has one of these, each container has to say how much it is."""
+
+
+# --- what a pod uses ------------------------------------------------------------------------------------------------
+
+
+def usage(pod: Pod) -> dict[str, Quantity]:
+    """What *pod* uses of quotas: nothing but its count once it has finished."""
+    if pod.is_terminal:
+        return {COUNT: ONE}
+    spec = pod.spec
+    requests = _total([one.requests for one in spec.containers], [one.requests for one in spec.init_containers])
+    limits = _total([one.limits for one in spec.containers], [one.limits for one in spec.init_containers])
+    return {COUNT: ONE, **_named(requests, limits)}
+
+
+def _total(containers: Iterable[Amounts], init_containers: Iterable[Amounts]) -> dict[str, Quantity]:
+    total: dict[str, Quantity] = {}
+    for amounts in containers:
+        for name, quantity in amounts.items():
+            total[name] = total[name] + quantity if name in total else quantity
+    for amounts in init_containers:
+        for name, quantity in amounts.items():
+            total[name] = max(total.get(name, quantity), quantity)
+    return total
+
+
+def _named(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
+    """Requests and limits by the names that quotas have for them."""
+    found = {"pods": ONE}
+    for name, quantity in requests.items():
+        if name in NATIVE or name.startswith(_HUGE_PAGES):
+            found |= {name: quantity, f"{_REQUESTS}{name}": quantity}
+        elif _is_extended(name):
+            found[f"{_REQUESTS}{name}"] = quantity
+    return found | {f"limits.{name}": quantity for name, quantity in limits.items() if name in NATIVE}
+
+
+def _is_extended(name: str) -> bool:
+    return "/" in name and "kubernetes.io/" not in name and not name.startswith(_REQUESTS)
+
+
+# --- which quotas count it ------------------------------------------------------------------------------------------
+
+
+def counts(quota: ResourceQuota, pod: Pod) -> bool:
+    """Whether *quota*, of the pod's namespace, has a bound for pods, and all its scopes match *pod*."""
+    return any(_restricted(quota)) and all(_matches(pod, scope) for scope in _scopes(quota))
+
+
+def hard(quota: ResourceQuota) -> Amounts:
+    """The bounds that are in force: those of the status, if it has any."""
+    return quota.status_hard or quota.hard
+
+
+def _restricted(quota: ResourceQuota) -> Iterator[str]:
+    """The resources of *quota* that pods use."""
+    prefixes = (_HUGE_PAGES, _REQUESTS)
+    return (name for name in hard(quota) if name in POD_RESOURCES or name.startswith(prefixes))
+
+
+def _scopes(quota: ResourceQuota) -> Iterator[ScopedResourceSelectorRequirement]:
+    yield from (ScopedResourceSelectorRequirement(scope_name=name, operator="Exists") for name in quota.scopes)
+    yield from quota.scope_selector
+
+
+def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
+    deadline = pod.spec.active_deadline_seconds
+    is_terminating = deadline is not None and deadline >= 0
+    match scope.scope_name:
+        case "Terminating":
+            return is_terminating
+        case "NotTerminating":
+            return not is_terminating
+        case "BestEffort":
+            return is_best_effort(pod)
+        case "NotBestEffort":
+            return not is_best_effort(pod)
+        case "PriorityClass":
+            return _has_class(pod, scope)
+        case "CrossNamespacePodAffinity":
+            return any(term.namespaces or term.namespace_selector is not None for term in _terms(pod))
+    return False
+
+
+def is_best_effort(pod: Pod) -> bool:
+    """Whether no container requests or limits any cpu or memory: the class of service BestEffort."""
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    amounts = (found.get(name) for one in containers for found in (one.requests, one.limits) for name in ("cpu", "memory"))
+    return not any(quantity is not None and quantity.sign > 0 for quantity in amounts)
+
+
+def _has_class(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
+    name = pod.spec.priority_class_name
+    asked = Requirement(key=scope.scope_name, operator=scope.operator, values=scope.values)
+    labels: Map[str] = Map({scope.scope_name: name} if name else {})
+    return compile_selector(LabelSelector(match_expressions=(asked,)))(labels)
+
+
+def _terms(pod: Pod) -> Iterator[PodAffinityTerm]:
+    affinity = pod.spec.affinity
+    for role in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
+        if role is not None:
+            yield from role.required
+            yield from (weighted.pod_affinity_term for weighted in role.preferred)
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
+    """Why *quota* refuses *pod* whatever is used: some container does not say how much it is; None if it does not refuse it."""
+    required = REQUIRED.intersection(_restricted(quota))
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    missing = {name for one in containers for name in required - _named(one.requests, one.limits).keys()}
+    return f"failed quota: {quota.name}: must specify {','.join(sorted(missing))}" if missing else None
+
+
+def exceeded(quota: ResourceQuota, used: Amounts, asked: Amounts) -> str | None:
+    """Why *quota*, of which *used* is used, has no room for *asked*; None if it has."""
+    bounds = hard(quota)
+    over = [name for name, quantity in asked.items() if name in bounds and _sum(used, name, quantity) > bounds[name]]
+    if not over:
+        return None
+    told = (_written({name: amounts[name] for name in over if name in amounts}) for amounts in (asked, used, bounds))
+    return "exceeded quota: {}, requested: {}, used: {}, limited: {}".format(quota.name, *told)
+
+
+def _sum(used: Amounts, name: str, quantity: Quantity) -> Quantity:
+    return used[name] + quantity if name in used else quantity
+
+
+def _written(amounts: Amounts) -> str:
+    return ",".join(f"{name}={quantity}" for name, quantity in sorted(amounts.items()))

@@ -1,0 +1,1 @@
+"""How many more fit, for people."""

@@ -1,0 +1,76 @@
+"""How many pods of each size fit, as a picture: a line for one resource, a map for two. It needs matplotlib (the extra ``plot``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ....core.pods.requests import CPU
+from ....exceptions import KubeclassicError
+from ....simulation.capacity.curve import Axis, Point
+from ..units import BYTES, short_name
+
+ENDINGS = (".svg", ".png", ".pdf")
+GIB = 1 << 30
+
+
+class PlotError(KubeclassicError):
+    """A picture that cannot be drawn."""
+
+
+def check_plot(path: Path, axes: Sequence[Axis]) -> None:
+    """Raise :class:`PlotError` for what cannot be drawn, before anything is counted."""
+    if path.suffix not in ENDINGS:
+        raise PlotError(f"--plot: got {path}, wanted a name that ends in {', '.join(ENDINGS)}")
+    if len(axes) > 2:
+        raise PlotError(f"--plot: got sizes of {len(axes)} resources, wanted one or two")
+    if find_spec("matplotlib") is None:
+        raise PlotError("--plot: got no matplotlib, wanted it installed: pip install 'kubeclassic[plot]'")
+
+
+def draw(axes: Sequence[Axis], points: Sequence[Point], path: Path) -> None:
+    """Draw *points* into the file *path*. Raises :class:`PlotError` where it cannot be written."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5))
+    pane = figure.subplots()
+    if len(axes) == 1:
+        _line(pane, axes[0], points)
+    else:
+        _map(figure, pane, axes, points)
+    figure.tight_layout()
+    try:
+        with mpl.rc_context({"svg.hashsalt": "kubeclassic"}):
+            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    except OSError as error:
+        raise PlotError(f"--plot: {path} cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def _line(pane: Any, axis: Axis, points: Sequence[Point]) -> None:
+    pane.step(_scaled(axis), [point.fits for point in points], where="post", marker=".")
+    pane.set(xlabel=f"a pod's {_title(axis)}", ylabel="pods that fit", ylim=(0, None))
+    pane.grid(visible=True, alpha=0.3)
+
+
+def _map(figure: Any, pane: Any, axes: Sequence[Axis], points: Sequence[Point]) -> None:
+    down, across = axes
+    fits = np.array([point.fits for point in points]).reshape(len(down.values), len(across.values))
+    shown = pane.pcolormesh(_scaled(across), _scaled(down), fits, shading="nearest", cmap="viridis")
+    figure.colorbar(shown, ax=pane, label="pods that fit")
+    pane.set(xlabel=f"a pod's {_title(across)}", ylabel=f"a pod's {_title(down)}")
+
+
+def _scaled(axis: Axis) -> list[float]:
+    """The sizes in cores, GiB or pieces."""
+    unit = 1000 if axis.resource == CPU else GIB if axis.resource in BYTES else 1
+    return [value / unit for value in axis.values]
+
+
+def _title(axis: Axis) -> str:
+    unit = "cores" if axis.resource == CPU else "GiB" if axis.resource in BYTES else "pieces"
+    return f"{short_name(axis.resource)} ({unit})"

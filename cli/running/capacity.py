@@ -1,0 +1,135 @@
+"""What ``kubeclassic capacity`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+import yaml
+
+from ...api.load import Loaded, load, load_documents
+from ...api.reading.documents import Document
+from ...exceptions import KubeclassicError
+from ...simulation.capacity.answer import Answer
+from ...simulation.capacity.curve import axes_of
+from ...simulation.capacity.question import Question, asked
+from ...simulation.capacity.templates import READ_KINDS
+from ...simulation.functions.capacitycurve import ANY_POD
+from ...simulation.scenario import Scenario
+from ..console.output import note, writing
+from ..console.progress import counting
+from ..declaring.options import ClusterChoice
+from ..engines.setup import Setup
+from ..report.capacity.text import write_text
+from ..report.documents import document, indented
+from ..report.listing import write_csv
+from ..report.words import count_doing
+from .capacitycurve import draw_curve
+from .cluster import Opened, keeps_priorities, opened
+from .notices import tell_notices
+from .simulate import tell
+
+KIND = "Capacity"
+
+
+class CapacityOptionError(KubeclassicError):
+    """Options that do not go together."""
+
+
+@attrs.frozen(kw_only=True)
+class Asked:
+    """What the command line asks for, and how it wants the answer."""
+
+    templates: tuple[Path, ...]
+    ratio: tuple[int, ...] | None = None
+    wanted: int | None = None
+    max_limit: int = 0
+    exclude: tuple[str, ...] = ()
+    pending_first: bool = False
+    preemption: bool = False
+    curve: tuple[str, ...] = ()
+    plot: Path | None = None
+    form: str = "table"
+    no_headers: bool = False
+    output: str | None = None
+    verbose: bool = False
+
+    @property
+    def limit(self) -> int | None:
+        """After how many copies the count stops."""
+        return min((limit for limit in (self.wanted, self.max_limit) if limit), default=None)
+
+
+    def check(self) -> None:
+        """Refuse what does not go together. Raises :class:`CapacityOptionError`."""
+        if not self.curve and not self.templates:
+            raise CapacityOptionError("--pod: got none, wanted a file with a Pod, a PodTemplate or a workload")
+        if not self.curve and self.plot is not None:
+            raise CapacityOptionError("--plot: got it without --curve, wanted --curve too")
+        for flag, value in (("--pods", self.wanted), ("--ratio", self.ratio), ("a second --pod", len(self.templates) > 1)):
+            if self.curve and value:
+                raise CapacityOptionError(f"--curve: got it with {flag}, wanted one pod, and as many of each size as fit")
+
+
+def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: Asked) -> int:
+    """Count, and write the answer; the exit status."""
+    wanted.check()
+    axes = axes_of(wanted.curve)
+    quiet = setup.disable_preemption or not wanted.preemption
+    given = opened(paths, cluster, attrs.evolve(setup, disable_preemption=quiet))
+    question = asked(
+        given.scenario, list(_templates(wanted.templates, cluster)), given.scheduler_names, ratio=wanted.ratio, limit=wanted.limit,
+        exclude=wanted.exclude, pending_first=wanted.pending_first, order=cluster.order, defaults=not cluster.no_defaults,
+        priorities=keeps_priorities(given.configuration),
+    )  # fmt: skip
+    _tell(given.scenario, given.engine, wanted)
+    if axes:
+        return draw_curve(given, question, axes, wanted.form, wanted.output, wanted.plot, headers=not wanted.no_headers)
+    return _count(given, question, wanted)
+
+
+def _count(given: Opened, question: Question, wanted: Asked) -> int:
+    with counting(_most(question), "copies") as progress:
+        counted = question.counting(given.engine, on_progress=lambda done: progress(done, "")).count()
+    answer = Answer.of(given.engine.algorithm.release.version, counted, question, wanted.wanted)
+    with writing(wanted.output) as stream:
+        _write(answer, wanted, stream)
+    return 0 if answer.is_yes else 1
+
+
+def _templates(paths: tuple[Path, ...], cluster: ClusterChoice) -> Iterator[tuple[str, Loaded]]:
+    for path in paths:
+        loaded = load(path, defaults=not cluster.no_defaults, strict_fields=cluster.strict, raw_kinds=READ_KINDS)
+        tell_notices(loaded.warnings)
+        yield str(path), loaded
+    if not paths:
+        yield "--curve", load_documents([Document(ANY_POD, "--curve")])
+
+
+def _tell(scenario: Scenario, engine: Any, wanted: Asked) -> None:
+    tell(scenario, engine, wanted.verbose)
+    if scenario.pending and not wanted.pending_first:
+        note(f"{count_doing(len(scenario.pending), 'pod', 'wait')} in the cluster, left out here: --pending-first places them first")
+
+
+def _most(question: Question) -> int:
+    """More copies than this do not fit."""
+    pods = (node.status.allocatable.get("pods") for node in question.scenario.nodes)
+    return min(question.limit or 2**62, sum(quantity.value() for quantity in pods if quantity is not None))
+
+
+# --- forms ----------------------------------------------------------------------------------------------------------
+
+
+def _write(answer: Answer, wanted: Asked, stream: IO[str]) -> None:
+    if wanted.form == "json":
+        stream.write(indented(document(KIND, answer.record())) + "\n")
+    elif wanted.form == "yaml":
+        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        yaml.dump(document(KIND, answer.record()), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    elif wanted.form == "csv":
+        write_csv(answer.node_rows(), stream, headers=not wanted.no_headers)
+    else:
+        write_text(answer, stream, wide=wanted.verbose or wanted.form == "wide", headers=not wanted.no_headers)

@@ -1,0 +1,234 @@
+"""Places copies one by one, as the scheduler would, until the next one fits nowhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import attrs
+
+from ...api.garbage import no_garbage_collection
+from ...api.objects import Pod
+from ...core.decision.decision import Decision
+from ...core.engine import Engine
+from ...core.run import Run
+from ..order import in_order
+from ..scenario import Scenario
+from .room import Room, short_of
+from .stop import FORBIDDEN, Stop, after, at_limit
+from .templates import PodTemplate, numbers_for
+
+STEP = 500
+"""How many copies lie between two calls of ``on_progress``."""
+
+
+class Admission(Protocol):
+    """What the API server does before a copy is there for the scheduler."""
+
+    def refusal(self, at: int, pod: Pod) -> str | None:
+        """Why *pod*, a copy of template number *at*, is not admitted now; None if it is."""
+        ...
+
+    def admitted(self, at: int) -> None:
+        """A copy of template number *at* is there."""
+        ...
+
+    def removed(self, pod: Pod) -> None:
+        """A pod is gone."""
+        ...
+
+
+class AdmitsAll:
+    """The admission of a cluster without quotas."""
+
+    def refusal(self, at: int, pod: Pod) -> str | None:
+        return None
+
+    def admitted(self, at: int) -> None:
+        return None
+
+    def removed(self, pod: Pod) -> None:
+        return None
+
+
+@attrs.frozen(kw_only=True)
+class Placed:
+    """The copies of one template."""
+
+    template: PodTemplate
+    nodes: Mapping[str, int]
+    """Node -> copies on it."""
+    requests: Mapping[str, int]
+    """What a copy requests, as the release counts it."""
+
+    @property
+    def fits(self) -> int:
+        """How many copies have a node."""
+        return sum(self.nodes.values())
+
+
+@attrs.frozen(kw_only=True)
+class Counted:
+    """The answer: copies by template, why there are not more, and the nodes before and after."""
+
+    placed: tuple[Placed, ...]
+    stop: Stop
+    before: Room
+    after: Room
+    barred: frozenset[str] = frozenset()
+    """The nodes that turned the first copy down for another reason than a shortage."""
+    pending: int = 0
+    """Pods that waited in the cluster and were placed before all copies."""
+    still_waiting: int = 0
+    """Pods that waited in the cluster and were left out, or that found no node."""
+    evicted: Mapping[str, str] = attrs.field(factory=dict)
+    """Pod that had to leave -> the pod that took its place."""
+
+    @property
+    def fits(self) -> int:
+        """How many copies have a node, of all templates."""
+        return sum(placed.fits for placed in self.placed)
+
+    @property
+    def nodes(self) -> dict[str, int]:
+        """Node -> copies on it, of all templates; most copies first."""
+        total: Counter[str] = Counter()
+        for placed in self.placed:
+            total.update(placed.nodes)
+        return dict(total.most_common())
+
+
+@attrs.define(eq=False, kw_only=True)
+class Counting:
+    """Counts on *engine*, which must be new, in the cluster of *scenario*.
+
+    >>> from kubeclassic.algorithmprovider import RELEASES, resolve
+    >>> from kubeclassic.api.objects import Node, ObjectMeta
+    >>> from kubeclassic.api.objects.nodes import NodeStatus
+    >>> from kubeclassic.api.objects.quantity import Quantity
+    >>> from kubeclassic.api.objects import Map
+    >>> from kubeclassic.core.classic import classic_engine
+    >>> status = NodeStatus(allocatable=Map(pods=Quantity.of(3)))
+    >>> scenario = Scenario(objects=(Node(metadata=ObjectMeta(name="a"), status=status),), pending=())
+    >>> template = PodTemplate(name="web", kind="Pod", pod=Pod(metadata=ObjectMeta(name="web")))
+    >>> counted = Counting(engine=classic_engine(resolve(RELEASES["1.15"])), scenario=scenario, templates=[template]).count()
+    >>> counted.fits, counted.stop.message
+    (3, '0/1 nodes are available: 1 Insufficient pods.')
+    """
+
+    engine: Engine
+    scenario: Scenario
+    templates: Sequence[PodTemplate]
+    ratio: Sequence[int] = ()
+    """How many copies of each template come in turn; by default one of each."""
+    limit: int | None = None
+    """Stop after so many copies."""
+    admission: Admission = attrs.field(factory=AdmitsAll)
+    pending_first: bool = False
+    """Place the pods that wait in the cluster before all copies; else they are left out."""
+    order: str = "input"
+    """In which order these are tried."""
+    on_progress: Callable[[int], None] | None = None
+    _run: Run = attrs.field(init=False)
+    _hosts: dict[str, tuple[int, str]] = attrs.field(factory=dict)
+    """Key of a copy -> the number of its template, and its node."""
+    _barred: frozenset[str] = frozenset()
+    _charged: int = 0
+    """How many evictions the admission knows of."""
+
+    def count(self) -> Counted:
+        """Place copies until no more fit, or the limit is reached."""
+        run = self._run = Run(self.engine, details=False)
+        with no_garbage_collection():
+            for item in (*self.scenario.objects, *(item for template in self.templates for item in template.objects)):
+                run.put(item)
+        waiting = self._place_pending() if self.pending_first else len(self.scenario.pending)
+        before = Room.of(self.engine)
+        with no_garbage_collection():
+            stop = self._place_copies()
+        return Counted(
+            placed=self._placed(), stop=stop, before=before, after=Room.of(self.engine), barred=self._barred,
+            still_waiting=waiting, pending=len(self.scenario.pending) - waiting, evicted=dict(run.evicted),
+        )  # fmt: skip
+
+    def _place_pending(self) -> int:
+        """Schedule the pods that wait, as ``simulate`` does; how many of them have no node then."""
+        run, pending = self._run, self.scenario.pending
+        for pod in pending:
+            run.put(pod)
+        for pod in in_order(pending, self.order, self.engine):
+            run.cycle(pod)
+        for pod in run.take_retries():
+            run.cycle(pod, retry=True)
+        self._note_evictions()
+        return sum(self.engine.cache.state(pod) is None for pod in pending)
+
+    # --- copies -----------------------------------------------------------------------------------------------------
+
+    def _place_copies(self) -> Stop:
+        for done, (at, pod) in enumerate(self._copies()):
+            if done == self.limit:
+                return at_limit(done)
+            if (stop := self._place(at, pod)) is not None:
+                return stop
+            if self.on_progress is not None and done % STEP == 0:
+                self.on_progress(done)
+        raise AssertionError("there is always one more copy")
+
+    def _copies(self) -> Iterator[tuple[int, Pod]]:
+        """Copies without end, each with the number of its template; the claims of a copy are there when it comes."""
+        taken = {item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)}
+        numbers = [numbers_for(template, taken) for template in self.templates]
+        turn = [at for at, times in enumerate(self.ratio or [1] * len(self.templates)) for _ in range(times)]
+        while True:
+            for at in turn:
+                pod, claims = self.templates[at].copy(next(numbers[at]))
+                for claim in claims:
+                    self._run.put(claim)
+                yield at, pod
+
+    def _place(self, at: int, pod: Pod) -> Stop | None:
+        """One copy; why it has no node, if it has none."""
+        run, name = self._run, self.templates[at].name
+        if (refusal := self.admission.refusal(at, pod)) is not None:
+            return Stop(kind=FORBIDDEN, message=refusal, template=name)
+        self.admission.admitted(at)
+        if not self._hosts:
+            self._barred = frozenset(node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons))
+        decision = run.cycle(pod)
+        if decision.host is None and run.take_retries():
+            decision = run.cycle(pod, retry=True)
+        if len(run.evicted) != self._charged:
+            self._note_evictions()
+        if decision.host is None:
+            return self._stop(decision, name)
+        self._hosts[pod.key] = at, decision.host
+        return None
+
+    def _stop(self, decision: Decision, name: str) -> Stop:
+        failed = self._run.ask(decision.pod).failed if decision.is_fit_error else {}
+        return after(decision, failed, name, Room.of(self.engine))
+
+    def _note_evictions(self) -> None:
+        """Pods that had to leave count for no quota any more."""
+        evicted = list(self._run.evicted)
+        pods = {item.key: item for item in self.scenario.objects if isinstance(item, Pod)} if evicted else {}
+        for key in evicted[self._charged :]:
+            at = self._hosts.pop(key, None)
+            pod = self.templates[at[0]].pod if at is not None else pods.get(key)
+            if pod is not None:
+                self.admission.removed(pod)
+        self._charged = len(evicted)
+
+    def _placed(self) -> tuple[Placed, ...]:
+        held = {pod.key for pod in self._run.held}
+        nodes: list[Counter[str]] = [Counter() for _ in self.templates]
+        for key, (at, host) in self._hosts.items():
+            if key not in held:
+                nodes[at][host] += 1
+        of = self.engine.templates.of
+        return tuple(
+            Placed(template=template, nodes=dict(found.most_common()), requests=of(template.pod).requests)
+            for template, found in zip(self.templates, nodes, strict=True)
+        )

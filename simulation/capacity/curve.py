@@ -1,0 +1,134 @@
+"""How many pods of any size: the capacity for each of many sizes of a pod's requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import attrs
+
+from ...api.objects import Container, Map, Pod
+from ...api.objects.quantity import Quantity
+from ...core.pods.requests import CPU
+from ...exceptions import KubeclassicError, QuantityError
+from ..summary import UNITS
+from .counting import Counted
+from .question import Question
+from .templates import PodTemplate
+
+STEPS = 10
+"""Into how many sizes a range is cut by default."""
+MOST_POINTS = 10_000
+WANTED = "wanted RESOURCE=FROM..TO, RESOURCE=FROM..TO:STEPS or the same with :log, such as cpu=100m..4:20"
+
+
+class CurveError(KubeclassicError):
+    """A curve that cannot be read or asked for; the text says what was got and what is wanted."""
+
+
+@attrs.frozen
+class Axis:
+    """A resource, and the sizes of it that are asked about."""
+
+    resource: str
+    values: tuple[int, ...]
+    """Millicores, bytes or pieces, ascending."""
+
+    @classmethod
+    def parse(cls, text: str) -> Axis:
+        """The axis of a text such as ``cpu=100m..4:20``; raises :class:`CurveError`.
+
+        >>> Axis.parse("cpu=1..4:4"), Axis.parse("memory=1Gi..4Gi:3:log").values[1] // 2**20
+        (Axis(resource='cpu', values=(1000, 2000, 3000, 4000)), 2048)
+        """
+        resource, _, sizes = text.partition("=")
+        span, *more = sizes.split(":")
+        first, dots, last = span.partition("..")
+        steps = more[0] if more and more[0] != "log" else str(STEPS)
+        if not resource or not dots or more not in ([], [steps], ["log"], [steps, "log"]) or not (steps.isascii() and steps.isdecimal()):
+            raise CurveError(f'curve: got "{text}", {WANTED}')
+        low, high = _number(resource, first, text), _number(resource, last, text)
+        if low > high or int(steps) < 1 or (more[-1:] == ["log"] and low < 1):
+            raise CurveError(f'curve: got "{text}", wanted sizes that grow, above 0 for log, and at least one step')
+        return cls(resource, tuple(_cut(low, high, int(steps), is_even="log" not in more)))
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"resource": self.resource, "unit": UNITS.get(self.resource, "pieces"), "values": list(self.values)}
+
+
+def _number(resource: str, written: str, text: str) -> int:
+    try:
+        found = Quantity.parse(written)
+    except QuantityError as error:
+        raise CurveError(f'curve: "{text}": {error}') from None
+    if found.sign < 0:
+        raise CurveError(f'curve: got "{text}", wanted sizes of 0 or more')
+    return found.milli_value() if resource == CPU else found.value()
+
+
+def _cut(low: int, high: int, steps: int, *, is_even: bool) -> list[int]:
+    """*steps* sizes from *low* to *high*, in even steps or each the same times as large as the one before; none twice."""
+    if steps == 1:
+        return [low]
+    shares = [step / (steps - 1) for step in range(steps)]
+    found = [low + (high - low) * share if is_even else low * (high / low) ** share for share in shares]
+    return sorted({round(number) for number in found[:-1]} | {high})
+
+
+def axes_of(texts: Sequence[str]) -> tuple[Axis, ...]:
+    """The axes of texts, each of which may hold several with commas between them. Raises :class:`CurveError`."""
+    axes = tuple(Axis.parse(part) for text in texts for part in text.split(","))
+    points = 1
+    for axis in axes:
+        points *= len(axis.values)
+    if len({axis.resource for axis in axes}) != len(axes):
+        raise CurveError(f"curve: got {','.join(texts)}, wanted each resource once")
+    if points > MOST_POINTS:
+        raise CurveError(f"curve: got {points:,} sizes, wanted {MOST_POINTS:,} at most: fewer steps")
+    return axes
+
+
+@attrs.frozen
+class Point:
+    """One size, and what fits of it."""
+
+    requests: dict[str, int]
+    fits: int
+    nodes: int
+    """How many nodes have copies."""
+    limited_by: str | None
+    """The resource that has run out on most nodes; None if none has."""
+    message: str
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"requests": self.requests, "fits": self.fits, "nodes": self.nodes, "limitedBy": self.limited_by, "message": self.message}
+
+
+def points(axes: Sequence[Axis], ask: Callable[[Sequence[tuple[str, int]]], Counted]) -> Iterator[Point]:
+    """A point for each combination of sizes, the last axis fastest; *ask* counts for one size."""
+    for values in product(*(axis.values for axis in axes)):
+        size = [(axis.resource, value) for axis, value in zip(axes, values, strict=True)]
+        counted = ask(size)
+        shortages = counted.stop.shortages
+        yield Point(
+            dict(size), counted.fits, len(counted.nodes), shortages[0].resource if shortages else None, counted.stop.message,
+        )  # fmt: skip
+
+
+def sized(question: Question, size: Sequence[tuple[str, int]]) -> Question:
+    """*question* with copies of another size."""
+    return attrs.evolve(question, templates=tuple(_sized(template, size) for template in question.templates))
+
+
+def _sized(template: PodTemplate, size: Sequence[tuple[str, int]]) -> PodTemplate:
+    """The first container requests the new size; a limit below it grows with it."""
+    pod: Pod = template.pod
+    first, *others = pod.spec.containers or (Container(name="main"),)
+    asked = {name: Quantity.parse(f"{number}m") if name == CPU else Quantity.of(number) for name, number in size}
+    limits = {name: max(limit, asked.get(name, limit)) for name, limit in first.limits.items()}
+    changed = attrs.evolve(first, requests=Map({**first.requests, **asked}), limits=Map(limits))
+    spec = attrs.evolve(pod.spec, containers=(changed, *others))
+    return attrs.evolve(template, pod=attrs.evolve(pod, spec=spec))

@@ -1,0 +1,180 @@
+"""What is asked: which pods, in which ratio, on which nodes, and what the API server has to say about them first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import attrs
+
+from ...api.controlplane.admission import admit
+from ...api.controlplane.limitranges import limit_ranges, with_limits
+from ...api.load import Loaded
+from ...api.meaning.labels import SelectorError
+from ...api.meaning.selectortext import parse_selector
+from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod
+from ...core.engine import Engine
+from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
+from ..scenario import Scenario
+from .admission import Gate
+from .counting import AdmitsAll, Counting
+from .templates import PodTemplate, template_of
+
+_SELECTS = re.compile(r"[=!()\s]")
+"""What no list of names has in it."""
+
+
+class QuestionError(KubeclassicError):
+    """A question about capacity that has no answer; the text says what was got and what is wanted."""
+
+
+@attrs.frozen(kw_only=True)
+class Question:
+    """A cluster without the excluded nodes, and the templates as the API server would admit them."""
+
+    scenario: Scenario
+    templates: tuple[PodTemplate, ...]
+    refused: tuple[str | None, ...] = ()
+    """For each template why the API server refuses all of its pods; None where it does not."""
+    ratio: tuple[int, ...] = ()
+    limit: int | None = None
+    excluded: tuple[str, ...] = ()
+    """The excluded nodes."""
+    pending_first: bool = False
+    order: str = "input"
+    admits: bool = True
+    """The API server has a say."""
+
+    def counting(self, engine: Engine, **more: Any) -> Counting:
+        """The counting that answers it on *engine*, which must be new."""
+        there = (*self.scenario.objects, *(item for template in self.templates for item in template.objects))
+        pods = [item for item in (*self.scenario.objects, *self.scenario.pending, *self.scenario.set_aside) if isinstance(item, Pod)]
+        gate = Gate.of(there, pods, [template.pod for template in self.templates], self.refused) if self.admits else AdmitsAll()
+        return Counting(
+            engine=engine, scenario=self.scenario, templates=self.templates, ratio=self.ratio, limit=self.limit, admission=gate,
+            pending_first=self.pending_first, order=self.order, **more,
+        )  # fmt: skip
+
+
+def asked(
+    scenario: Scenario, given: Sequence[tuple[str, Loaded]], scheduler_names: Collection[str], *, ratio: Sequence[int] | None = None,
+    limit: int | None = None, exclude: Sequence[str] = (), pending_first: bool = False, order: str = "input", defaults: bool = True,
+    priorities: bool = True,
+) -> Question:  # fmt: skip
+    """The question for the templates that are *given*, each with the words for where it is from.
+
+    *exclude*: names of nodes, or label selectors. With *defaults* copies are admitted as the API server would do it; *priorities*:
+    whether gate PodPriority is on. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
+    """
+    _check_limit(limit)
+    excluded = excluded_nodes(scenario.nodes, exclude)
+    left = without_nodes(scenario, excluded)
+    made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
+    _check_names(made)
+    served = [_served(template, scheduler_names) for template in made]
+    admitted = [_admitted(template, left.objects, priorities) if defaults else (template, None) for template in served]
+    return Question(
+        scenario=left, templates=tuple(template for template, _ in admitted), refused=tuple(why for _, why in admitted),
+        ratio=_checked_ratio(ratio, len(made)), limit=limit, excluded=excluded, pending_first=pending_first, order=order,
+        admits=defaults,
+    )  # fmt: skip
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and limit < 1:
+        raise QuestionError(f"pods: got {limit}, wanted 1 or more")
+
+
+def _checked_ratio(ratio: Sequence[int] | None, templates: int) -> tuple[int, ...]:
+    if ratio is None:
+        return (1,) * templates
+    written = ":".join(map(str, ratio))
+    if len(ratio) != templates:
+        raise QuestionError(f"ratio: got {written}, wanted a number for each pod: {templates} of them")
+    if any(part < 1 for part in ratio):
+        raise QuestionError(f"ratio: got {written}, wanted numbers of 1 or more")
+    return tuple(ratio)
+
+
+def _check_names(templates: Sequence[PodTemplate]) -> None:
+    seen: set[tuple[str, str]] = set()
+    for template in templates:
+        identity = template.pod.namespace, template.name
+        if identity in seen:
+            raise QuestionError(f"pod: got two of the name {'/'.join(identity)}, wanted different names: copies are named after them")
+        seen.add(identity)
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+def excluded_nodes(nodes: Sequence[Node], exclude: Sequence[str]) -> tuple[str, ...]:
+    """The nodes that *exclude* means: each text is names with commas between them, or a label selector.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a name that no node has, and for a selector that cannot be read.
+    """
+    names = [node.name for node in nodes]
+    found: dict[str, None] = {}
+    for text in exclude:
+        if _SELECTS.search(text):
+            found |= dict.fromkeys(_selected(nodes, text))
+        else:
+            found |= dict.fromkeys(_named(names, text))
+    if names and len(found) == len(names):
+        raise QuestionError(f"exclude-nodes: got {', '.join(exclude)}, which is every node, wanted one left at least")
+    return tuple(name for name in names if name in found)
+
+
+def _selected(nodes: Sequence[Node], text: str) -> list[str]:
+    try:
+        matches = parse_selector(text)
+    except SelectorError as error:
+        raise UnknownNameError(f"exclude-nodes: {error}") from None
+    return [node.name for node in nodes if matches(node.labels)]
+
+
+def _named(names: Sequence[str], text: str) -> list[str]:
+    wanted = [name for name in text.split(",") if name]
+    for name in wanted:
+        if name not in names:
+            raise UnknownNameError(f'exclude-nodes: got "{name}", wanted the name of a node or a selector{did_you_mean(name, names)}')
+    return wanted
+
+
+def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
+    """*scenario* without the nodes *excluded*, and without the pods on them."""
+    if not excluded:
+        return scenario
+    kept = tuple(item for item in scenario.objects if not _is_on(item, excluded))
+    return attrs.evolve(scenario, objects=kept)
+
+
+def _is_on(item: KubeObject, excluded: Collection[str]) -> bool:
+    if isinstance(item, Node):
+        return item.name in excluded
+    return isinstance(item, Pod) and item.spec.node_name in excluded
+
+
+# --- the API server -------------------------------------------------------------------------------------------------
+
+
+def _served(template: PodTemplate, scheduler_names: Collection[str]) -> PodTemplate:
+    """The copies ask for the scheduler that is asked, whatever the template says."""
+    spec = template.pod.spec
+    if spec.scheduler_name in scheduler_names:
+        return template
+    spec = attrs.evolve(spec, scheduler_name=min(scheduler_names))
+    return attrs.evolve(template, pod=attrs.evolve(template.pod, spec=spec))
+
+
+def _admitted(template: PodTemplate, known: Sequence[KubeObject], priorities: bool) -> tuple[PodTemplate, str | None]:
+    """*template* with its priority and with defaults of LimitRanges; and why its pods are refused, or None."""
+    there = (*known, *template.objects)
+    pod = with_limits(template.pod, limit_ranges(there, template.pod.namespace))
+    found = admit([pod, *template.objects, *template.claims], known, priorities=priorities)
+    if found.refused:
+        return template, found.refused[0][1]
+    ready = next(item for item in found.objects if isinstance(item, Pod))
+    claims = tuple(item for item in found.objects[1 + len(template.objects) :] if isinstance(item, PersistentVolumeClaim))
+    return attrs.evolve(template, pod=ready, objects=found.objects[1 : 1 + len(template.objects)], claims=claims), None

@@ -1,0 +1,125 @@
+"""``kubeclassic.capacity``: how many more fit?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, Unpack
+
+import attrs
+
+from ...api.load import Loaded, load, load_documents
+from ...api.objects import KubeObject
+from ...api.reading.documents import Document
+from ...exceptions import wrong_type
+from ...framework.recipe import SchedulerOptions
+from ..capacity.answer import Answer
+from ..capacity.question import asked
+from ..capacity.stop import Stop
+from ..capacity.templates import READ_KINDS
+from .given import GivenCluster, Part, check_order, parts_of, recipe_of, scenario_of
+from .results import Result, Table
+
+GivenTemplates: TypeAlias = "Part | Iterable[Part]"
+"""A pod, a PodTemplate or a workload, or several: each a file, a manifest or, of pods, an object."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class CapacityResult(Result):
+    """How many copies fit, where they go, and what stops the next one."""
+
+    answer: Answer
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> int:
+        """How many copies fit, of all templates together."""
+        return self.answer.counted.fits
+
+    @property
+    def templates(self) -> dict[str, int]:
+        """Template -> how many copies of it fit."""
+        return {placed.template.name: placed.fits for placed in self.answer.counted.placed}
+
+    @property
+    def nodes(self) -> dict[str, int]:
+        """Node -> copies on it, for nodes that have any; most copies first."""
+        return self.answer.counted.nodes
+
+    @property
+    def zones(self) -> dict[str, int]:
+        """Zone -> copies on its nodes."""
+        return self.answer.by_zone
+
+    @property
+    def stop(self) -> Stop:
+        """Why there are not more."""
+        return self.answer.counted.stop
+
+    def record(self) -> dict[str, Any]:
+        return self.answer.record()
+
+    def tables(self) -> Mapping[str, Table]:
+        rows = []
+        for row in self.answer.node_rows():
+            free = {f"{name} free": amounts["free"] for name, amounts in row["resources"].items()}
+            rows.append({"node": row["node"], "zone": row["zone"], "copies": row["copies"], **free})
+        return {"nodes": Table.of(rows, ("node", "zone", "copies")), "headroom": Table.of(self.answer.headroom(), ("resource",))}
+
+    def facts(self) -> Mapping[str, object]:
+        return {"release": self.answer.release, "fits": self.fits, "nodes": len(self.nodes), "stop": self.stop.message}
+
+
+def capacity(
+    cluster: GivenCluster, pod: GivenTemplates, *, ratio: Sequence[int] | None = None, pods: int | None = None,
+    max_limit: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False, order: str = "input",
+    defaults: bool = True, **options: Unpack[SchedulerOptions],
+) -> CapacityResult:  # fmt: skip
+    """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them; the cluster does not change.
+
+    :param cluster: a Cluster; a path or several; objects and manifests. Pods that wait in it are left out.
+    :param pod: a Pod, a PodTemplate or a workload, which stands for its pods; or several.
+    :param ratio: how many copies of each of several come in turn, such as ``(3, 1)``; by default one of each.
+    :param pods: how many copies are asked for; the count stops there.
+    :param max_limit: the count stops there too.
+    :param exclude_nodes: names of nodes, or a label selector: these nodes and the pods on them are not there.
+    :param pending_first: place the pods that wait in the cluster before all copies, in *order*.
+    :param defaults: False: take objects as they are, without the API server's defaults and admission.
+    :param options: those of :class:`~kubeclassic.Scheduler`. Preemption is off, unless ``preemption=True``.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
+    >>> capacity(node, web, release="1.14")
+    <CapacityResult: release 1.14, fits 2, nodes 1, stop 0/1 nodes are available: 1 Insufficient cpu.>
+    """
+    chosen: SchedulerOptions = {**options, "preemption": options.get("preemption", False)}
+    recipe = recipe_of(chosen)
+    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults)
+    given = loaded_templates(pod, defaults)
+    limits = [limit for limit in (pods, max_limit) if limit is not None]
+    question = asked(
+        scenario, given, recipe.scheduler_names, ratio=ratio, limit=min(limits, default=None), defaults=defaults,
+        exclude=[exclude_nodes] if isinstance(exclude_nodes, str) else exclude_nodes, pending_first=pending_first,
+        order=check_order(order),
+    )  # fmt: skip
+    counted = question.counting(recipe.engine(scenario.config_maps)).count()
+    return CapacityResult(Answer.of(recipe.version, counted, question, pods), tuple(map(str, scenario.warnings)))
+
+
+def loaded_templates(pod: GivenTemplates, defaults: bool) -> list[tuple[str, Loaded]]:
+    """What is given as templates, one or more, each with the words for where it is from."""
+    given = [_loaded(number, part, defaults) for number, part in enumerate(parts_of("pod", pod), 1)]
+    if not given:
+        raise wrong_type("pod", pod, "a Pod, a PodTemplate or a workload")
+    return given
+
+
+def _loaded(number: int, part: Part, defaults: bool) -> tuple[str, Loaded]:
+    if isinstance(part, str | os.PathLike):
+        return os.fspath(part), load(part, defaults=defaults, raw_kinds=READ_KINDS)
+    where = f"pod {number}"
+    if isinstance(part, KubeObject):
+        return where, Loaded((part,))
+    return where, load_documents([Document(part, where)], defaults=defaults, raw_kinds=READ_KINDS)

@@ -1,0 +1,74 @@
+"""``kubeclassic.capacity_curve``: how many pods of any size fit?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+import attrs
+
+from ...exceptions import wrong_type
+from ...framework.recipe import SchedulerOptions
+from ..capacity.curve import Axis, CurveError, Point, axes_of, points, sized
+from ..capacity.question import asked
+from .capacity import GivenTemplates, loaded_templates
+from .given import GivenCluster, recipe_of, scenario_of
+from .results import Result, Table
+
+ANY_POD = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main"}]}}
+"""What is sized where no template is given."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class CapacityCurveResult(Result):
+    """How many copies fit of each size."""
+
+    release: str
+    axes: tuple[Axis, ...]
+    points: tuple[Point, ...]
+    """One a combination of sizes; the last axis changes fastest."""
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "release": self.release, "axes": [axis.record() for axis in self.axes], "points": [point.record() for point in self.points],
+        }  # fmt: skip
+
+    def tables(self) -> Mapping[str, Table]:
+        rows = [{**point.requests, "fits": point.fits, "nodes": point.nodes, "limited by": point.limited_by} for point in self.points]
+        return {"points": Table.of(rows, [axis.resource for axis in self.axes])}
+
+    def facts(self) -> Mapping[str, object]:
+        most = max((point.fits for point in self.points), default=0)
+        return {"release": self.release, "axes": " x ".join(axis.resource for axis in self.axes), "points": len(self.points), "most": most}
+
+
+def capacity_curve(
+    cluster: GivenCluster, curve: str | Sequence[str], pod: GivenTemplates | None = None, *, max_limit: int | None = None,
+    exclude_nodes: str | Sequence[str] = (), pending_first: bool = False, defaults: bool = True, **options: Unpack[SchedulerOptions],
+) -> CapacityCurveResult:  # fmt: skip
+    """Count as :func:`~kubeclassic.capacity` does for each of many sizes of a pod, each in the same cluster.
+
+    :param curve: the sizes: ``"cpu=100m..4:20"`` is 20 sizes from 100m to 4 in even steps, ``"cpu=100m..4:20:log"`` the same in steps that
+        grow; several resources with commas between them.
+    :param pod: a Pod, a PodTemplate or a workload, whose first container gets the sizes; by default a pod that requests nothing else.
+
+    The other parameters are those of :func:`~kubeclassic.capacity`.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> [point.fits for point in capacity_curve(node, "cpu=1..4:4").points]
+    [4, 2, 1, 1]
+    """
+    axes = axes_of([curve] if isinstance(curve, str) else curve)
+    recipe = recipe_of({**options, "preemption": options.get("preemption", False)})
+    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults)
+    given = loaded_templates(ANY_POD if pod is None else pod, defaults)
+    if len(given) != 1:
+        raise CurveError(f"curve: got {len(given)} pods, wanted one")
+    exclude = [exclude_nodes] if isinstance(exclude_nodes, str) else exclude_nodes
+    if not all(isinstance(text, str) for text in exclude):
+        raise wrong_type("exclude_nodes", exclude_nodes, "names or a selector")
+    question = asked(
+        scenario, given, recipe.scheduler_names, limit=max_limit, exclude=exclude, pending_first=pending_first, defaults=defaults
+    )
+    found = points(axes, lambda size: sized(question, size).counting(recipe.engine(scenario.config_maps)).count())
+    return CapacityCurveResult(recipe.version, axes, tuple(found))

@@ -1,0 +1,160 @@
+"""``kubeclassic capacity --curve``: how many pods of any size fit, as a table, as data and as a picture."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kubeclassic import capacity, capacity_curve
+from kubeclassic.cli import run
+from kubeclassic.simulation.capacity.curve import Axis, CurveError, axes_of
+from tests.support.schemas import faults
+
+Json = dict[str, Any]
+NODES = [
+    {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}}}
+    for name, cpu in (("a", "2"), ("b", "4"))
+]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    """A function that runs the command on two nodes, and tells status, output and what was said."""
+    cluster = tmp_path / "cluster.yaml"
+    cluster.write_text(yaml.safe_dump_all(NODES), encoding="utf-8")
+
+    def asked(*options: str) -> tuple[int, str, str]:
+        status = run(["capacity", str(cluster), *options])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return asked
+
+
+class TestAxes:
+    @pytest.mark.parametrize(
+        ("text", "values"),
+        [
+            ("cpu=1..4:4", [1000, 2000, 3000, 4000]), ("cpu=250m..1:2", [250, 1000]), ("cpu=1..1", [1000]), ("cpu=1..9:1", [1000]),
+            ("memory=1Gi..8Gi:4:log", [1 << 30, 2 << 30, 4 << 30, 8 << 30]), ("example.com/gpu=0..3", [0, 1, 2, 3]),
+        ],
+    )  # fmt: skip
+    def test_sizes(self, text: str, values: list[int]) -> None:
+        """A range is cut into even steps, or with ``log`` into steps that grow; no size comes twice."""
+        assert list(Axis.parse(text).values) == values
+
+    @pytest.mark.parametrize("text", ["cpu=1..4", "cpu=1..4:log"])
+    def test_ten_steps(self, text: str) -> None:
+        """Without a number there are ten steps."""
+        values = Axis.parse(text).values
+        assert (len(values), values[0], values[-1]) == (10, 1000, 4000)
+
+    @pytest.mark.parametrize(
+        "text",
+        ["cpu", "cpu=1", "=1..2", "cpu=1..x", "cpu=4..1", "cpu=1..4:0", "cpu=1..4:x", "cpu=1..4:3:4", "cpu=0..4:3:log", "cpu=-1..4", ""],
+    )
+    def test_refusals(self, text: str) -> None:
+        """What is no range is refused with what was got."""
+        with pytest.raises(CurveError, match=r"^curve: "):
+            axes_of([text])
+
+    @pytest.mark.parametrize("texts", [["cpu=1..2,cpu=2..3"], ["cpu=1..9000:200,memory=1..9000:200"]])
+    def test_too_much(self, texts: list[str]) -> None:
+        """A resource may come once, and there is a limit to the sizes."""
+        with pytest.raises(CurveError, match="wanted"):
+            axes_of(texts)
+
+
+class TestForms:
+    def test_a_list(self, ask: Any) -> None:
+        """One resource: a row a size, with what limits it."""
+        status, out, _ = ask("--curve", "cpu=1..4:4")
+        assert status == 0
+        assert [line.split() for line in out.splitlines()[1:]] == [
+            ["1", "6", "2", "cpu"], ["2", "3", "2", "cpu"], ["3", "1", "1", "cpu"], ["4", "1", "1", "cpu"],
+        ]  # fmt: skip
+
+    def test_a_grid(self, ask: Any) -> None:
+        """Two resources: a row for each size of the first, a column for each of the second."""
+        lines = ask("--curve", "cpu=1..4:2,memory=1Gi..8Gi:2")[1].splitlines()
+        assert [line.split() for line in lines] == [["CPU", "\\", "MEMORY", "1.0", "GIB", "8.0", "GIB"], ["1", "6", "2"], ["4", "1", "1"]]
+
+    @pytest.mark.parametrize("form", ["json", "yaml"])
+    def test_documents(self, ask: Any, form: str) -> None:
+        """The fields are those of the schema."""
+        found = yaml.safe_load(ask("--curve", "cpu=1..4:2", "-o", form)[1])
+        assert faults("capacity-curve", found) == []
+        assert [(point["requests"], point["fits"], point["limitedBy"]) for point in found["points"]] == [
+            ({"cpu": 1000}, 6, "cpu"), ({"cpu": 4000}, 1, "cpu"),
+        ]  # fmt: skip
+
+    def test_csv(self, ask: Any) -> None:
+        """CSV has a line a size."""
+        assert ask("--curve", "cpu=1..4:2", "-o", "csv")[1].splitlines() == [
+            "cpu,fits,nodes,limitedBy", "1000,6,2,cpu", "4000,1,1,cpu",
+        ]  # fmt: skip
+
+    def test_nothing_fits(self, ask: Any) -> None:
+        """The exit status is 1 where no size fits."""
+        assert ask("--curve", "cpu=5..6:2")[0] == 1
+
+    def test_a_template(self, ask: Any, tmp_path: Path) -> None:
+        """The first container of the template gets the size, and keeps all else."""
+        container = {"name": "c", "image": "i", "resources": {"requests": {"memory": "4Gi"}, "limits": {"cpu": "1", "memory": "4Gi"}}}
+        file = tmp_path / "pod.yaml"
+        file.write_text(yaml.safe_dump({"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [container]}}), encoding="utf-8")
+        found = json.loads(ask("--curve", "cpu=500m..2:2", "--pod", str(file), "-o", "json")[1])
+        assert [point["fits"] for point in found["points"]] == [4, 3]
+
+
+class TestPlot:
+    @pytest.mark.parametrize("curve", ["cpu=1..4:4", "cpu=1..4:3,memory=1Gi..8Gi:3"])
+    @pytest.mark.parametrize(("ending", "start"), [(".svg", b"<?xml"), (".png", b"\x89PNG")])
+    def test_it_is_drawn(self, ask: Any, tmp_path: Path, curve: str, ending: str, start: bytes) -> None:
+        """A line or a map is drawn into the file; the table is written too, and the picture is the same each time."""
+        files = [tmp_path / f"one{ending}", tmp_path / f"two{ending}"]
+        assert all(ask("--curve", curve, "--plot", str(file))[1] for file in files)
+        assert files[0].read_bytes().startswith(start)
+        assert files[0].read_bytes() == files[1].read_bytes()
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            (["--plot", "x.gif", "--curve", "cpu=1..2"], "--plot: got x.gif, wanted a name that ends in .svg, .png, .pdf"),
+            (["--plot", "x.svg", "--curve", "cpu=1..2,memory=1..2,pods=1..2"], "--plot: got sizes of 3 resources, wanted one or two"),
+            (["--plot", "x.svg", "--pod", "p.yaml"], "--plot: got it without --curve, wanted --curve too"),
+            (["--curve", "cpu=1..2", "--pods", "3"], "--curve: got it with --pods, wanted one pod, and as many of each size as fit"),
+            (["--plot", "/nowhere/x.svg", "--curve", "cpu=1..2:2"], "--plot: /nowhere/x.svg cannot be written: no such file or directory"),
+        ],
+    )
+    def test_refusals(self, ask: Any, options: list[str], told: str) -> None:
+        """What cannot be drawn is refused in one line."""
+        status, _, said = ask(*options)
+        assert status == 2
+        assert told in said
+
+    def test_without_matplotlib(self, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Without matplotlib it says what to install."""
+        found = importlib.util.find_spec
+        monkeypatch.setattr("kubeclassic.cli.report.capacity.plot.find_spec", lambda name: None if name == "matplotlib" else found(name))
+        assert "pip install 'kubeclassic[plot]'" in ask("--curve", "cpu=1..2", "--plot", "x.svg")[2]
+
+
+def test_each_point_is_a_count() -> None:
+    """A point of the curve is what ``capacity`` says of a pod of that size."""
+    for point in capacity_curve(NODES, "cpu=300m..3:5,memory=1Gi..3Gi:3", release="1.27").points:
+        amounts = {"cpu": f"{point.requests['cpu']}m", "memory": str(point.requests["memory"])}
+        pod = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main", "resources": {"requests": amounts}}]}}
+        found = capacity(NODES, pod, release="1.27")
+        assert (point.fits, point.nodes, point.message) == (found.fits, len(found.nodes), found.stop.message)
+
+
+def test_several_pods_are_refused() -> None:
+    """A curve is of one pod."""
+    with pytest.raises(CurveError, match="got 2 pods, wanted one"):
+        capacity_curve(NODES, "cpu=1..2", [{"kind": "Pod", "metadata": {"name": name}} for name in "pq"])

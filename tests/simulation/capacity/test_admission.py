@@ -1,0 +1,214 @@
+"""Quotas and limit ranges stop copies and complete them, as the API server's admission does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic import CapacityResult, capacity
+
+Json = dict[str, Any]
+NODE = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}}}
+
+
+def pod(name: str = "web", requests: Json | None = None, limits: Json | None = None, **spec: Any) -> Json:
+    """A pod's manifest with one container; *spec*: further fields, ``metadata`` among them."""
+    metadata = {"name": name, **spec.pop("metadata", {})}
+    containers = [{"name": "c", "image": "img", "resources": {"requests": requests or {}, "limits": limits or {}}}]
+    return {"kind": "Pod", "metadata": metadata, "spec": {"containers": containers, **spec}}
+
+
+def quota(*, namespace: str = "default", status: Json | None = None, scopes: list[str] | None = None, **hard: Any) -> Json:
+    """A ResourceQuota named compute; *hard* with underscores in place of dots and dashes."""
+    expressions = hard.pop("expressions", None)
+    spec = {"hard": {key.replace("_", "."): value for key, value in hard.items()}, "scopes": scopes or []}
+    spec |= {"scopeSelector": {"matchExpressions": expressions}} if expressions else {}
+    return {"kind": "ResourceQuota", "metadata": {"name": "compute", "namespace": namespace}, "spec": spec, "status": status or {}}
+
+
+def limit_range(*items: Json) -> Json:
+    """A LimitRange."""
+    return {"kind": "LimitRange", "metadata": {"name": "bounds"}, "spec": {"limits": list(items)}}
+
+
+def asked(*objects: Json, template: Json | None = None, **options: Any) -> CapacityResult:
+    """How many copies fit into a big node beside *objects*."""
+    return capacity([NODE, *objects], template or pod(requests={"cpu": "1", "memory": "1Gi"}), pods=20, **options)
+
+
+class TestQuotas:
+    @pytest.mark.parametrize(
+        ("hard", "fits", "told"),
+        [
+            ({"pods": "4"}, 4, "requested: pods=1, used: pods=4, limited: pods=4"),
+            ({"requests_cpu": "2500m"}, 2, "requested: requests.cpu=1, used: requests.cpu=2, limited: requests.cpu=2500m"),
+            ({"cpu": "3", "memory": "2Gi"}, 2, "requested: memory=1Gi, used: memory=2Gi, limited: memory=2Gi"),
+            ({"pods": "2", "requests_memory": "2Gi"}, 2, "requested: pods=1,requests.memory=1Gi, used: pods=2,requests.memory=2Gi"),
+        ],
+    )
+    def test_copies_stop_at_a_quota(self, hard: Json, fits: int, told: str) -> None:
+        """The copy that would exceed a quota is refused in the API server's words, and those before it count."""
+        found = asked(quota(**hard))
+        assert (found.fits, found.stop.kind) == (fits, "Forbidden")
+        assert found.stop.message.startswith(f'pods "web-{fits}" is forbidden: exceeded quota: compute, {told}')
+
+    def test_count_of_objects(self) -> None:
+        """``count/pods`` counts pods that have finished too; ``pods`` does not."""
+        done = {**pod("done", nodeName="a"), "status": {"phase": "Succeeded"}}
+        hard = {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"count/pods": "3", "pods": "3"}}}
+        assert asked(hard, done).fits == 2
+        assert asked(quota(pods="3"), done).fits == 3
+
+    def test_pods_of_the_cluster_use_it(self) -> None:
+        """What pods of the cluster request is used already, whether they have a node or wait for one."""
+        there = [pod("there", {"cpu": "1"}, nodeName="a"), pod("waits", {"cpu": "500m"})]
+        assert asked(quota(requests_cpu="5"), *there, pod("far", {"cpu": "9"}, metadata={"namespace": "far"})).fits == 3
+
+    def test_the_status_counts(self) -> None:
+        """Where the quota says what is used, and what its bounds are, that counts."""
+        status = {"hard": {"pods": "9"}, "used": {"pods": "2"}}
+        assert asked(quota(pods="4", status=status)).fits == 7
+
+    def test_another_namespace(self) -> None:
+        """The quota of another namespace stops nobody."""
+        assert asked(quota(pods="1", namespace="far")).fits == 20
+
+    def test_other_resources(self) -> None:
+        """A quota of what pods do not use stops nobody."""
+        assert asked(quota(services="0", configmaps="0")).fits == 20
+
+    @pytest.mark.parametrize(
+        ("hard", "missing"),
+        [({"limits_cpu": "4"}, "limits.cpu"), ({"limits_cpu": "4", "limits_memory": "4Gi"}, "limits.cpu,limits.memory")],
+    )
+    def test_amounts_are_required(self, hard: Json, missing: str) -> None:
+        """With a bound on cpu or memory each container has to say how much it is."""
+        found = asked(quota(**hard))
+        assert (found.fits, found.stop.message) == (0, f'pods "web-0" is forbidden: failed quota: compute: must specify {missing}')
+
+    def test_extended_resources(self) -> None:
+        """Devices are bounded by what is requested of them."""
+        node = {"kind": "Node", "metadata": {"name": "g"}, "status": {"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}}}
+        bound = {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"requests.example.com/gpu": "3"}}}
+        assert asked(node, bound, template=pod(requests={"example.com/gpu": "1"}, limits={"example.com/gpu": "1"})).fits == 3
+
+    def test_victims_give_back(self) -> None:
+        """With preemption a pod that has to leave uses its quota no more."""
+        small = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "2", "pods": "9"}}}
+        low = pod("low", {"cpu": "2"}, nodeName="a", priority=-1)
+        found = capacity([small, low, quota(pods="2")], pod(requests={"cpu": "1"}), preemption=True)
+        assert (found.fits, found.stop.kind) == (2, "Forbidden")
+
+
+TEMPLATES = {
+    "burst": pod(requests={"cpu": "1"}),
+    "best effort": pod(),
+    "short": pod(requests={"cpu": "1"}, activeDeadlineSeconds=60),
+    "high": pod(requests={"cpu": "1"}, priorityClassName="system-node-critical", metadata={"namespace": "default"}),
+    "elsewhere": pod(
+        requests={"cpu": "1"},
+        affinity={"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 1, "podAffinityTerm": {"topologyKey": "x", "namespaces": ["far"], "labelSelector": {}}},
+        ]}},
+    ),
+}  # fmt: skip
+
+
+class TestScopes:
+    @pytest.mark.parametrize(
+        ("scope", "counted"),
+        [
+            ({"scopes": ["BestEffort"]}, {"best effort"}),
+            ({"scopes": ["NotBestEffort"]}, {"burst", "short", "high", "elsewhere"}),
+            ({"scopes": ["Terminating"]}, {"short"}),
+            ({"scopes": ["NotTerminating"]}, {"burst", "best effort", "high", "elsewhere"}),
+            ({"scopes": ["PriorityClass"]}, {"high"}),
+            ({"scopes": ["CrossNamespacePodAffinity"]}, {"elsewhere"}),
+            ({"scopes": ["NotBestEffort", "NotTerminating"]}, {"burst", "high", "elsewhere"}),
+            ({"scopes": ["Unheard"]}, set()),
+            ({"expressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}]}, {"high"}),
+            ({"expressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["other"]}]}, set()),
+            (
+                {"expressions": [{"scopeName": "PriorityClass", "operator": "NotIn", "values": ["system-node-critical"]}]},
+                {"burst", "best effort", "short", "elsewhere"},
+            ),
+            ({"expressions": [{"scopeName": "PriorityClass", "operator": "DoesNotExist"}]}, {"burst", "best effort", "short", "elsewhere"}),
+        ],
+    )
+    def test_a_quota_counts_the_pods_of_its_scopes(self, scope: Json, counted: set[str]) -> None:
+        """Only pods that all scopes match are counted, and stopped."""
+        stopped = {name for name, template in TEMPLATES.items() if asked(quota(pods="0", **scope), template=template).fits == 0}
+        assert stopped == counted
+
+
+class TestLimitRanges:
+    def test_defaults(self) -> None:
+        """Containers that say nothing get requests and limits, which then count on nodes and for quotas."""
+        bounds = limit_range({"type": "Container", "default": {"cpu": "10"}, "defaultRequest": {"cpu": "8"}})
+        found = asked(bounds, template=pod())
+        assert (found.fits, found.stop.message) == (8, "0/1 nodes are available: 1 Insufficient cpu.")
+        assert asked(bounds, quota(limits_cpu="35"), template=pod()).fits == 3
+
+    @pytest.mark.parametrize(
+        ("item", "request_"),
+        [
+            ({"max": {"cpu": "4"}}, 4), ({"default": {"cpu": "4"}}, 4), ({"min": {"cpu": "2"}}, 2),
+            ({"max": {"cpu": "8"}, "default": {"cpu": "4"}, "min": {"cpu": "1"}}, 4),
+        ],
+    )  # fmt: skip
+    def test_defaults_of_the_limit_range(self, item: Json, request_: int) -> None:
+        """A LimitRange without defaults has them from its bounds, as the API server fills in."""
+        assert asked(limit_range({"type": "Container", **item}), template=pod()).answer.counted.placed[0].requests["cpu"] == request_ * 1000
+
+    def test_what_is_said_stays(self) -> None:
+        """Containers that say how much keep it."""
+        bounds = limit_range({"type": "Container", "default": {"cpu": "10"}, "defaultRequest": {"cpu": "8"}})
+        assert asked(bounds, template=pod(requests={"cpu": "1"})).fits == 20
+
+    @pytest.mark.parametrize(
+        ("item", "template", "told"),
+        [
+            (
+                {"type": "Container", "max": {"cpu": "2"}}, pod(limits={"cpu": "3"}),
+                "maximum cpu usage per Container is 2, but limit is 3",
+            ),
+            (
+                {"type": "Container", "min": {"cpu": "2"}}, pod(requests={"cpu": "1"}),
+                "minimum cpu usage per Container is 2, but request is 1",
+            ),
+            ({"type": "Pod", "max": {"cpu": "2"}}, pod(requests={"cpu": "1"}), "maximum cpu usage per Pod is 2.  No limit is specified"),
+            ({"type": "Pod", "min": {"memory": "1Gi"}}, pod(), "minimum memory usage per Pod is 1Gi.  No request is specified"),
+            (
+                {"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}}, pod(requests={"cpu": "1"}, limits={"cpu": "3"}),
+                "cpu max limit to request ratio per Container is 2, but provided ratio is 3.000000",
+            ),
+            (
+                {"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}}, pod(requests={"cpu": "1"}),
+                "cpu max limit to request ratio per Container is 2, but no limit is specified or limit is 0",
+            ),
+            (
+                {"type": "Pod", "max": {"cpu": "1", "memory": "1Gi"}}, pod(limits={"cpu": "2", "memory": "2Gi"}),
+                "[maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 1Gi, but limit is 2Gi]",
+            ),
+        ],
+    )  # fmt: skip
+    def test_out_of_bounds(self, item: Json, template: Json, told: str) -> None:
+        """A pod out of bounds is refused in the API server's words."""
+        found = asked(limit_range(item), template=template)
+        assert (found.fits, found.stop.kind, found.stop.message) == (0, "Forbidden", f'pods "web-0" is forbidden: {told}')
+
+    def test_init_containers(self) -> None:
+        """The bound of a pod looks at the greatest init container too."""
+        template = pod(limits={"cpu": "1"}, initContainers=[{"name": "i", "resources": {"limits": {"cpu": "5"}}}])
+        assert asked(limit_range({"type": "Pod", "max": {"cpu": "4"}}), template=template).fits == 0
+
+    def test_without_defaults(self) -> None:
+        """Who takes objects as they are asks no API server."""
+        assert asked(limit_range({"type": "Container", "max": {"cpu": "1"}}), quota(pods="1"), defaults=False).fits == 20
+
+
+def test_an_unknown_priority_class() -> None:
+    """A template that the API server refuses for its PriorityClass has no copies."""
+    found = asked(template=pod(priorityClassName="gold"))
+    assert (found.fits, found.stop.message) == (0, 'pods "web-0" is forbidden: no PriorityClass with name gold was found')

@@ -1,0 +1,111 @@
+"""The count agrees with copies that a Scheduler places one by one, in random clusters, for every release."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import attrs
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from kubeclassic import Cluster, Scheduler, capacity
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support.examples import examples
+from tests.support.worldforms import OWNER_KINDS, VOLUME_KINDS, node_form, other_form, pod_form
+
+MOST = 40
+"""How many copies are placed at most."""
+NUMBERS = st.integers(0, 1023)
+
+
+@attrs.frozen
+class Question:
+    """A cluster, and templates of which copies take turns."""
+
+    objects: tuple[KubeObject, ...]
+    templates: tuple[Pod, ...]
+    ratio: tuple[int, ...]
+
+
+@st.composite
+def questions(draw: st.DrawFn, subjects: Sequence[str], others: Sequence[str] = ()) -> Question:
+    """Small clusters with pods of one of *subjects* on them, and templates of the same."""
+    nodes = {form.name: form for form in (node_form(at, draw(NUMBERS)) for at in range(draw(st.integers(1, 4))))}
+    subject = draw(st.sampled_from(subjects))
+    bound = [
+        attrs.evolve(form, spec=attrs.evolve(form.spec, node_name=draw(st.sampled_from(sorted(nodes))), priority=draw(st.integers(-2, 0))))
+        for form in (pod_form(subject, draw(NUMBERS), f"bound{at}") for at in range(draw(st.integers(0, 5))))
+    ]
+    kinds = [draw(st.sampled_from(others)) for _ in range(draw(st.integers(0, 6)))] if others else []
+    beside = {(form.kind, form.key): form for form in (other_form(kind, draw(st.integers(0, 5)), draw(NUMBERS)) for kind in kinds)}
+    templates = [
+        attrs.evolve(form, spec=attrs.evolve(form.spec, priority=draw(st.sampled_from([0, 0, 5]))))
+        for form in (pod_form(subject, draw(NUMBERS), f"copy{at}") for at in range(draw(st.integers(1, 2))))
+    ]
+    ratio = tuple(draw(st.integers(1, 3)) for _ in templates)
+    return Question((*nodes.values(), *beside.values(), *bound), tuple(templates), ratio)
+
+
+def by_brute_force(question: Question, release: str, preemption: bool) -> tuple[Counter[str], str | None]:
+    """Copies by node, placed one by one by a Scheduler, and the message of the first that found no place."""
+    scheduler = Scheduler(Cluster(question.objects, defaults=False), release, preemption=preemption)
+    turn = [at for at, times in enumerate(question.ratio) for _ in range(times)]
+    hosts: dict[str, str] = {}
+    made: Counter[int] = Counter()
+    message = None
+    for number in range(MOST):
+        at = turn[number % len(turn)]
+        template = question.templates[at]
+        copy = attrs.evolve(template, metadata=attrs.evolve(template.metadata, name=f"{template.name}-{made[at]}", uid=""))
+        made[at] += 1
+        decision = scheduler.schedule(copy, details=False)
+        if not decision.is_final:
+            decision = scheduler.schedule(copy, details=False)
+        for key in scheduler.evicted:
+            hosts.pop(key, None)
+        if decision.host is None:
+            message = decision.error
+            break
+        hosts[copy.key] = decision.host
+    return Counter(hosts.values()), message
+
+
+def check(question: Question, release: str, preemption: bool) -> None:
+    """Compare the count of *question* with brute force: nodes, number and message."""
+    nodes, message = by_brute_force(question, release, preemption)
+    found = capacity(
+        Cluster(question.objects, defaults=False), question.templates, ratio=question.ratio, pods=MOST, release=release,
+        preemption=preemption, defaults=False,
+    )  # fmt: skip
+    assert (found.fits, found.nodes) == (nodes.total(), dict(nodes.most_common()))
+    assert message is None or found.stop.message == message
+    assert found.stop.kind == "LimitReached" or message is not None
+    event(f"{min(found.fits, 3)} copies or more, {'some' if found.answer.counted.evicted else 'none'} evicted, {found.stop.kind}")
+
+
+RELEASES = pytest.mark.parametrize("release", ALL_RELEASES)
+
+
+@RELEASES
+@pytest.mark.parametrize("preemption", [False, True], ids=["without preemption", "with preemption"])
+class TestAgainstBruteForce:
+    @given(question=questions(["resources", "ports", "nodes", "tolerations"]))
+    @examples(1)
+    def test_resources_and_nodes(self, release: str, preemption: bool, question: Question) -> None:
+        """Copies with requests, ports, selectors and tolerations."""
+        check(question, release, preemption)
+
+    @given(question=questions(["affinity", "spread"], OWNER_KINDS))
+    @examples(1)
+    def test_affinity_and_spread(self, release: str, preemption: bool, question: Question) -> None:
+        """Copies with affinity to one another and to others, and with spread constraints."""
+        check(question, release, preemption)
+
+    @given(question=questions(["disks", "claims"], VOLUME_KINDS))
+    @examples(1)
+    def test_volumes(self, release: str, preemption: bool, question: Question) -> None:
+        """Copies with disks and claims."""
+        check(question, release, preemption)
