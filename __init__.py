@@ -5,8 +5,8 @@ get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, `
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
 ``wait`` is Permit's answer for a pod that has to wait on its node.
 
-``simulate``, ``capacity``, ``capacity_curve``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and ``import_openb`` do
-what the commands do, in one call each.
+``simulate``, ``capacity``, ``capacity_curve``, ``add_nodes``, ``explain``, ``compare``, ``replay``, ``migrate``, ``conform`` and
+``import_openb`` do what the commands do, in one call each.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .simulation.functions.conform import ConformResult, conform
     from .simulation.functions.explain import ExplainResult, explain
     from .simulation.functions.migrate import MigrateResult, migrate
+    from .simulation.functions.newnodes import NewNodesResult, add_nodes
     from .simulation.functions.openb import ImportResult, import_openb
     from .simulation.functions.replay import ReplayResult, replay
     from .simulation.functions.simulate import SimulationResult, simulate
@@ -70,6 +71,7 @@ __all__ = [
     "KubeclassicError",
     "ManifestError",
     "MigrateResult",
+    "NewNodesResult",
     "Node",
     "Plugin",
     "Pod",
@@ -85,6 +87,7 @@ __all__ = [
     "UnknownNameError",
     "WrongTypeError",
     "__version__",
+    "add_nodes",
     "capacity",
     "capacity_curve",
     "compare",
@@ -128,6 +131,7 @@ _HOMES = {
     "simulation.functions.conform": ("ConformResult", "conform"),
     "simulation.functions.explain": ("ExplainResult", "explain"),
     "simulation.functions.migrate": ("MigrateResult", "migrate"),
+    "simulation.functions.newnodes": ("NewNodesResult", "add_nodes"),
     "simulation.functions.openb": ("ImportResult", "import_openb"),
     "simulation.functions.traces": (
         "import_alibaba2025", "import_alibaba2026", "import_azure_packing", "import_csv", "import_google2019", "import_simkube",
