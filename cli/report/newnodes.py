@@ -15,7 +15,7 @@ from .words import count_of
 
 MOST_PODS = 5
 """Of pods without a node so many are told; ``wide`` tells more."""
-MOST_NODES = 20
+MOST_NODES = 10
 PODS = "pods"
 
 
@@ -69,8 +69,9 @@ def _no(answer: Answer, most: int) -> Iterator[str]:
     if answer.found.never:
         yield f"{count_of(len(told), 'pod')} of {answer.found.best.wanted:,} can never be placed, whatever number of these nodes is added:"
     else:
-        yield f"No number of these nodes that was tried is enough, up to {answer.most_nodes:,} new nodes."
-        yield f"With {answer.named(answer.found.best)}, {len(told):,} of {answer.found.best.wanted:,} pods find no node:"
+        tried = "each was simulated" if answer.found.is_proven else f"{count_of(answer.found.simulated, 'mix', 'mixes')} were simulated"
+        yield f"No number of these nodes is enough, up to {answer.most_nodes:,}: {tried}."
+        yield f"With {answer.named(answer.found.best)} these find no node, {len(told):,} of {count_of(answer.found.best.wanted, 'pod')}:"
     for key, why in told[:most]:
         yield f"  {key}: {why}"
     if len(told) > most:

@@ -107,7 +107,7 @@ def add_nodes(
     >>> found
     <NewNodesResult: release 1.14, added 3 a, cost 3, placed True, proven True>
     >>> found.with_one_fewer
-    '2 a: 1 of 7 pods find no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu.'
+    '2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu.'
     """
     chosen: SchedulerOptions = {**options, "preemption": options.get("preemption", False)}
     recipe = recipe_of(chosen)

@@ -117,7 +117,8 @@ def left(trial: Trial) -> str:
     first = trial.missing[0] if trial.missing else None
     if first is None:
         return "all pods find a node"
-    return f"{len(trial.missing):,} of {trial.wanted:,} pods find no node, first {first.pod.key}: {first.message}"
+    number = len(trial.missing)
+    return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod.key}: {first.message}"
 
 
 def plain(number: Decimal) -> int | float:

@@ -43,7 +43,7 @@ def questions(draw: st.DrawFn, kinds: int, subjects: Sequence[str], others: Sequ
         for form in (pod_form(subject, draw(NUMBERS), f"bound{at}") for at in range(draw(st.integers(0, 4))))
     ]
     variants = [draw(NUMBERS) for _ in range(draw(st.integers(1, 2)))]
-    waiting = [pod_form(subject, draw(st.sampled_from(variants)), f"wait{at}") for at in range(draw(st.integers(1, 6)))]
+    waiting = [pod_form(subject, draw(st.sampled_from(variants)), f"wait{at}") for at in range(draw(st.integers(2, 9)))]
     more = [draw(st.sampled_from(others)) for _ in range(draw(st.integers(0, 5)))] if others else []
     beside = {(form.kind, form.key): form for form in (other_form(kind, draw(st.integers(0, 5)), draw(NUMBERS)) for kind in more)}
     come = tuple(node_form(70 + at, draw(NUMBERS)) for at in range(kinds))
@@ -62,7 +62,7 @@ def does(question: Question, mix: Sequence[int], release: str) -> bool:
     """Whether each pod finds a node, one after the other, with the nodes of *mix*."""
     come = [node for kind, count in zip(question.kinds, mix, strict=True) for node in new_nodes(kind, count)]
     scheduler = Scheduler(Cluster((*question.objects, *come), defaults=False), release, preemption=False)
-    return all([scheduler.schedule(pod, details=False).host is not None for pod in question.waiting])
+    return all(scheduler.schedule(pod, details=False).host is not None for pod in question.waiting)
 
 
 def check(question: Question, release: str) -> None:
