@@ -1,6 +1,6 @@
-"""What the API server's ResourceQuota admission does: which quotas count a pod, what it uses of them, and when it is refused.
+"""What the API server's ResourceQuota admission does: which quotas count a pod or claim, what it uses of them, and when it is refused.
 
-Upstream: pkg/quota/v1/evaluator/core/pods.go, plugin/pkg/admission/resourcequota/controller.go
+Upstream: pkg/quota/v1/evaluator/core/{pods,persistent_volume_claims}.go, plugin/pkg/admission/resourcequota/controller.go
 """
 
 from __future__ import annotations
@@ -8,12 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..meaning.labels import compile_selector
-from ..objects import LabelSelector, Map, Pod, PodAffinityTerm, Requirement, ResourceQuota, ScopedResourceSelectorRequirement
+from ..objects import (
+    LabelSelector,
+    Map,
+    PersistentVolumeClaim,
+    Pod,
+    PodAffinityTerm,
+    Requirement,
+    ResourceQuota,
+    ScopedResourceSelectorRequirement,
+)
 from ..objects.quantity import Quantity
 
 Amounts = Mapping[str, Quantity]
 ONE = Quantity.of(1)
-COUNT = "count/pods"
+COUNT, CLAIMS = "count/pods", "persistentvolumeclaims"
+_BETA_CLASS, _OF_CLASS = "volume.beta.kubernetes.io/storage-class", ".storageclass.storage.k8s.io/"
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 _REQUESTS, _HUGE_PAGES = "requests.", "hugepages-"
 POD_RESOURCES = frozenset([COUNT, "pods", *NATIVE, *(f"{word}.{name}" for word in ("requests", "limits") for name in NATIVE)])
@@ -32,6 +42,15 @@ def usage(pod: Pod) -> dict[str, Quantity]:
     requests = _total([one.requests for one in spec.containers], [one.requests for one in spec.init_containers])
     limits = _total([one.limits for one in spec.containers], [one.limits for one in spec.init_containers])
     return {COUNT: ONE, **_named(requests, limits)}
+
+
+def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
+    """What *claim* uses of quotas: its count and its storage, both also by storage class."""
+    found = {CLAIMS: ONE, f"count/{CLAIMS}": ONE}
+    storage, of_class = claim.spec.requests.get("storage"), claim.annotations.get(_BETA_CLASS, claim.spec.storage_class_name)
+    prefixes = ["", *([f"{of_class}{_OF_CLASS}"] if of_class else [])]
+    found |= {f"{prefix}{CLAIMS}": ONE for prefix in prefixes}
+    return found | ({f"{prefix}requests.storage": storage for prefix in prefixes} if storage is not None else {})
 
 
 def _total(containers: Iterable[Amounts], init_containers: Iterable[Amounts]) -> dict[str, Quantity]:
@@ -66,6 +85,11 @@ def _is_extended(name: str) -> bool:
 def counts(quota: ResourceQuota, pod: Pod) -> bool:
     """Whether *quota*, of the pod's namespace, has a bound for pods, and all its scopes match *pod*."""
     return any(_restricted(quota)) and all(_matches(pod, scope) for scope in _scopes(quota))
+
+
+def counts_claim(quota: ResourceQuota, claim: PersistentVolumeClaim) -> bool:
+    """Whether *quota*, of the claim's namespace, has a bound for claims, and no scope: those are for pods."""
+    return not quota.scopes and not quota.scope_selector and any(name in hard(quota) for name in claim_usage(claim))
 
 
 def hard(quota: ResourceQuota) -> Amounts:

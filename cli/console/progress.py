@@ -18,9 +18,9 @@ WORDS = ("progress.percentage", "progress.remaining", "progress.elapsed")
 """What rich colours in cyan and yellow, which nobody can read on white."""
 
 
-def following(items: Iterable[T], total: int) -> Iterator[T]:
-    """*items* as they come, shown as a bar where standard error is a terminal and there are many."""
-    if total < WORTH_A_BAR or not sys.stderr.isatty():
+def following(items: Iterable[T], total: int, worth: int = WORTH_A_BAR) -> Iterator[T]:
+    """*items* as they come, shown as a bar where standard error is a terminal and there are many: *worth* a bar or more."""
+    if total < worth or not sys.stderr.isatty():
         yield from items
         return
     from rich.progress import track

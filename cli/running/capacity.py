@@ -101,7 +101,7 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
     axes = axes_of(wanted.curve)
     quiet = setup.disable_preemption or not wanted.preemption
     given = opened(paths, cluster, attrs.evolve(setup, disable_preemption=quiet))
-    templates = list(_templates(wanted.templates, cluster)) if wanted.templates or axes else []
+    templates = list(_templates(wanted.templates, cluster, setup)) if wanted.templates or axes else []
     question = asked(
         given.scenario, templates, given.scheduler_names, ratio=wanted.ratio, limit=wanted.limit,
         exclude=wanted.exclude, pending_first=wanted.pending_first, order=cluster.order, defaults=not cluster.no_defaults,
@@ -131,9 +131,10 @@ def _count(given: Opened, question: Question, wanted: Asked) -> int:
     return 0 if answer.is_yes else 1
 
 
-def _templates(paths: tuple[Path, ...], cluster: ClusterChoice) -> Iterator[tuple[str, Loaded]]:
+def _templates(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Iterator[tuple[str, Loaded]]:
+    defaults, keeps = not cluster.no_defaults, setup.may_call_extenders()
     for path in paths:
-        loaded = load(path, defaults=not cluster.no_defaults, strict_fields=cluster.strict, raw_kinds=READ_KINDS)
+        loaded = load(path, defaults=defaults, strict_fields=cluster.strict, raw_kinds=READ_KINDS, keeps_manifests=keeps)
         tell_notices(loaded.warnings)
         yield str(path), loaded
     if not paths:

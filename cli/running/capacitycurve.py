@@ -21,6 +21,8 @@ from ..report.listing import write_csv
 from .cluster import Opened
 
 KIND = "CapacityCurve"
+WORTH_A_BAR = 5
+"""With so many sizes there is a progress bar: in a large cluster each takes seconds."""
 
 
 def draw_curve(
@@ -37,7 +39,7 @@ def draw_curve(
     total = 1
     for axis in axes:
         total *= len(axis.values)
-    found = list(following(points(axes, ask), total))
+    found = list(following(points(axes, ask), total, WORTH_A_BAR))
     with writing(output) as stream:
         _write(given.engine.algorithm.release.version, axes, found, form, stream, headers)
     if plot is not None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
 from ...api.controlplane.limitranges import limit_ranges, out_of_bounds
-from ...api.controlplane.quotas import counts, exceeded, hard, unspecified, usage
-from ...api.objects import KubeObject, Pod, ResourceQuota
+from ...api.controlplane.quotas import CLAIMS, claim_usage, counts, counts_claim, exceeded, hard, unspecified, usage
+from ...api.objects import KubeObject, PersistentVolumeClaim, Pod, ResourceQuota
 from ...api.objects.quantity import ZERO, Quantity
+from .templates import PodTemplate
 
-FORBIDDEN = 'pods "{}" is forbidden: {}'
+FORBIDDEN = '{} "{}" is forbidden: {}'
 """The API server's words."""
 
 
@@ -23,14 +24,14 @@ class Account:
     used: dict[str, Quantity]
 
     @classmethod
-    def of(cls, quota: ResourceQuota, pods: Iterable[Pod]) -> Account:
-        """What the status of *quota* says; what it does not say is counted over *pods*, those of the cluster."""
+    def of(cls, quota: ResourceQuota, objects: Iterable[KubeObject]) -> Account:
+        """What the status of *quota* says; what it does not say is counted over the pods and claims among *objects*."""
         names = hard(quota)
         used = dict.fromkeys(names, ZERO) | {name: quantity for name, quantity in quota.used.items() if name in names}
         unknown = [name for name in names if name not in quota.used]
-        for pod in pods if unknown else ():
-            if pod.namespace == quota.namespace and counts(quota, pod):
-                used |= {name: used[name] + quantity for name, quantity in usage(pod).items() if name in unknown}
+        for item in objects if unknown else ():
+            asked = _asked(quota, item) if item.namespace == quota.namespace else {}
+            used |= {name: used[name] + quantity for name, quantity in asked.items() if name in unknown}
         return cls(quota, used)
 
     def add(self, asked: dict[str, Quantity]) -> None:
@@ -42,12 +43,21 @@ class Account:
         self.add({name: -quantity for name, quantity in asked.items()})
 
 
+def _asked(quota: ResourceQuota, item: KubeObject) -> dict[str, Quantity]:
+    """What *item* uses of a quota of its namespace; nothing if the quota does not count it."""
+    if isinstance(item, Pod):
+        return usage(item) if counts(quota, item) else {}
+    return claim_usage(item) if isinstance(item, PersistentVolumeClaim) and counts_claim(quota, item) else {}
+
+
 @attrs.frozen(eq=False)
 class Charge:
-    """What every copy of a template is charged."""
+    """What every copy of a template is charged: itself, or one of its claims."""
 
     asked: dict[str, Quantity]
     accounts: Sequence[Account] = ()
+    claim: str | None = None
+    """The claim, by the name of its template."""
     refused: str | None = None
     """Why no copy is admitted, whatever is used."""
 
@@ -56,41 +66,49 @@ class Charge:
 class Gate:
     """Admits copies while the quotas of their namespaces have room."""
 
-    charges: Sequence[Charge]
-    """One a template."""
+    charges: Sequence[Sequence[Charge]]
+    """For each template those of its claims, and last that of its pod."""
     accounts: Sequence[Account]
 
     @classmethod
-    def of(cls, there: Sequence[KubeObject], pods: Sequence[Pod], templates: Sequence[Pod], refused: Sequence[str | None]) -> Gate:
-        """The gate of a cluster with the objects *there* and all its *pods*; *refused*: for each template why the API server refuses it."""
+    def of(cls, there: Sequence[KubeObject], templates: Sequence[PodTemplate], refused: Sequence[str | None]) -> Gate:
+        """The gate of a cluster with the objects *there*; *refused*: for each template why the API server refuses it."""
         quotas = sorted((item for item in there if isinstance(item, ResourceQuota)), key=lambda quota: quota.key)
-        accounts = [Account.of(quota, pods) for quota in quotas]
-        return cls([_charge(pod, why, there, accounts) for pod, why in zip(templates, refused, strict=True)], accounts)
+        accounts = [Account.of(quota, there) for quota in quotas]
+        charges = [list(_charges(template, why, there, accounts)) for template, why in zip(templates, refused, strict=True)]
+        return cls(charges, accounts)
 
     def refusal(self, at: int, pod: Pod) -> str | None:
         """Why *pod*, a copy of template number *at*, is not admitted now; None if it is."""
-        charge = self.charges[at]
-        why = charge.refused
-        for account in charge.accounts if why is None else ():
-            why = why or exceeded(account.quota, account.used, charge.asked)
-        return None if why is None else FORBIDDEN.format(pod.name, why)
+        for charge in self.charges[at]:
+            why = charge.refused
+            for account in charge.accounts if why is None else ():
+                why = why or exceeded(account.quota, account.used, charge.asked)
+            if why is not None:
+                what, name = ("pods", pod.name) if charge.claim is None else (CLAIMS, f"{charge.claim}-{pod.name}")
+                return FORBIDDEN.format(what, name, why)
+        return None
 
     def admitted(self, at: int) -> None:
         """A copy of template number *at* is there."""
-        charge = self.charges[at]
-        for account in charge.accounts:
-            account.add(charge.asked)
+        for charge in self.charges[at]:
+            for account in charge.accounts:
+                account.add(charge.asked)
 
     def removed(self, pod: Pod) -> None:
-        """A pod is gone."""
+        """A pod is gone; claims stay."""
         for account in self.accounts:
-            if account.quota.namespace == pod.namespace and counts(account.quota, pod):
-                account.give_back(usage(pod))
+            if account.quota.namespace == pod.namespace:
+                account.give_back(_asked(account.quota, pod))
 
 
-def _charge(pod: Pod, refused: str | None, there: Iterable[KubeObject], accounts: Iterable[Account]) -> Charge:
-    mine = [account for account in accounts if account.quota.namespace == pod.namespace and counts(account.quota, pod)]
+def _charges(template: PodTemplate, refused: str | None, there: Iterable[KubeObject], accounts: Sequence[Account]) -> Iterator[Charge]:
+    pod = template.pod
+    mine = [account for account in accounts if account.quota.namespace == pod.namespace]
+    for claim in template.claims:
+        yield Charge(claim_usage(claim), [account for account in mine if counts_claim(account.quota, claim)], claim.name)
+    counting = [account for account in mine if counts(account.quota, pod)]
     why = refused or out_of_bounds(pod, limit_ranges(there, pod.namespace))
-    for account in mine:
+    for account in counting:
         why = why or unspecified(account.quota, pod)
-    return Charge(usage(pod), mine, why)
+    yield Charge(usage(pod), counting, refused=why)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Protocol
 
 import attrs
@@ -19,6 +20,8 @@ from .room import Room, short_of
 from .stop import FORBIDDEN, Stop, after, at_limit
 from .templates import PodTemplate, numbers_for
 
+MOST = 500_000
+"""How many copies are placed at most where nothing else ends the count, such as a policy without any predicate on resources."""
 STEP = 500
 """How many copies lie between two calls of ``on_progress``."""
 
@@ -123,7 +126,7 @@ class Counting:
     ratio: Sequence[int] = ()
     """How many copies of each template come in turn; by default one of each."""
     limit: int | None = None
-    """Stop after so many copies."""
+    """Stop after so many copies; None: after :data:`MOST`."""
     admission: Admission = attrs.field(factory=AdmitsAll)
     pending_first: bool = False
     """Place the pods that wait in the cluster before all copies; else they are left out."""
@@ -134,6 +137,8 @@ class Counting:
     _hosts: dict[str, tuple[int, str]] = attrs.field(factory=dict)
     """Key of a copy -> the number of its template, and its node."""
     _barred: frozenset[str] = frozenset()
+    _there: dict[str, Pod] = attrs.field(factory=dict)
+    """The pods of the cluster by key, once one of them had to leave."""
     _charged: int = 0
     """How many evictions the admission knows of."""
 
@@ -167,8 +172,9 @@ class Counting:
     # --- copies -----------------------------------------------------------------------------------------------------
 
     def _place_copies(self) -> Stop:
+        limit = MOST if self.limit is None else self.limit
         for done, (at, pod) in enumerate(self._copies()):
-            if done == self.limit:
+            if done == limit:
                 return at_limit(done)
             if (stop := self._place(at, pod)) is not None:
                 return stop
@@ -212,20 +218,23 @@ class Counting:
 
     def _note_evictions(self) -> None:
         """Pods that had to leave count for no quota any more."""
-        evicted = list(self._run.evicted)
-        pods = {item.key: item for item in self.scenario.objects if isinstance(item, Pod)} if evicted else {}
-        for key in evicted[self._charged :]:
+        evicted = self._run.evicted
+        if evicted and not self._there:
+            self._there = {item.key: item for item in self.scenario.objects if isinstance(item, Pod)}
+        for key in islice(evicted, self._charged, None):
             at = self._hosts.pop(key, None)
-            pod = self.templates[at[0]].pod if at is not None else pods.get(key)
+            pod = self.templates[at[0]].pod if at is not None else self._there.get(key)
             if pod is not None:
                 self.admission.removed(pod)
         self._charged = len(evicted)
 
     def _placed(self) -> tuple[Placed, ...]:
-        held = {pod.key for pod in self._run.held}
+        """The copies that have a node and need not wait there for Permit plugins."""
+        lost = {decision.pod.key for decision, failure in self._run.take_ended() if failure is not None}
+        without = lost.union(pod.key for pod in self._run.held)
         nodes: list[Counter[str]] = [Counter() for _ in self.templates]
         for key, (at, host) in self._hosts.items():
-            if key not in held:
+            if key not in without:
                 nodes[at][host] += 1
         of = self.engine.templates.of
         return tuple(

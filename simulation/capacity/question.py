@@ -45,12 +45,13 @@ class Question:
     order: str = "input"
     admits: bool = True
     """The API server has a say."""
+    existing: tuple[KubeObject, ...] = ()
+    """All that it knows: pods on excluded nodes and pods that have finished, too."""
 
     def counting(self, engine: Engine, **more: Any) -> Counting:
         """The counting that answers it on *engine*, which must be new."""
-        there = (*self.scenario.objects, *(item for template in self.templates for item in template.objects))
-        pods = [item for item in (*self.scenario.objects, *self.scenario.pending, *self.scenario.set_aside) if isinstance(item, Pod)]
-        gate = Gate.of(there, pods, [template.pod for template in self.templates], self.refused) if self.admits else AdmitsAll()
+        there = (*self.existing, *(item for template in self.templates for item in template.objects))
+        gate = Gate.of(there, self.templates, self.refused) if self.admits else AdmitsAll()
         return Counting(
             engine=engine, scenario=self.scenario, templates=self.templates, ratio=self.ratio, limit=self.limit, admission=gate,
             pending_first=self.pending_first, order=self.order, **more,
@@ -77,7 +78,7 @@ def asked(
     return Question(
         scenario=left, templates=tuple(template for template, _ in admitted), refused=tuple(why for _, why in admitted),
         ratio=_checked_ratio(ratio, len(made)), limit=limit, excluded=excluded, pending_first=pending_first, order=order,
-        admits=defaults,
+        admits=defaults, existing=(*scenario.objects, *scenario.pending, *scenario.set_aside),
     )  # fmt: skip
 
 

@@ -172,6 +172,12 @@ OTHERS: list[Json] = [
      "spec": {"claimRef": {"kind": "PersistentVolumeClaim", "namespace": "shop", "name": "db-0-data"}, "capacity": {"storage": "1Gi"},
               "storageClassName": "fast",
               "csi": {"driver": "disks.example", "volumeHandle": "projects/UNSPECIFIED/zones/eu-west-1a/disks/disk-7"}}},
+    {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team-db", "namespace": "shop"},
+     "spec": {"hard": {"pods": "4"}, "scopeSelector": {"matchExpressions": [
+         {"scopeName": "PriorityClass", "operator": "In", "values": ["gold-db"]},
+     ]}}, "status": {"hard": {"pods": "4"}, "used": {"pods": "1"}}},
+    {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "small-db", "namespace": "shop"},
+     "spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}, "defaultRequest": {"cpu": "1"}}]}},
     {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "db", "namespace": "shop"},
      "spec": {"selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["db"]}]}},
      "status": {"disruptionsAllowed": 1, "disruptedPods": {"db-0": "2024-01-01T00:00:00Z"}}},
@@ -199,7 +205,7 @@ class TestRedaction:
     def test_no_name_is_left(self) -> None:
         """No name, value, image, address or disk is in the result."""
         text = json.dumps(redact((RICH, *OTHERS)).items)
-        hidden = ("host-a", "shop", "db", "u-1", "registry", "10.1.2.3", "disk-7", "eu-west", "pv-1", "fast", "i-1")
+        hidden = ("host-a", "shop", "db", "u-1", "registry", "10.1.2.3", "disk-7", "eu-west", "pv-1", "fast", "i-1", "team-db", "gold-db")
         assert [word for word in hidden if f'"{word}' in text or f"/{word}" in text] == []
 
     def test_environments_and_others_are_dropped(self) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubeclassic import CapacityResult, capacity
 
@@ -212,3 +214,75 @@ def test_an_unknown_priority_class() -> None:
     """A template that the API server refuses for its PriorityClass has no copies."""
     found = asked(template=pod(priorityClassName="gold"))
     assert (found.fits, found.stop.message) == (0, 'pods "web-0" is forbidden: no PriorityClass with name gold was found')
+
+
+AMOUNTS = st.fixed_dictionaries({name: st.integers(1, 5) for name in ("cpu", "memory")})
+
+
+@given(
+    request_=AMOUNTS, init=st.none() | AMOUNTS, there=st.lists(AMOUNTS, max_size=3),
+    quotas=st.lists(
+        st.dictionaries(st.sampled_from(["pods", "count/pods", "cpu", "memory", "requests.cpu", "requests.memory"]), st.integers(0, 40)),
+        max_size=3,
+    ),
+)  # fmt: skip
+def test_quotas_against_arithmetic(request_: Json, init: Json | None, there: list[Json], quotas: list[dict[str, int]]) -> None:
+    """As many copies are admitted as go into the tightest quota, with what pods of the cluster use taken off."""
+    more = {"initContainers": [{"name": "i", "resources": {"requests": init}}]} if init else {}
+    bound = [pod(f"there-{at}", amounts, nodeName="a") for at, amounts in enumerate(there)]
+    known = [
+        {"kind": "ResourceQuota", "metadata": {"name": f"q{at}"}, "spec": {"hard": {name: str(number) for name, number in hard.items()}}}
+        for at, hard in enumerate(quotas)
+    ]
+    room = [
+        (number - sum(1 if name.endswith("pods") else used[name.split(".")[-1]] for used in there))
+        // (1 if name.endswith("pods") else max(request_[name.split(".")[-1]], (init or {}).get(name.split(".")[-1], 0)))
+        for hard in quotas
+        for name, number in hard.items()
+    ]
+    wanted = max(min([20, *room]), 0)
+    large = {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "900", "memory": "900Gi", "pods": "900"}}}
+    assert asked(large, *bound, *known, template=pod(requests=request_, **more)).fits == wanted
+
+
+class TestClaims:
+    CLAIM: ClassVar[Json] = {
+        "metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "2Gi"}}, "storageClassName": "fast"},
+    }  # fmt: skip
+
+    def asked(self, hard: Json, *objects: Json) -> CapacityResult:
+        """A StatefulSet with a claim for each copy, beside a quota."""
+        template = {"metadata": {"labels": {"app": "db"}}, "spec": pod()["spec"]}
+        spec = {"replicas": 2, "selector": {"matchLabels": {"app": "db"}}, "template": template, "volumeClaimTemplates": [self.CLAIM]}
+        fast = {"kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "x/y", "volumeBindingMode": "WaitForFirstConsumer"}
+        bound = {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard}}
+        database = {"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
+        return asked(fast, bound, *objects, template=database, release="1.27")
+
+    @pytest.mark.parametrize(
+        "hard",
+        [
+            {"persistentvolumeclaims": "3"}, {"count/persistentvolumeclaims": "3"}, {"requests.storage": "7Gi"},
+            {"fast.storageclass.storage.k8s.io/requests.storage": "6Gi"}, {"fast.storageclass.storage.k8s.io/persistentvolumeclaims": "3"},
+        ],
+    )  # fmt: skip
+    def test_quotas_of_claims(self, hard: Json) -> None:
+        """A quota on claims or storage stops the copy whose claim would exceed it."""
+        found = self.asked(hard)
+        assert found.fits == 3
+        assert found.stop.message.startswith('persistentvolumeclaims "data-db-3" is forbidden: exceeded quota: q, requested: ')
+
+    def test_claims_of_the_cluster(self) -> None:
+        """Claims that are there use the quota, also those of other owners."""
+        there = {"kind": "PersistentVolumeClaim", "metadata": {"name": "other"}, "spec": {"resources": {"requests": {"storage": "3Gi"}}}}
+        assert self.asked({"requests.storage": "7Gi"}, there).fits == 2
+
+    def test_other_classes(self) -> None:
+        """A bound on another class stops nobody."""
+        assert self.asked({"slow.storageclass.storage.k8s.io/persistentvolumeclaims": "0"}).fits == 20
+
+
+def test_pods_on_excluded_nodes_use_quotas() -> None:
+    """Excluded nodes are out of the count, but the pods on them are there for quotas."""
+    node = {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+    assert asked(node, quota(pods="3"), pod("there", nodeName="b"), exclude_nodes="b").fits == 2

@@ -28,6 +28,8 @@ class Question:
     objects: tuple[KubeObject, ...]
     templates: tuple[Pod, ...]
     ratio: tuple[int, ...]
+    pending: tuple[Pod, ...] = ()
+    """Pods that wait, and are placed first."""
 
 
 @st.composite
@@ -49,9 +51,19 @@ def questions(draw: st.DrawFn, subjects: Sequence[str], others: Sequence[str] = 
     return Question((*nodes.values(), *beside.values(), *bound), tuple(templates), ratio)
 
 
+@st.composite
+def questions_with_pending(draw: st.DrawFn, subjects: Sequence[str]) -> Question:
+    """The same, with pods that wait."""
+    forms = [pod_form(draw(st.sampled_from(subjects)), draw(NUMBERS), f"waits{at}") for at in range(draw(st.integers(1, 4)))]
+    waiting = tuple(attrs.evolve(form, spec=attrs.evolve(form.spec, priority=draw(st.sampled_from([0, 3, 9])))) for form in forms)
+    return attrs.evolve(draw(questions(subjects)), pending=waiting)
+
+
 def by_brute_force(question: Question, release: str, preemption: bool) -> tuple[Counter[str], str | None]:
     """Copies by node, placed one by one by a Scheduler, and the message of the first that found no place."""
-    scheduler = Scheduler(Cluster(question.objects, defaults=False), release, preemption=preemption)
+    scheduler = Scheduler(Cluster((*question.objects, *question.pending), defaults=False), release, preemption=preemption)
+    if question.pending:
+        scheduler.run(details=False)
     turn = [at for at, times in enumerate(question.ratio) for _ in range(times)]
     hosts: dict[str, str] = {}
     made: Counter[int] = Counter()
@@ -76,8 +88,9 @@ def by_brute_force(question: Question, release: str, preemption: bool) -> tuple[
 def check(question: Question, release: str, preemption: bool) -> None:
     """Compare the count of *question* with brute force: nodes, number and message."""
     nodes, message = by_brute_force(question, release, preemption)
+    cluster = Cluster((*question.objects, *question.pending), defaults=False)
     found = capacity(
-        Cluster(question.objects, defaults=False), question.templates, ratio=question.ratio, pods=MOST, release=release,
+        cluster, question.templates, ratio=question.ratio, pods=MOST, pending_first=bool(question.pending), release=release,
         preemption=preemption, defaults=False,
     )  # fmt: skip
     assert (found.fits, found.nodes) == (nodes.total(), dict(nodes.most_common()))
@@ -102,6 +115,12 @@ class TestAgainstBruteForce:
     @examples(1)
     def test_affinity_and_spread(self, release: str, preemption: bool, question: Question) -> None:
         """Copies with affinity to one another and to others, and with spread constraints."""
+        check(question, release, preemption)
+
+    @given(question=questions_with_pending(["resources", "affinity"]))
+    @examples(1)
+    def test_pods_that_wait(self, release: str, preemption: bool, question: Question) -> None:
+        """Copies after the pods that wait in the cluster."""
         check(question, release, preemption)
 
     @given(question=questions(["disks", "claims"], VOLUME_KINDS))
