@@ -19,6 +19,7 @@ from ...simulation.newnodes.kinds import LIKE, kinds_of, read_costs
 from ..console.output import writing
 from ..console.progress import counting
 from ..declaring.options import ClusterChoice
+from ..engines.setup import Setup
 from ..report.documents import document, indented
 from ..report.listing import write_csv
 from ..report.newnodes import write_text
@@ -47,7 +48,7 @@ def add_nodes(opened: Opened, question: Question, wanted: NewNodes, cluster: Clu
     """Search, and write the answer; the exit status."""
     scenario, defaults = opened.scenario, not cluster.no_defaults
     daemons = DaemonPods.of(scenario, defaults=defaults, priorities=keeps_priorities(opened.configuration))
-    kinds = kinds_of(list(_given(wanted.given, cluster)), scenario.objects, read_costs(wanted.costs), daemons)
+    kinds = kinds_of(list(_given(wanted.given, cluster, opened.setup)), scenario.objects, read_costs(wanted.costs), daemons)
     pods = max(question.limit or len(scenario.pending), 1)
     with counting(pods * 100, "simulations") as progress:
         answer = fewest_nodes(
@@ -59,14 +60,15 @@ def add_nodes(opened: Opened, question: Question, wanted: NewNodes, cluster: Clu
     return 0 if answer.is_yes else 1
 
 
-def _given(given: tuple[str, ...], cluster: ClusterChoice) -> Iterator[str | tuple[str, Loaded]]:
+def _given(given: tuple[str, ...], cluster: ClusterChoice, setup: Setup) -> Iterator[str | tuple[str, Loaded]]:
     for text in given:
         if text.startswith(LIKE):
             yield text
             continue
         if not text or "\0" in text or not (text == "-" or Path(text).exists()):
             raise ManifestError(f'add-node: got "{text}", which is no file, wanted a file with one Node, or like:NODE')
-        loaded = load(text, defaults=not cluster.no_defaults, strict_fields=cluster.strict)
+        keeps = setup.may_call_extenders()
+        loaded = load(text, defaults=not cluster.no_defaults, strict_fields=cluster.strict, keeps_manifests=keeps)
         tell_notices(loaded.warnings)
         yield text, loaded
 
