@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from decimal import Decimal
 from typing import Any
 
@@ -174,3 +175,11 @@ class TestWrongInput:
         with pytest.raises(KubeclassicError) as caught:
             add_nodes([HDD], given.pop("nodes"), **given)
         assert told in str(caught.value)
+
+
+def test_a_result_can_be_pickled() -> None:
+    """A result is the same after pickling, and has its tables."""
+    found = add_nodes([HDD], [SSD], pod=WEB, pods=6)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.record() == found.record()
+    assert [list(table.columns)[:2] for table in found.tables().values()] == [["node", "count"], ["name", "node"]]
