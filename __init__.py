@@ -5,8 +5,8 @@ get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, `
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
 ``wait`` is Permit's answer for a pod that has to wait on its node.
 
-``simulate``, ``capacity``, ``capacity_curve``, ``drain``, ``explain``, ``what_if``, ``compare``, ``replay``, ``migrate``, ``conform``
-and ``import_openb`` do what the commands do, in one call each.
+``simulate``, ``capacity``, ``capacity_curve``, ``add_nodes``, ``drain``, ``explain``, ``what_if``, ``compare``, ``replay``, ``migrate``,
+``conform`` and ``import_openb`` do what the commands do, in one call each.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .simulation.functions.drain import DrainResult, drain
     from .simulation.functions.explain import ExplainResult, explain
     from .simulation.functions.migrate import MigrateResult, migrate
+    from .simulation.functions.newnodes import NewNodesResult, add_nodes
     from .simulation.functions.openb import ImportResult, import_openb
     from .simulation.functions.replay import ReplayResult, replay
     from .simulation.functions.simulate import SimulationResult, simulate
@@ -73,6 +74,7 @@ __all__ = [
     "KubeclassicError",
     "ManifestError",
     "MigrateResult",
+    "NewNodesResult",
     "Node",
     "Plugin",
     "Pod",
@@ -89,6 +91,7 @@ __all__ = [
     "WhatIfResult",
     "WrongTypeError",
     "__version__",
+    "add_nodes",
     "capacity",
     "capacity_curve",
     "compare",
@@ -135,6 +138,7 @@ _HOMES = {
     "simulation.functions.drain": ("DrainResult", "drain"),
     "simulation.functions.explain": ("ExplainResult", "explain"),
     "simulation.functions.migrate": ("MigrateResult", "migrate"),
+    "simulation.functions.newnodes": ("NewNodesResult", "add_nodes"),
     "simulation.functions.openb": ("ImportResult", "import_openb"),
     "simulation.functions.traces": (
         "import_alibaba2025", "import_alibaba2026", "import_azure_packing", "import_csv", "import_google2019", "import_simkube",

@@ -39,6 +39,8 @@ class Inventory:
     """The pods among these, and why."""
     config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
     """Manifests of ConfigMaps, by namespace and name."""
+    daemon_sets: tuple[Mapping[str, Any], ...] = ()
+    """Manifests of DaemonSets, which would make pods for more nodes."""
 
 
 def read_inventory(
@@ -103,6 +105,7 @@ def take_in(
         refused=refused,
         not_admitted=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)) if admitted else (),
         config_maps=config_maps(parts),
+        daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
     )
 
 

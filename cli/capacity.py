@@ -54,6 +54,13 @@ class Ratio(TextType):
     help="Count for many sizes of the pod, such as cpu=100m..4:20,memory=1Gi..8Gi. Without --pod: of one that requests nothing else.",
 )  # fmt: skip
 @click.option("--plot", type=FileName(allow_dash=False), help="With --curve: draw the counts into this file too: .svg, .png or .pdf.")
+@click.option(
+    "--add-node", multiple=True, metavar="FILE|like:NODE",
+    help="Say how many new nodes are needed: of the Node in FILE, or copies of a node. Several: the cheapest mix of them.",
+)  # fmt: skip
+@click.option("--cost", multiple=True, metavar="NAME=NUMBER", help="What a new node costs, by the name of its kind.  [default: 1 each]")
+@click.option("--most-nodes", type=Whole(1), metavar="N", help="Add N nodes at most.  [default: as many as there are pods]")
+@click.option("--most-trials", type=Whole(1), metavar="N", help="Simulate N cheaper mixes at most for the proof that none of them does.")
 @click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True, help="How to write it; csv: a line a node.")
 @click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")
 @click.option("--output", metavar="FILE", help="Write the answer there, whole or not at all, instead of to standard output.")
@@ -72,6 +79,9 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **as
     With --curve the count is made for each of many sizes of the pod's first container, each time in the same cluster: in even steps, or
     with :log in steps that grow. The table then has a row a size, or, for two resources, a row and a column.
 
+    With --add-node it says how many new nodes are needed so that all pods that wait find a node, or with --pod and --pods N copies do, and
+    simulates it with one node less. Several kinds: the mix that costs least. Exit status 1: no number of them is enough.
+
     Exit status 0: some fit, or all that --pods asks for; 1: none, or fewer; 2: bad input.
 
     \b
@@ -79,6 +89,7 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **as
     kubeclassic capacity cluster/ --pod web.yaml --pod db.yaml --ratio 3:1 -o wide
     kubeclassic capacity cluster/ --pod deployment.yaml --pods 20 --exclude-nodes pool=gpu -o json
     kubeclassic capacity cluster/ --curve cpu=100m..4:20,memory=1Gi..16Gi:6:log --plot sizes.svg
+    kubeclassic capacity cluster/ --add-node big.yaml --add-node like:node-7 --cost big=3,node-7=1
     """
     from .running.capacity import Asked, run
 

@@ -41,6 +41,8 @@ class Scenario:
     """The pods that the API server would not admit, and why."""
     edited: tuple[Edited, ...] = ()
     """What each edit did, in order; those of pods last."""
+    daemon_sets: tuple[Mapping[str, Any], ...] = ()
+    """Manifests of DaemonSets, which would make pods for more nodes."""
 
     @property
     def nodes(self) -> list[Node]:
@@ -161,4 +163,5 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str]) -> Scenar
     ]
     return Scenario(
         tuple(there), tuple(pending), dict(passed_over), tuple(warnings), inventory.config_maps, tuple(set_aside), inventory.not_admitted,
+        daemon_sets=inventory.daemon_sets,
     )  # fmt: skip

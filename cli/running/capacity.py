@@ -28,6 +28,7 @@ from ..report.listing import write_csv
 from ..report.words import count_doing
 from .capacitycurve import draw_curve
 from .cluster import Opened, keeps_priorities, opened
+from .newnodes import NewNodes, add_nodes
 from .notices import tell_notices
 from .simulate import tell
 
@@ -51,6 +52,10 @@ class Asked:
     preemption: bool = False
     curve: tuple[str, ...] = ()
     plot: Path | None = None
+    add_node: tuple[str, ...] = ()
+    cost: tuple[str, ...] = ()
+    most_nodes: int | None = None
+    most_trials: int | None = None
     form: str = "table"
     no_headers: bool = False
     output: str | None = None
@@ -64,13 +69,30 @@ class Asked:
 
     def check(self) -> None:
         """Refuse what does not go together. Raises :class:`CapacityOptionError`."""
-        if not self.curve and not self.templates:
+        if self.add_node or self.cost or self.most_nodes or self.most_trials:
+            self._check_new_nodes()
+        elif not self.curve and not self.templates:
             raise CapacityOptionError("--pod: got none, wanted a file with a Pod, a PodTemplate or a workload")
         if not self.curve and self.plot is not None:
             raise CapacityOptionError("--plot: got it without --curve, wanted --curve too")
         for flag, value in (("--pods", self.wanted), ("--ratio", self.ratio), ("a second --pod", len(self.templates) > 1)):
             if self.curve and value:
                 raise CapacityOptionError(f"--curve: got it with {flag}, wanted one pod, and as many of each size as fit")
+
+    def _check_new_nodes(self) -> None:
+        beside = {"--cost": self.cost, "--most-nodes": self.most_nodes, "--most-trials": self.most_trials}
+        for flag in (flag for flag, value in beside.items() if value):
+            if not self.add_node:
+                raise CapacityOptionError(f"{flag}: got it without --add-node, wanted --add-node too")
+        others = {"--curve": self.curve, "--plot": self.plot, "--max-limit": self.max_limit}
+        for flag in (flag for flag, value in others.items() if value):
+            raise CapacityOptionError(f"{flag}: got it with --add-node, wanted one of them")
+        of_copies = {"--pods": self.wanted, "--ratio": self.ratio, "--pending-first": self.pending_first}
+        for flag in (flag for flag, value in of_copies.items() if value):
+            if not self.templates:
+                raise CapacityOptionError(f"{flag}: got it without --pod, wanted --pod too: else new nodes are for the pods that wait")
+        if self.templates and not self.wanted:
+            raise CapacityOptionError("--pods: got none, wanted the number of copies that new nodes are for")
 
 
 def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: Asked) -> int:
@@ -79,15 +101,25 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
     axes = axes_of(wanted.curve)
     quiet = setup.disable_preemption or not wanted.preemption
     given = opened(paths, cluster, attrs.evolve(setup, disable_preemption=quiet))
+    templates = list(_templates(wanted.templates, cluster, setup)) if wanted.templates or axes else []
     question = asked(
-        given.scenario, list(_templates(wanted.templates, cluster, setup)), given.scheduler_names, ratio=wanted.ratio, limit=wanted.limit,
+        given.scenario, templates, given.scheduler_names, ratio=wanted.ratio, limit=wanted.limit,
         exclude=wanted.exclude, pending_first=wanted.pending_first, order=cluster.order, defaults=not cluster.no_defaults,
         priorities=keeps_priorities(given.configuration),
     )  # fmt: skip
     _tell(given.scenario, given.engine, wanted)
+    if wanted.add_node:
+        return add_nodes(given, question, _new_nodes(wanted), cluster)
     if axes:
         return draw_curve(given, question, axes, wanted.form, wanted.output, wanted.plot, headers=not wanted.no_headers)
     return _count(given, question, wanted)
+
+
+def _new_nodes(wanted: Asked) -> NewNodes:
+    return NewNodes(
+        given=wanted.add_node, costs=wanted.cost, most_nodes=wanted.most_nodes, most_trials=wanted.most_trials,
+        preemption=wanted.preemption, form=wanted.form, output=wanted.output, headers=not wanted.no_headers, wide=wanted.verbose,
+    )  # fmt: skip
 
 
 def _count(given: Opened, question: Question, wanted: Asked) -> int:
@@ -111,7 +143,7 @@ def _templates(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) ->
 
 def _tell(scenario: Scenario, engine: Any, wanted: Asked) -> None:
     tell(scenario, engine, wanted.verbose)
-    if scenario.pending and not wanted.pending_first:
+    if scenario.pending and wanted.templates and not wanted.pending_first:
         note(f"{count_doing(len(scenario.pending), 'pod', 'wait')} in the cluster, left out here: --pending-first places them first")
 
 

@@ -131,6 +131,7 @@ def _joined(cluster: Cluster | None, known: Sequence[KubeObject], found: Invento
         refused=found.refused,
         not_admitted=found.not_admitted,
         config_maps={**cluster.config_maps, **found.config_maps},
+        daemon_sets=found.daemon_sets,
     )
 
 

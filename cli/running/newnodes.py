@@ -1,0 +1,85 @@
+"""What ``kubeclassic capacity --add-node`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import attrs
+import yaml
+
+from ...api.load import Loaded, load
+from ...exceptions import ManifestError
+from ...simulation.capacity.question import Question
+from ...simulation.newnodes.answer import Answer
+from ...simulation.newnodes.asking import fewest_nodes
+from ...simulation.newnodes.daemonpods import DaemonPods
+from ...simulation.newnodes.kinds import LIKE, kinds_of, read_costs
+from ..console.output import writing
+from ..console.progress import counting
+from ..declaring.options import ClusterChoice
+from ..engines.setup import Setup
+from ..report.documents import document, indented
+from ..report.listing import write_csv
+from ..report.newnodes import write_text
+from .cluster import Opened, keeps_priorities
+from .notices import tell_notices
+
+KIND = "NewNodes"
+
+
+@attrs.frozen(kw_only=True)
+class NewNodes:
+    """Which kinds of nodes may be added, and how the answer is wanted."""
+
+    given: tuple[str, ...]
+    costs: tuple[str, ...] = ()
+    most_nodes: int | None = None
+    most_trials: int | None = None
+    preemption: bool = False
+    form: str = "table"
+    output: str | None = None
+    headers: bool = True
+    wide: bool = False
+
+
+def add_nodes(opened: Opened, question: Question, wanted: NewNodes, cluster: ClusterChoice) -> int:
+    """Search, and write the answer; the exit status."""
+    scenario, defaults = opened.scenario, not cluster.no_defaults
+    daemons = DaemonPods.of(scenario, defaults=defaults, priorities=keeps_priorities(opened.configuration))
+    kinds = kinds_of(list(_given(wanted.given, cluster, opened.setup)), scenario.objects, read_costs(wanted.costs), daemons)
+    pods = max(question.limit or len(scenario.pending), 1)
+    with counting(pods * 100, "simulations") as progress:
+        answer = fewest_nodes(
+            question, kinds, lambda: opened.setup.engine(opened.configuration, scenario.config_maps), most_nodes=wanted.most_nodes,
+            most_trials=wanted.most_trials, preemption=wanted.preemption, on_progress=lambda done: progress(done * pods, f"{done}"),
+        )  # fmt: skip
+    with writing(wanted.output) as stream:
+        _write(answer, wanted, stream)
+    return 0 if answer.is_yes else 1
+
+
+def _given(given: tuple[str, ...], cluster: ClusterChoice, setup: Setup) -> Iterator[str | tuple[str, Loaded]]:
+    for text in given:
+        if text.startswith(LIKE):
+            yield text
+            continue
+        if not text or "\0" in text or not (text == "-" or Path(text).exists()):
+            raise ManifestError(f'add-node: got "{text}", which is no file, wanted a file with one Node, or like:NODE')
+        keeps = setup.may_call_extenders()
+        loaded = load(text, defaults=not cluster.no_defaults, strict_fields=cluster.strict, keeps_manifests=keeps)
+        tell_notices(loaded.warnings)
+        yield text, loaded
+
+
+def _write(answer: Answer, wanted: NewNodes, stream: IO[str]) -> None:
+    if wanted.form == "json":
+        stream.write(indented(document(KIND, answer.record())) + "\n")
+    elif wanted.form == "yaml":
+        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        yaml.dump(document(KIND, answer.record()), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    elif wanted.form == "csv":
+        write_csv(answer.added(), stream, headers=wanted.headers)
+    else:
+        write_text(answer, stream, wide=wanted.wide or wanted.form == "wide", headers=wanted.headers)

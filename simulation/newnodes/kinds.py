@@ -1,0 +1,180 @@
+"""The kinds of nodes that can be added: read from a template or copied from a node, each with its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import attrs
+
+from ...api.load import Loaded
+from ...api.objects import CSINode, KubeObject, Map, Node, Pod
+from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
+
+LIKE = "like:"
+HOSTNAME = "kubernetes.io/hostname"
+WANTED = "wanted a file with one Node, or like:NODE"
+WANTED_COST = "wanted a number above 0"
+_PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""What begins so is a taint that the control plane puts on a node for a time."""
+
+
+class NewNodeError(KubeclassicError):
+    """A question about new nodes that has no answer; the text says what was got and what is wanted."""
+
+
+@attrs.frozen(kw_only=True)
+class NodeKind:
+    """A node of which copies can be added."""
+
+    name: str
+    """The name of the template, or of the node that is copied."""
+    node: Node
+    """As each copy is, but for its name and its label for that."""
+    csi: CSINode | None = None
+    """The CSI drivers of each copy."""
+    is_copy: bool = False
+    """It is a copy of a node of the cluster."""
+    cost: Decimal = Decimal(1)
+    """Of one copy."""
+    daemons: tuple[Pod, ...] = ()
+    """What DaemonSets run on each copy; their names and nodes are those of the copied kind."""
+    taken: frozenset[str] = frozenset()
+    """Names that no copy may have."""
+
+    def names(self, count: int) -> list[str]:
+        """The names of *count* copies: ``name-1``, ``name-2`` and so on, without names in use."""
+        found: list[str] = []
+        number = 0
+        while len(found) < count:
+            number += 1
+            if (name := f"{self.name}-{number}") not in self.taken:
+                found.append(name)
+        return found
+
+    def copies(self, count: int) -> list[KubeObject]:
+        """The objects of *count* new nodes: each node, its CSI drivers, and the pods of DaemonSets on it."""
+        return [item for name in self.names(count) for item in self._copy(name)]
+
+    def _copy(self, name: str) -> list[KubeObject]:
+        labels = Map({**self.node.labels, HOSTNAME: name})
+        made: list[KubeObject] = [attrs.evolve(self.node, metadata=attrs.evolve(self.node.metadata, name=name, labels=labels))]
+        if self.csi is not None:
+            made.append(attrs.evolve(self.csi, metadata=attrs.evolve(self.csi.metadata, name=name)))
+        for pod in self.daemons:
+            owned = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, name=f"{pod.name}-{name}"))
+            made.append(owned.bound_to(name))
+        return made
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def kinds_of(
+    given: Sequence[str | tuple[str, Loaded]], known: Sequence[KubeObject], costs: Mapping[str, Decimal],
+    daemons: Callable[[NodeKind], tuple[Pod, ...]],
+) -> tuple[NodeKind, ...]:  # fmt: skip
+    """The kinds that are *given*, each as ``like:NODE`` or as what was loaded, with the words for where it is from.
+
+    *known*: the cluster's objects. *costs*: name -> cost of one node. *daemons*: what DaemonSets run on a node of a kind. Raises
+    :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
+    """
+    taken = frozenset(item.name for item in known if isinstance(item, Node))
+    read = [_like(part, known) if isinstance(part, str) else _of_file(*part) for part in given]
+    if not read:
+        raise NewNodeError(f"add-node: got none, {WANTED}")
+    _check_names([kind.name for kind in read])
+    priced = _with_costs(read, costs)
+    named = [attrs.evolve(kind, taken=taken | {other.name for other in read if other is not kind}) for kind in priced]
+    return tuple(attrs.evolve(kind, daemons=daemons(kind)) for kind in named)
+
+
+def _like(text: str, known: Sequence[KubeObject]) -> NodeKind:
+    name = text.removeprefix(LIKE)
+    nodes = {item.name: item for item in known if isinstance(item, Node)}
+    if name not in nodes:
+        raise UnknownNameError(f'add-node: got "{text}", wanted the name of a node after {LIKE}{did_you_mean(name, nodes)}')
+    drivers = next((item for item in known if isinstance(item, CSINode) and item.name == name), None)
+    return NodeKind(name=name, node=_healthy(_new(nodes[name])), csi=drivers, is_copy=True)
+
+
+def _of_file(where: str, loaded: Loaded) -> NodeKind:
+    nodes, drivers = loaded.of(Node), loaded.of(CSINode)
+    others = [item.kind for item in loaded.objects if not isinstance(item, Node | CSINode)]
+    kinds = dict.fromkeys([*("Node" for _ in nodes), *others, *loaded.raw, *loaded.passed_over])
+    if len(nodes) != 1 or len(kinds) != 1 or len(drivers) > 1:
+        got = f"{len(nodes)} Nodes" if len(nodes) > 1 else " and ".join(kinds) or "nothing"
+        raise ManifestError(f"{where}: got {got}, wanted one Node")
+    return NodeKind(name=nodes[0].name, node=_new(nodes[0]), csi=drivers[0] if drivers else None)
+
+
+def _new(node: Node) -> Node:
+    """*node* as one that has just come: without a UID, and with no image pulled."""
+    metadata = attrs.evolve(node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
+    status = attrs.evolve(node.status, images=())
+    return attrs.evolve(node, metadata=metadata, spec=attrs.evolve(node.spec, provider_id=""), status=status)
+
+
+def _healthy(node: Node) -> Node:
+    """*node* as it is when nothing is wrong with it: not cordoned, ready, without pressure."""
+    taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(_PASSING))
+    conditions = tuple(attrs.evolve(found, status="True" if found.type == "Ready" else "False") for found in node.status.conditions)
+    spec = attrs.evolve(node.spec, unschedulable=False, taints=taints)
+    return attrs.evolve(node, spec=spec, status=attrs.evolve(node.status, conditions=conditions))
+
+
+def _check_names(names: Collection[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise NewNodeError(f"add-node: got two of the name {name}, wanted different names: new nodes are named after them")
+        seen.add(name)
+
+
+# --- costs ----------------------------------------------------------------------------------------------------------
+
+
+def read_cost(name: str, value: Any) -> Decimal:
+    """What one node costs. Raises :class:`NewNodeError` for what is no number above 0."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        raise wrong_type(f"cost: {name}", value, "a number above 0")
+    try:
+        cost = Decimal(str(value))
+    except InvalidOperation:
+        cost = Decimal(0)
+    if not cost.is_finite() or not 0 < cost < Decimal(10) ** 15 or int(cost.as_tuple().exponent) < -9:
+        raise NewNodeError(f"cost: got {name}={value}, {WANTED_COST}")
+    return cost
+
+
+def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
+    """Costs as the command line has them: ``NAME=NUMBER``, several with commas between them.
+
+    >>> read_costs(["big=2.5,small=1", "like:gpu-1=7"])
+    {'big': Decimal('2.5'), 'small': Decimal('1'), 'like:gpu-1': Decimal('7')}
+    """
+    found: dict[str, Decimal] = {}
+    for part in (part for text in texts for part in text.split(",")):
+        name, equals, number = part.rpartition("=")
+        if not equals or not name:
+            raise NewNodeError(f'cost: got "{part}", wanted NAME=NUMBER')
+        if name in found:
+            raise NewNodeError(f"cost: got {name} twice, wanted each once")
+        found[name] = read_cost(name, number)
+    return found
+
+
+def _with_costs(kinds: Sequence[NodeKind], costs: Mapping[str, Decimal]) -> list[NodeKind]:
+    """*kinds* with their costs: all have one, or none has and each node counts 1."""
+    names = {kind.name: kind for kind in kinds}
+    found: dict[str, Decimal] = {}
+    for given, cost in costs.items():
+        name = given.removeprefix(LIKE) if names.get(given.removeprefix(LIKE), kinds[0]).is_copy else given
+        if name not in names:
+            raise UnknownNameError(f'cost: got "{given}", wanted the name of a node to add{did_you_mean(given, names)}')
+        found[name] = cost
+    lacking = [name for name in names if found and name not in found]
+    if lacking:
+        raise NewNodeError(f"cost: got none for {lacking[0]}, wanted one for each node to add, or none at all")
+    return [attrs.evolve(kind, cost=found.get(kind.name, Decimal(1))) for kind in kinds]

@@ -1,0 +1,157 @@
+"""What new nodes have to bring at least, counted without a simulation: a bound below every mix that can do.
+
+Each pod requests something and the nodes that are there have only so much free; where that is too little, new nodes have to bring the
+rest. Only resources whose shortage turns pods down count, and only kinds that take such a pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import attrs
+import numpy as np
+
+from ...core.arrays.types import Ints, Mask
+from ...core.run import Run
+from ..capacity.room import Room
+from .covers import Row
+from .kinds import HOSTNAME
+from .lasting import lasts
+from .shapes import Shape
+from .trials import Trials
+
+MOST_SIZES = 24
+"""So many sizes of requests are told apart for each resource."""
+MOST_ASKED = 64
+"""For so many shapes, the most frequent ones, it is asked which of the nodes that are there never take them."""
+
+
+@attrs.define(eq=False)
+class Needs:
+    """The bound for *shapes*. *rooms*: what an empty new node of each kind has; *counted*: the resources that are checked."""
+
+    trials: Trials
+    shapes: Sequence[Shape]
+    rooms: Sequence[Mapping[str, int]]
+    counted: frozenset[str]
+    preemption: bool = False
+    _run: Run = attrs.field(init=False)
+    _room: Room = attrs.field(init=False)
+    _barred: dict[int, Mask] = attrs.field(factory=dict)
+    """Number of a shape -> the nodes that never take it: bool[N]; for the shapes that were asked for."""
+
+    def __attrs_post_init__(self) -> None:
+        self._run = Run(self.trials.new_engine(), details=False)
+        question = self.trials.question
+        self._run.feed.put_all(item for item in question.scenario.objects)
+        self._run.feed.put_all(item for template in question.templates for item in (*template.objects, *template.copy(0)[1]))
+        self._room = Room.of(self._run.engine)
+        often = sorted(range(len(self.shapes)), key=lambda at: -self.shapes[at].count)[:MOST_ASKED]
+        self._barred = {} if self.preemption else {at: self._never(self.shapes[at]) for at in often}
+
+    def takes(self, at: int) -> bool:
+        """Whether some node that is there may take pods of shape number *at*."""
+        if self.preemption:
+            return True
+        barred = self._barred[at] if at in self._barred else self._never(self.shapes[at])
+        return not barred.all()
+
+    def rows(self) -> list[Row]:
+        """What all pods need beyond what is there."""
+        return [row for row in (*self._of_shapes(), *self._of_resources()) if row.need > 0]
+
+    def beside(self, missing: Iterable[str]) -> list[Row]:
+        """What the pods *missing*, by key, need if new nodes have to bring all of it: a guess how many more are needed."""
+        wanted, rows = set(missing), []
+        left = [(shape, sum(key in wanted for key in shape.keys)) for shape in self.shapes]
+        counts = [(shape, count) for shape, count in left if count]
+        rows += [Row(need=count, gains=self._gains(shape)) for shape, count in counts]
+        for resource in {name for shape, _ in counts for name in shape.requests}:
+            need = sum(count * shape.requests.get(resource, 0) for shape, count in counts)
+            rows.append(Row(need=need, gains=tuple(room.get(resource, 0) for room in self.rooms)))
+        return [row for row in rows if any(row.gains)]
+
+    # --- by shape ---------------------------------------------------------------------------------------------------
+
+    def _of_shapes(self) -> Iterator[Row]:
+        for at in self._barred or range(min(len(self.shapes), MOST_ASKED)):
+            shape = self.shapes[at]
+            yield Row(need=shape.count - self._there(at), gains=self._gains(shape))
+
+    def _gains(self, shape: Shape) -> tuple[int, ...]:
+        """How many of *shape* an empty new node of each kind takes at most."""
+        names = [name for name in shape.requests if name in self.counted]
+        fits = (min((room.get(name, 0) // shape.requests[name] for name in names), default=shape.count) for room in self.rooms)
+        return tuple(min(most, number, shape.count) for most, number in zip(shape.most, fits, strict=True))
+
+    def _there(self, at: int) -> int:
+        """How many of shape number *at* the nodes that are there take at most."""
+        shape, free = self.shapes[at], self._free()
+        each = np.full(len(self._room.names), shape.count)
+        for name in (name for name in shape.requests if name in self.counted):
+            row = free[self._room.resources.index(name)] if name in self._room.resources else np.zeros(len(each), np.int64)
+            each = np.minimum(each, row // shape.requests[name])
+        if shape.keeps_apart and not self.preemption:
+            each[self._one_each(shape)] = np.minimum(each[self._one_each(shape)], 1)
+        if at in self._barred:
+            each[self._barred[at]] = 0
+        return int(each.sum())
+
+    def _one_each(self, shape: Shape) -> Mask:
+        """The nodes that take one at most of a shape whose pods keep apart: for its host ports, or its own anti-affinity."""
+        pod, names = shape.pod, self._room.names
+        if any(port.host_port for container in pod.spec.containers for port in container.ports):
+            return np.ones(len(names), np.bool_)
+        affinity = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity is not None else None
+        keys = {term.topology_key for term in affinity.required} if affinity is not None else set()
+        if keys != {HOSTNAME}:
+            return np.zeros(len(names), np.bool_)
+        nodes = {node.name: node for node in self.trials.question.scenario.nodes}
+        return np.array([nodes[name].labels.get(HOSTNAME) == name for name in names], np.bool_)
+
+    def _never(self, shape: Shape) -> Mask:
+        decision = self._run.ask(shape.pod)
+        if decision.host is None and not decision.is_fit_error:
+            return np.ones(len(self._room.names), np.bool_)
+        return self._room.at({name for name, texts in decision.failed.items() if lasts(texts)})
+
+    # --- by resource ------------------------------------------------------------------------------------------------
+
+    def _of_resources(self) -> Iterator[Row]:
+        """Rows for each resource: for all pods, and for those that only some of the kinds take; of any size, and of a size at least."""
+        taken = [tuple(most > 0 for most in shape.most) for shape in self.shapes]
+        for kinds in dict.fromkeys([(True,) * len(self.rooms), *taken]):
+            inside = [at for at, some in enumerate(taken) if all(here for here, there in zip(kinds, some, strict=True) if there)]
+            for name in sorted({name for at in inside for name in self.shapes[at].requests if name in self.counted}):
+                sizes = sorted({self.shapes[at].requests[name] for at in inside if name in self.shapes[at].requests})
+                for size in sizes[:: -(-len(sizes) // MOST_SIZES)]:
+                    asked = [at for at in inside if self.shapes[at].requests.get(name, 0) >= size]
+                    yield from self._of_size(name, size, asked, kinds)
+
+    def _of_size(self, resource: str, size: int, asked: Sequence[int], kinds: Sequence[bool]) -> Iterator[Row]:
+        """What the shapes *asked* need, which all request *size* of *resource* at least: in number, and in sum."""
+        free = self._open_to(resource, asked)
+        rooms = [room.get(resource, 0) if some else 0 for room, some in zip(self.rooms, kinds, strict=True)]
+        count = sum(self.shapes[at].count for at in asked)
+        yield Row(need=count - int((free // size).sum()), gains=tuple(room // size for room in rooms))
+        total = sum(self.shapes[at].count * self.shapes[at].requests[resource] for at in asked)
+        yield Row(need=total - int(free[free >= size].sum()), gains=tuple(room if room >= size else 0 for room in rooms))
+
+    def _open_to(self, resource: str, asked: Sequence[int]) -> Ints:
+        """int64[k]: what is free of *resource* on each node that may take one of the shapes *asked*."""
+        if resource not in self._room.resources:
+            return np.zeros(0, np.int64)
+        free: Ints = self._free()[self._room.resources.index(resource)]
+        if not all(at in self._barred for at in asked):
+            return free
+        open_to: Ints = free[~np.all([self._barred[at] for at in asked], axis=0)]
+        return open_to
+
+    def _free(self) -> Ints:
+        """int64[R, N]: what pods can take on the nodes that are there; with preemption all that these have."""
+        return self._room.allocatable if self.preemption else self._room.free
+
+
+def never(shapes: Sequence[Shape], needs: Needs) -> list[Shape]:
+    """Those that no kind takes, whatever the other pods do, and no node that is there either."""
+    return [shape for at, shape in enumerate(shapes) if not any(shape.most) and not needs.takes(at)]

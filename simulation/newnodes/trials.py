@@ -1,0 +1,163 @@
+"""Simulates mixes of new nodes, each by a new scheduler, and keeps what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import cycle, islice
+from typing import TypeAlias
+
+import attrs
+
+from ...api.objects import KubeObject, Pod
+from ...core.arrays.types import Ints
+from ...core.engine import Engine
+from ..capacity.question import Question
+from ..capacity.room import Room
+from ..capacity.templates import numbers_for
+from ..gcpause import settled
+from ..scenario import Scenario
+from ..simulate import Simulation
+from .kinds import NodeKind
+
+Mix: TypeAlias = tuple[int, ...]
+"""How many new nodes of each kind, in the order of the kinds."""
+NOT_TRIED = "not tried: a copy before it found no node"
+NO_NODE = "found no node"
+
+
+@attrs.frozen(kw_only=True)
+class Missing:
+    """A pod without a node, and why."""
+
+    pod: Pod
+    message: str
+
+
+@attrs.frozen(kw_only=True)
+class NewNode:
+    """A new node after the simulation."""
+
+    name: str
+    kind: str
+    pods: int
+    """Those that wanted a node; what DaemonSets run does not count."""
+    requested: Mapping[str, int]
+    allocatable: Mapping[str, int]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Trial:
+    """What came of one mix."""
+
+    mix: Mix
+    wanted: int
+    """How many pods wanted a node."""
+    missing: tuple[Missing, ...]
+    """Those that have none, in the order in which they were tried."""
+    nodes: tuple[NewNode, ...]
+    evicted: Mapping[str, str]
+    """Pod that had to leave -> the pod that took its place."""
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether each pod has a node."""
+        return not self.missing
+
+
+@attrs.define(eq=False)
+class Trials:
+    """Mixes of *kinds*, tried for the pods that *question* is about: its copies, and the waiting pods if they come first or alone."""
+
+    question: Question
+    kinds: Sequence[NodeKind]
+    new_engine: Callable[[], Engine]
+    on_progress: Callable[[int], None] | None = None
+    """Called after each simulation with how many there were."""
+    known: dict[Mix, Trial] = attrs.field(factory=dict)
+
+    def of(self, mix: Mix) -> Trial:
+        """What comes of *mix*: simulated once."""
+        if mix not in self.known:
+            self.known[mix] = self._simulated(mix)
+            if self.on_progress is not None:
+                self.on_progress(len(self.known))
+        return self.known[mix]
+
+    def new_objects(self, mix: Mix) -> list[KubeObject]:
+        """The new nodes of *mix*, with what is on them."""
+        return [item for kind, count in zip(self.kinds, mix, strict=True) for item in kind.copies(count)]
+
+    def scenario(self, mix: Mix) -> Scenario:
+        """The cluster with the new nodes of *mix*, which come after all others."""
+        given = self.question.scenario
+        return attrs.evolve(given, objects=(*given.objects, *self.new_objects(mix)))
+
+    @property
+    def wanted(self) -> int:
+        """How many pods want a node."""
+        copies, waiting = self.question.limit or 0, len(self.question.scenario.pending)
+        return copies + (waiting if self.question.pending_first or not self.question.templates else 0)
+
+    def _simulated(self, mix: Mix) -> Trial:
+        engine = self.new_engine()
+        with settled():
+            missing, evicted = self._copies(mix, engine) if self.question.templates else self._waiting(mix, engine)
+        nodes = _new_nodes(engine, self.kinds, mix)
+        return Trial(mix=mix, wanted=self.wanted, missing=tuple(missing), nodes=nodes, evicted=evicted)
+
+    # --- pods that wait ---------------------------------------------------------------------------------------------
+
+    def _waiting(self, mix: Mix, engine: Engine) -> tuple[list[Missing], Mapping[str, str]]:
+        simulation = Simulation(self.scenario(mix), engine, self.question.order)
+        for _ in simulation.decisions():
+            pass
+        outcomes = simulation.outcomes.values()
+        missing = [Missing(pod=found.pod, message=found.error or "") for found in outcomes if found.word != "placed"]
+        return missing, dict(simulation.evicted)
+
+    # --- copies -----------------------------------------------------------------------------------------------------
+
+    def _copies(self, mix: Mix, engine: Engine) -> tuple[list[Missing], Mapping[str, str]]:
+        counted = attrs.evolve(self.question, scenario=self.scenario(mix)).counting(engine).count()
+        waiting = self.question.scenario.pending if self.question.pending_first else ()
+        missing = [
+            Missing(pod=pod, message=f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else NO_NODE)
+            for pod in waiting if engine.cache.state(pod) is None
+        ]  # fmt: skip
+        lacking = self._lacking([placed.fits for placed in counted.placed])
+        missing += [Missing(pod=pod, message=NOT_TRIED if number else counted.stop.message) for number, pod in enumerate(lacking)]
+        return missing, counted.evicted
+
+    def _lacking(self, fits: Sequence[int]) -> list[Pod]:
+        """The copies that are not there: first that of the template whose turn it was."""
+        seen, lacking = [0] * len(fits), []
+        for at, pod in self.copies():
+            seen[at] += 1
+            if seen[at] > fits[at]:
+                lacking.append(pod)
+        return lacking
+
+    def copies(self) -> Iterator[tuple[int, Pod]]:
+        """Each copy that is wanted, with the number of its template, in the order in which they come."""
+        question = self.question
+        taken = {item.key for item in (*question.scenario.objects, *question.scenario.pending) if isinstance(item, Pod)}
+        numbers = [numbers_for(template, taken) for template in question.templates]
+        turn = cycle(at for at, times in enumerate(question.ratio) for _ in range(times))
+        for at in islice(turn, question.limit or 0):
+            yield at, question.templates[at].copy(next(numbers[at]))[0]
+
+
+def _new_nodes(engine: Engine, kinds: Sequence[NodeKind], mix: Mix) -> tuple[NewNode, ...]:
+    room = Room.of(engine)
+    column = {name: at for at, name in enumerate(room.names)}
+    found = []
+    for kind, count in zip(kinds, mix, strict=True):
+        for name in kind.names(count):
+            requested, allocatable = (_amounts(room, amounts[:, column[name]]) for amounts in (room.requested, room.allocatable))
+            pods = int(room.requested[-1, column[name]]) - len(kind.daemons)
+            found.append(NewNode(name=name, kind=kind.name, pods=pods, requested=requested, allocatable=allocatable))
+    return tuple(found)
+
+
+def _amounts(room: Room, amounts: Ints) -> dict[str, int]:
+    return dict(zip(room.resources, amounts.tolist(), strict=True))

@@ -1,0 +1,115 @@
+"""The nodes to add agree with brute force over all counts, each tried by a Scheduler of its own, in random clusters, for every release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import product
+
+import attrs
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from kubeclassic import Cluster, Scheduler, add_nodes
+from kubeclassic.api.objects import KubeObject, Map, Node, Pod
+from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support.examples import examples
+from tests.support.worldforms import HOSTNAME, OWNER_KINDS, VOLUME_KINDS, node_form, other_form, pod_form
+
+MOST = 4
+"""How many nodes are added at most."""
+NUMBERS = st.integers(0, 1023)
+COSTS = st.sampled_from([Decimal(1), Decimal("1.5"), Decimal(2), Decimal("3.25")])
+
+
+@attrs.frozen
+class Question:
+    """A cluster, pods that wait, and kinds of nodes with their costs."""
+
+    objects: tuple[KubeObject, ...]
+    waiting: tuple[Pod, ...]
+    kinds: tuple[Node, ...]
+    costs: tuple[Decimal, ...]
+
+
+@st.composite
+def questions(draw: st.DrawFn, kinds: int, subjects: Sequence[str], others: Sequence[str] = ()) -> Question:
+    """Small clusters in which pods of one of *subjects* run and wait, and nodes that could come."""
+    nodes = [node_form(at, draw(NUMBERS)) for at in range(draw(st.integers(1, 2)))]
+    names, subject = sorted(node.name for node in nodes), draw(st.sampled_from(subjects))
+    bound = [
+        attrs.evolve(form, spec=attrs.evolve(form.spec, node_name=draw(st.sampled_from(names))))
+        for form in (pod_form(subject, draw(NUMBERS), f"bound{at}") for at in range(draw(st.integers(0, 4))))
+    ]
+    variants = [draw(NUMBERS) for _ in range(draw(st.integers(1, 2)))]
+    waiting = [pod_form(subject, draw(st.sampled_from(variants)), f"wait{at}") for at in range(draw(st.integers(2, 9)))]
+    more = [draw(st.sampled_from(others)) for _ in range(draw(st.integers(0, 5)))] if others else []
+    beside = {(form.kind, form.key): form for form in (other_form(kind, draw(st.integers(0, 5)), draw(NUMBERS)) for kind in more)}
+    come = tuple(node_form(70 + at, draw(NUMBERS)) for at in range(kinds))
+    return Question((*nodes, *beside.values(), *bound), tuple(waiting), come, tuple(draw(COSTS) for _ in come))
+
+
+def new_nodes(kind: Node, count: int) -> Iterator[Node]:
+    """Copies of *kind* as an administrator would write them."""
+    for number in range(1, count + 1):
+        name = f"{kind.name}-{number}"
+        metadata = attrs.evolve(kind.metadata, name=name, labels=Map({**kind.labels, HOSTNAME: name}))
+        yield attrs.evolve(kind, metadata=metadata, status=attrs.evolve(kind.status, images=()))
+
+
+def does(question: Question, mix: Sequence[int], release: str) -> bool:
+    """Whether each pod finds a node, one after the other, with the nodes of *mix*."""
+    come = [node for kind, count in zip(question.kinds, mix, strict=True) for node in new_nodes(kind, count)]
+    scheduler = Scheduler(Cluster((*question.objects, *come), defaults=False), release, preemption=False)
+    return all(scheduler.schedule(pod, details=False).host is not None for pod in question.waiting)
+
+
+def check(question: Question, release: str) -> None:
+    """Compare the answer with brute force over all mixes: what was found does, with one fewer it does not, and nothing cheaper does."""
+    costs = {kind.name: cost for kind, cost in zip(question.kinds, question.costs, strict=True)}
+    found = add_nodes(
+        Cluster((*question.objects, *question.waiting), defaults=False), question.kinds, costs=costs, most_nodes=MOST, release=release,
+        defaults=False,
+    )  # fmt: skip
+    mixes = [mix for mix in product(range(MOST + 1), repeat=len(question.kinds)) if sum(mix) <= MOST]
+    good = {mix for mix in mixes if does(question, mix, release)}
+    assert found.placed == bool(good)
+    event(f"{sum(found.added.values())} added, {'some' if found.answer.found.never else 'none'} can never be placed")
+    if not good:
+        return
+    mix = tuple(found.added.get(kind.name, 0) for kind in question.kinds)
+    price = {each: sum(count * cost for count, cost in zip(each, question.costs, strict=True)) for each in mixes}
+    assert mix in good
+    assert found.is_proven
+    assert (price[mix], sum(mix)) == min((price[each], sum(each)) for each in good)
+    assert found.cost == price[mix]
+    for trial in found.answer.found.fewer:
+        assert sum(trial.mix) == sum(mix) - 1
+        assert not does(question, trial.mix, release)
+    assert len(found.answer.found.fewer) == sum(count > 0 for count in mix)
+
+
+RELEASES = pytest.mark.parametrize("release", ALL_RELEASES)
+
+
+@RELEASES
+@pytest.mark.parametrize("kinds", [1, 2], ids=["one kind", "two kinds"])
+class TestAgainstBruteForce:
+    @given(data=st.data())
+    @examples(0.3)
+    def test_resources_and_nodes(self, release: str, kinds: int, data: st.DataObject) -> None:
+        """Pods with requests, ports, selectors and tolerations."""
+        check(data.draw(questions(kinds, ["resources", "ports", "nodes", "tolerations"])), release)
+
+    @given(data=st.data())
+    @examples(0.3)
+    def test_affinity_and_spread(self, release: str, kinds: int, data: st.DataObject) -> None:
+        """Pods with affinity to one another and to others, and with spread constraints."""
+        check(data.draw(questions(kinds, ["affinity", "spread"], OWNER_KINDS)), release)
+
+    @given(data=st.data())
+    @examples(0.3)
+    def test_volumes(self, release: str, kinds: int, data: st.DataObject) -> None:
+        """Pods with disks and claims."""
+        check(data.draw(questions(kinds, ["disks", "claims"], VOLUME_KINDS)), release)
