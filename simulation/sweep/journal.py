@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
@@ -32,8 +33,11 @@ class Journal:
             path = self.folder / JOURNAL
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                self._stream = path.open("a+b")
-                self._stream.truncate(self._read(self._stream))
+                with ExitStack() as stack:
+                    stream = stack.enter_context(path.open("a+b"))
+                    stream.truncate(self._read(stream))
+                    self._stream = stream
+                    stack.pop_all()
             except OSError as error:
                 raise SweepOutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
         return self

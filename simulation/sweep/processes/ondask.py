@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, Self
 
@@ -13,7 +13,9 @@ from ..tasks import Done, Shared, Task
 
 SECONDS = 15
 """How long a scheduler may take to answer."""
-RETRIES = 2
+TRIES = 3
+"""How often a run is handed over that Dask lost."""
+FINISHED, ERROR = "finished", "error"
 
 
 @attrs.define(eq=False)
@@ -22,7 +24,6 @@ class OnDask:
 
     address: str
     _client: Any = None
-    _shared: Any = None
 
     def __enter__(self) -> Self:
         try:
@@ -40,14 +41,39 @@ class OnDask:
         self._client.close()
 
     def run(self, tasks: Iterable[Task], shared: Shared) -> Iterator[tuple[Task, Done]]:
-        """Run *tasks*. A worker that is lost is Dask's affair, which runs the task elsewhere."""
-        if self._shared is None:
-            self._shared = self._client.scatter(shared, broadcast=True)
-        futures = {self._client.submit(run_task, self._shared, task, pure=False, retries=RETRIES): task for task in tasks}
-        finished = import_module("distributed").as_completed(list(futures))
-        for future in finished:
-            error = future.exception()
-            yield futures[future], future.result() if error is None else Done(error=f"{type(error).__name__}: {error}", is_final=False)
+        """Run *tasks*. Dask runs elsewhere what a lost worker had; what it lost itself is handed over again.
+
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` if the scheduler has no workers.
+        """
+        left = list(tasks)
+        for number in range(TRIES):
+            lost: list[Task] = []
+            for task, answer in self._finished(left, shared):
+                if isinstance(answer, Done):
+                    yield task, answer
+                elif number < TRIES - 1:
+                    lost.append(task)
+                else:
+                    yield task, Done(error=f"dask: {answer}", is_final=False)
+            left = lost
+
+    def _finished(self, tasks: Sequence[Task], shared: Shared) -> Iterator[tuple[Task, Done | str]]:
+        """Each task as it is finished; a text says why Dask failed, not the run."""
+        if not tasks:
+            return
+        try:
+            handed = self._client.scatter(shared, broadcast=True, hash=False, timeout=SECONDS)
+        except TimeoutError:
+            raise KubeclassicError(f"dask: got {self.address}, which has no workers, wanted one at least") from None
+        futures = {self._client.submit(run_task, handed, task, pure=False): task for task in tasks}
+        for future in import_module("distributed").as_completed(list(futures), loop=self._client.loop):
+            yield futures[future], future.result() if future.status == FINISHED else _why(future)
+
+
+def _why(future: Any) -> str:
+    """Why *future* has no result: an error of the worker, or it was lost."""
+    error = future.exception() if future.status == ERROR else None
+    return f"{future.status} {TRIES} times" if error is None else f"{type(error).__name__}: {error}"
 
 
 def run_task(shared: Shared, task: Task) -> Done:
