@@ -42,8 +42,8 @@ def sweep(file: Path, **asked: Any) -> None:
       trials: 40
 
     docs/sweep.md has all keys. A run that fails is a row with its error. Where several seeds run, a second table has means and 95 %
-    intervals. With --search it has the best trials instead; trial 0 is the configuration without other weights. The table is the same
-    whatever runs it. With --output a sweep that was stopped goes on from where it was when it is run again.
+    intervals. --search shows the trials that no other one beats, and last trial 0, which is the configuration without other weights. The
+    table is the same whatever runs it. With --output a sweep that was stopped goes on from where it was when it is run again.
 
     Exit status 0: every run is finished, 1: some failed, 2: bad input, 130: interrupted.
 

@@ -15,9 +15,10 @@ DIGITS = 4
 
 
 def sweep_tables(found: SweepResult) -> Iterator[Table]:
-    """The runs, and then means over seeds if several ran; of a search, the trials that no other one beats."""
+    """The runs, and then means over seeds if several ran; of a search, the trials that no other one beats, and then trial 0."""
     if found.found is not None:
-        yield _table(list(found.front[0]) if found.front else ["trial"], found.front)
+        default = found.found.trials[0]
+        yield _table(list(default), [*found.front, *([] if default in found.front else [default])])
         return
     columns = [column for column in found.columns if column != "error" or found.failed]
     yield _table(columns, found.rows)
