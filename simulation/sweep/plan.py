@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from itertools import product
 from typing import Any, cast
 
@@ -24,6 +26,7 @@ from .objectives import MEASURED
 from .tasks import Place, Task
 
 PRIORITY_GATE = "PodPriority"
+VERSION = str(import_module(__name__.partition(".")[0]).__version__)
 Settings = Mapping[str, Any]
 """Key of the grid -> value; also ``input`` and ``name``."""
 
@@ -38,6 +41,25 @@ class Rules:
     def options(self, is_framework: bool) -> dict[str, Any]:
         """The option of a scheduler that they are."""
         return {"plugins": tuple(self.plugins)} if is_framework else {"catalogue": self.catalogue}
+
+    def digest(self) -> list[str]:
+        """The name of each rule, and a hash of the file that it stands in."""
+        added = [self.catalogue.predicates[name] for name in self.catalogue.added_predicates]
+        weighed = [(self.catalogue.priorities[name], weight) for name, weight in self.catalogue.added_priorities.items()]
+        homes = [(rule.name, _home(getattr(rule, "declared", rule), "check")) for rule in added]
+        homes += [(f"{rule.name} {weight}", _home(getattr(rule, "declared", rule), "score")) for rule, weight in weighed]
+        homes += [(plugin.name, plugin.__module__) for plugin in self.plugins]
+        return [f"{name}: {_hash_of_module(home)}" for name, home in homes]
+
+
+def _home(rule: object, function: str) -> str:
+    return str(getattr(getattr(rule, function), "__module__", ""))
+
+
+def _hash_of_module(name: str) -> str:
+    """A hash of the file of a module; of one without a file, its name."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return name if file is None else hashlib.sha256(file_bytes(file)).hexdigest()
 
 
 @attrs.frozen
@@ -98,10 +120,11 @@ class Planner:
         return str(self.spec.folder / settings[key]) if key in FILES else settings[key]
 
     def key(self, settings: Settings) -> str:
-        """A hash of all that the result of a run depends on: settings, the content of files, the user's rules by name, this package."""
+        """A hash of all that the result of a run depends on: settings, the content of files, the user's rules, our version."""
         known = {key: value for key, value in settings.items() if key != NAME}
         files = {key: hashlib.sha256(file_bytes(self._value(key, known))).hexdigest() for key in FILES if known.get(key)}
-        told = {**known, **files, INPUT: self._digest(settings[INPUT]), "measured": MEASURED, "rules": repr(self.rules)}
+        ours = {"measured": MEASURED, "version": VERSION, "rules": self.rules.digest()}
+        told = {**known, **files, **ours, INPUT: self._digest(settings[INPUT])}
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
     def _digest(self, name: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,17 @@ class TestResuming:
         assert kubeclassic.sweep(asked, output=tmp_path / "out").ran == 0
         cluster.write_text(json.dumps({**node, "metadata": {"name": "b"}}))
         assert kubeclassic.sweep(asked, output=tmp_path / "out").ran == 2
+
+    def test_other_rules_run_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A run with rules of one's own is known by the content of their file."""
+        monkeypatch.syspath_prepend(str(tmp_path))
+        rule = tmp_path / "sweeprules.py"
+        for number, wanted in enumerate((1, 0, 1)):
+            text = "from kubeclassic import Plugin, Reads, priority\nimport numpy as np\n@priority('Mine', reads=Reads.NODE)\n"
+            rule.write_text(f"{text}def mine(pod, nodes, cycle):\n    return np.zeros(len(nodes), np.int64)\n# {number // 2}\n")
+            monkeypatch.delitem(sys.modules, "sweeprules", raising=False)
+            rules = kubeclassic.CATALOGUE.with_(importlib.import_module("sweeprules").mine)
+            assert kubeclassic.sweep(spec(grid={"seed": 0}), output=tmp_path / "out", catalogue=rules).ran == wanted
 
     def test_a_run_that_failed_by_itself_is_known(self, tmp_path: Path) -> None:
         """What a release refuses would be refused again, so it is kept like any other result."""
