@@ -41,6 +41,7 @@ def search(sweep: Sweep, points: Sequence[Settings], wanted: SearchSpec) -> Foun
     optuna = _optuna()
     directions = ["maximize"] * len(wanted.maximise) + ["minimize"] * len(wanted.minimise)
     study = optuna.create_study(directions=directions, sampler=optuna.samplers.TPESampler(seed=wanted.seed))
+    sweep.expected = (wanted.trials + 1) * len(points)
     rows, trials = _tried(sweep, points, wanted, [{}])
     while len(trials) <= wanted.trials:
         asked = [study.ask() for _ in range(min(BATCH, wanted.trials + 1 - len(trials)))]

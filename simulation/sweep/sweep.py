@@ -29,6 +29,8 @@ class Sweep:
     journal: Journal
     progress: Progress = attrs.field(default=lambda done, total: None)
     shared: Shared = attrs.field(init=False)
+    expected: int = 0
+    """How many rows there will be in all, if :meth:`rows` is called several times."""
     ran: int = 0
     """How many runs were not known before."""
     _numbered: int = 0
@@ -51,15 +53,19 @@ class Sweep:
     def _done(self, tasks: Mapping[str, Task]) -> dict[str, Done]:
         found = {key: self.journal.known[key] for key in tasks if key in self.journal.known}
         missing = [task for key, task in tasks.items() if key not in found]
-        self.progress(len(found), len(tasks))
+        self._tell(len(found), len(tasks))
         for task in missing:
             self.shared.take(task.place)
         for task, done in self.executor.run(missing, self.shared) if missing else ():
             self.journal.note(task.key, done)
             found[task.key] = done
             self.ran += 1
-            self.progress(len(found), len(tasks))
+            self._tell(len(found), len(tasks))
         return found
+
+    def _tell(self, done: int, total: int) -> None:
+        """Tell how far this call is, those before it included."""
+        self.progress(self._numbered + done, max(self._numbered + total, self.expected))
 
     def _row(self, point: Settings, task: Task | Refused, found: Mapping[str, Done]) -> Row:
         self._numbered += 1

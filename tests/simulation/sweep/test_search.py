@@ -60,6 +60,15 @@ class TestSearch:
         assert again.record() == one.record()
         assert again.ran == one.ran - 7
 
+    def test_progress_goes_on(self) -> None:
+        """The progress counts the runs of all trials, and never goes back."""
+        told = list[tuple[int, int]]()
+        spec = {"cluster": CLUSTER, "search": {**SEARCH, "trials": 11}}
+        kubeclassic.sweep(spec, search=True, on_progress=lambda done, total: told.append((done, total)))
+        assert told == sorted(told)
+        assert {total for _, total in told} == {12}
+        assert told[-1][0] <= 12
+
     def test_a_trial_is_the_mean_of_its_runs(self) -> None:
         """Over several seeds a trial counts with its mean, and each run is a row."""
         found = searched(grid={"order": "shuffled", "seed": [0, 1]}, search={**SEARCH, "trials": 3})
