@@ -32,7 +32,7 @@ def simulation_measures(simulation: Simulation) -> Measures:
         "pods": told.pods, "placed": told.placed, "unschedulable": told.unschedulable, "gated": told.gated, "waiting": told.waiting,
         "evictions": told.evicted, "fragmentation": _mean(shares.values()),
         "imbalance": _mean(usage.standard_deviation for usage in told.resources if usage.resource != PODS),
-        "zone skew": zone_skew(simulation), **dict(_of_usages(told.resources)),
+        "zone skew": zone_skew(simulation.scenario.nodes, _hosts(simulation)), **dict(_of_usages(told.resources)),
         **{f"{name} fragmentation": share for name, share in shares.items()},
     }  # fmt: skip
 
@@ -51,15 +51,15 @@ def _mean(values: Iterable[float]) -> float | None:
 # --- zones ----------------------------------------------------------------------------------------------------------
 
 
-def zone_skew(simulation: Simulation) -> float | None:
+def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float | None:
     """How unevenly the pods of an owner lie in the zones: most in one less fewest in one, on average over owners of two pods or more.
 
-    None with fewer than two zones, or without such owners.
+    *hosts*: the pods that have a node, and which. None with fewer than two zones, or without such owners.
     """
-    zones = {node.name: zone for node in simulation.scenario.nodes if (zone := _zone(node))}
+    zones = {node.name: zone for node in nodes if (zone := _zone(node))}
     all_zones = sorted(set(zones.values()))
     owned: dict[Any, Counter[str]] = {}
-    for pod, host in _hosts(simulation):
+    for pod, host in hosts:
         owner = pod.metadata.controller
         if owner is not None and host in zones:
             owned.setdefault((pod.namespace, owner.kind, owner.name), Counter())[zones[host]] += 1
@@ -83,6 +83,17 @@ def _hosts(simulation: Simulation) -> Iterator[tuple[Pod, str]]:
     for outcome in simulation.outcomes.values():
         if outcome.host is not None:
             yield outcome.pod, outcome.host
+
+
+def _nodes_left(replay: Replay) -> list[Node]:
+    """The nodes at the end of a replay."""
+    found = (replay.cluster.node(name) for name in replay.engine.table.row_of)
+    return [node for node in found if node is not None]
+
+
+def _hosts_left(replay: Replay) -> list[tuple[Pod, str]]:
+    """The pods that have a node at the end of a replay, and which."""
+    return [(life.original, life.node) for life in replay.pods.all.values() if life.node]
 
 
 # --- over time ------------------------------------------------------------------------------------------------------
@@ -135,14 +146,18 @@ def _deviations(allocatable: Ints, used: Ints) -> Floats:
 
 
 def replay_measures(replay: Replay, over_time: OverTime) -> Measures:
-    """The measures of a replay that is over. ``placed`` counts how often a pod got a node; use is the average over time."""
+    """The measures of a replay that is over.
+
+    ``placed`` counts how often a pod got a node; use is the average over time, the skew of zones is that at the end.
+    """
     tally, ledger = replay.cluster.tally, replay.cluster.ledger
     averages, use, waits = over_time.averages(), tally.mean_use(), tally.wait_record()
     of_nodes = {name: values for name, values in averages.items() if name != PODS}
     shares = {} if use is None else {f"{name} used": round(float(share), DIGITS) for name, share in zip(ledger.resources, use, strict=True)}
     return {
         "pods": tally.arrived, "placed": tally.scheduled, "unschedulable": ledger.waiting_pods + tally.never_scheduled,
-        "evictions": tally.evicted, "fragmentation": _mean(value for value, _ in of_nodes.values()),
+        "evictions": tally.evicted, "zone skew": zone_skew(_nodes_left(replay), _hosts_left(replay)),
+        "fragmentation": _mean(value for value, _ in of_nodes.values()),
         "imbalance": _mean(value for _, value in of_nodes.values()), **shares,
         **{f"{name} fragmentation": value for name, (value, _) in averages.items()},
         **{f"{name} imbalance": value for name, (_, value) in averages.items()},
