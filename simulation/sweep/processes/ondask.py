@@ -15,6 +15,7 @@ SECONDS = 15
 """How long a scheduler may take to answer."""
 TRIES = 3
 """How often a run is handed over that Dask lost."""
+WITH_PORT = ("tcp", "tls")
 FINISHED, ERROR = "finished", "error"
 
 
@@ -31,6 +32,7 @@ class OnDask:
         except ImportError:
             raise KubeclassicError("dask: distributed is not installed: pip install 'kubeclassic[sweep]'") from None
         try:
+            _check(self.address)
             self._client = distributed.Client(self.address, timeout=SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             told = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -68,6 +70,15 @@ class OnDask:
         futures = {self._client.submit(run_task, handed, task, pure=False): task for task in tasks}
         for future in import_module("distributed").as_completed(list(futures), loop=self._client.loop):
             yield futures[future], future.result() if future.status == FINISHED else _why(future)
+
+
+def _check(address: str) -> None:
+    """Raise ValueError unless *address* is one, before anything is started for it."""
+    addressing, registry = import_module("distributed.comm.addressing"), import_module("distributed.comm.registry")
+    scheme, place = addressing.parse_address(address)
+    registry.get_backend(scheme)
+    if scheme in WITH_PORT:
+        addressing.parse_host_port(place)
 
 
 def _why(future: Any) -> str:

@@ -65,7 +65,7 @@ def test_what_is_no_address_is_told(address: str, monkeypatch: pytest.MonkeyPatc
 
 def test_a_scheduler_without_workers_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A scheduler that has no workers in time is one line."""
-    monkeypatch.setattr("kubeclassic.simulation.sweep.processes.ondask.SECONDS", 2)
+    monkeypatch.setattr("kubeclassic.simulation.sweep.processes.ondask.SECONDS", 4)
     with dask_cluster(tmp_path, workers=0) as (address, _), pytest.raises(kubeclassic.KubeclassicError, match=r"which has no workers"):
         kubeclassic.sweep(SPEC, dask=address)
 
