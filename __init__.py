@@ -5,8 +5,8 @@ get (``Template``, ``Batch``, ``Cycle``) and return (``Failures``, ``Reason``, `
 the framework of 1.27, ``each_node`` makes one that looks at one node at a time, which answers ``unschedulable`` or ``unresolvable``;
 ``wait`` is Permit's answer for a pod that has to wait on its node.
 
-``simulate``, ``capacity``, ``capacity_curve``, ``add_nodes``, ``drain``, ``explain``, ``what_if``, ``compare``, ``replay``, ``migrate``,
-``conform`` and ``import_openb`` do what the commands do, in one call each.
+``simulate``, ``capacity``, ``capacity_curve``, ``sweep``, ``add_nodes``, ``drain``, ``explain``, ``what_if``, ``compare``, ``replay``,
+``migrate``, ``conform`` and ``import_openb`` do what the commands do, in one call each.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .simulation.functions.openb import ImportResult, import_openb
     from .simulation.functions.replay import ReplayResult, replay
     from .simulation.functions.simulate import SimulationResult, simulate
+    from .simulation.functions.sweep import SweepResult, sweep
     from .simulation.functions.traces import (
         import_alibaba2025,
         import_alibaba2026,
@@ -86,6 +87,7 @@ __all__ = [
     "SchedulerOptions",
     "SimulationResult",
     "Status",
+    "SweepResult",
     "Template",
     "UnknownNameError",
     "WhatIfResult",
@@ -111,6 +113,7 @@ __all__ = [
     "priority",
     "replay",
     "simulate",
+    "sweep",
     "unresolvable",
     "unschedulable",
     "wait",
@@ -146,6 +149,7 @@ _HOMES = {
     "simulation.functions.replay": ("ReplayResult", "replay"),
     "simulation.functions.simulate": ("SimulationResult", "simulate"),
     "simulation.functions.whatif": ("WhatIfResult", "what_if"),
+    "simulation.functions.sweep": ("SweepResult", "sweep"),
     "framework.status": ("Status", "unresolvable", "unschedulable", "wait"),
     "predicates.rule": ("predicate",),
     "priorities.rule": ("priority",),

@@ -21,6 +21,7 @@ COMMANDS = {
     "drain": Place("drain", "drain", "Which nodes can go, with all their pods elsewhere?"),
     "compare": Place("compare", "compare", "What does another configuration change?"),
     "replay": Place("replay", "replay", "What would have happened over time?"),
+    "sweep": Place("sweep", "sweep", "Which configuration is best? Many, in one table."),
     "run": Place("run", "run", "Schedule the pods of a live cluster."),
     "shadow": Place("shadow", "shadow", "Where would another scheduler put the pods of a live cluster?"),
     "serve": Place("serve", "serve", "Be the extender of another scheduler."),

@@ -145,13 +145,17 @@ class Recipe:
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; *config_maps*: manifests of ConfigMaps by namespace and name, of which *config* may name one."""
-        wanted = self.profiles if self.profiles is not None else self._algorithm(config_maps)
+        return self.engine_of(self.profiles if self.profiles is not None else self.algorithm(config_maps))
+
+    def engine_of(self, wanted: Algorithm | KubeSchedulerConfiguration) -> Engine:
+        """A new scheduler of *wanted*, in place of the recipe's own algorithm or profiles."""
         return build_engine(
             wanted, plugins=self.plugins, preempts=self.preemption, tie_break=self.tie_break, seed=self.seed, extenders=self.extenders,
             memory_bytes=self.memory_bytes, max_pd_vols=self.max_pd_vols,
         )  # fmt: skip
 
-    def _algorithm(self, config_maps: ConfigMaps | None) -> Algorithm:
+    def algorithm(self, config_maps: ConfigMaps | None = None) -> Algorithm:
+        """The predicates and priorities, for releases that have them."""
         config = attrs.evolve(
             self.config, gates={**self.config.gates, **self.gates}, percentage=self.percentage or self.config.percentage,
             disable_preemption=self.config.disable_preemption or not self.preemption,

@@ -26,4 +26,4 @@ def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pyte
 
 def test_there_are_examples() -> None:
     """The pages about questions have examples."""
-    assert all(PAGES[page] for page in ("edits.md", "traces.md"))
+    assert all(PAGES[page] for page in ("edits.md", "sweep.md", "traces.md"))

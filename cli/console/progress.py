@@ -29,9 +29,12 @@ def following(items: Iterable[T], total: int, worth: int = WORTH_A_BAR) -> Itera
 
 
 @contextmanager
-def counting(total: int, what: str) -> Iterator[Callable[[int, str], None]]:
-    """A bar for work that reports its own progress: call the yielded function with the number done and a short text."""
-    if total < WORTH_A_BAR or not sys.stderr.isatty():
+def counting(total: int, what: str, worth: int = WORTH_A_BAR) -> Iterator[Callable[[int, str], None]]:
+    """A bar for work that reports its own progress: call the yielded function with the number done and a short text.
+
+    With fewer steps than *worth* there is none.
+    """
+    if total < worth or not sys.stderr.isatty():
         yield lambda done, word: None
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn

@@ -129,7 +129,7 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[An
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
         raise OutputError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
-    table = pyarrow.table({name: [float(row[i]) if _is_float(rows, i) else row[i] for row in rows] for i, name in enumerate(columns)})
+    table = pyarrow.table({name: _column(rows, i) for i, name in enumerate(columns)})
     scratch: Path | None = None
     try:
         handle, name = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=".part")
@@ -144,6 +144,12 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[An
         if isinstance(error, OSError):
             raise OutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
         raise
+
+
+def _column(rows: Sequence[Sequence[Any]], column: int) -> list[Any]:
+    """A column, whose numbers are all floats if one of them is."""
+    values = [row[column] for row in rows]
+    return [None if value is None else float(value) for value in values] if _is_float(rows, column) else values
 
 
 def _is_float(rows: Sequence[Sequence[Any]], column: int) -> bool:

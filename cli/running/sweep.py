@@ -1,0 +1,85 @@
+"""What ``kubeclassic sweep`` does."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.catalogue import CATALOGUE
+from ...exceptions import UnknownNameError
+from ...simulation.functions.sweep import SweepResult
+from ...simulation.functions.sweep import sweep as run_sweep
+from ...simulation.sweep.table import as_csv
+from ..console.output import note, warn
+from ..console.progress import counting
+from ..engines.userrules import catalogue_of, plugins_of
+from ..report.documents import write_rows
+from ..report.sweep import summary_line, sweep_tables
+from ..report.tables import write_tables
+
+WORTH_A_BAR = 2
+SEVERAL = 1_000_000
+"""More steps than anybody waits for; the bar gets the real number with the first step."""
+
+
+@attrs.frozen(kw_only=True)
+class Asked:
+    """What the command line asks for."""
+
+    search: bool = False
+    jobs: int | None = None
+    dask: str | None = None
+    rules: tuple[str, ...] = ()
+    form: str = "table"
+    output: Path | None = None
+
+
+def run(file: Path, asked: Asked) -> int:
+    """Run the sweep in *file*, and write its table; the exit status."""
+    with counting(SEVERAL, "sweeping", WORTH_A_BAR) as show:
+        found = run_sweep(
+            file, output=asked.output, jobs=asked.jobs or _cores(), dask=asked.dask, search=asked.search, **_rules(asked.rules),
+            on_progress=lambda done, total: show(done * SEVERAL // max(total, 1), f"{done}/{total}"),
+        )  # fmt: skip
+    _write(found, asked.form)
+    for line in found.notes:
+        warn(line)
+    note(summary_line(found))
+    return 1 if found.failed else 0
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _rules(places: Iterable[str]) -> dict[str, Any]:
+    """The catalogue and the plugins at *places*."""
+    older: list[str] = []
+    newer: list[str] = []
+    for place in places:
+        (older if _is_catalogue(place) else newer).append(place)
+    return {"catalogue": catalogue_of(older) if older else CATALOGUE, "plugins": plugins_of(newer)}
+
+
+def _is_catalogue(place: str) -> bool:
+    try:
+        catalogue_of([place])
+    except UnknownNameError:
+        return False
+    return True
+
+
+def _write(found: SweepResult, form: str) -> None:
+    if form == "json":
+        write_rows(found.record(), sys.stdout)
+    elif form == "csv":
+        sys.stdout.write(as_csv(found.columns, found.rows))
+    else:
+        write_tables(sweep_tables(found), sys.stdout)
+    sys.stdout.flush()

@@ -1,0 +1,58 @@
+"""``kubeclassic sweep``: many configurations, one table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .declaring.commands import command
+from .declaring.paramtypes import FILE, FileName, Whole
+
+FORMS = ("table", "csv", "json")
+
+
+@command(short_help="Which configuration is best? Many, in one table.", reads_folders=False)
+@click.argument("file", type=FILE)
+@click.option("--search", is_flag=True, help="Search for the weights that the file asks for, in place of running the grid once.")
+@click.option("--jobs", "-j", type=Whole(1), metavar="N", help="Run in so many processes.  [default: one a core]")
+@click.option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, such as tcp://10.0.0.1:8786.")
+@click.option("--rules", multiple=True, metavar="FILE.py:NAME", help="Your own rules, as for simulate: a Catalogue, or plugins.")
+@click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True, help="How to write the records.")
+@click.option(
+    "--output", type=FileName(allow_dash=False), metavar="FOLDER",
+    help="Write results.csv, results.parquet and sweep.json there, and each finished run at once; what is there is not run again.",
+)  # fmt: skip
+def sweep(file: Path, **asked: Any) -> None:
+    """Run each combination of what FILE lists, and write one table: a row a run.
+
+    \b
+    cluster: examples/cluster                     # or trace: examples/day.yaml; paths are relative to FILE
+    grid:                                         # each with each
+      release: ["1.14", "1.16"]
+      weights.LeastRequestedPriority: [0, 1, 5]
+      order: [input, shuffled]
+      seed: [0, 1, 2]
+    objectives: [placed, cpu used, fragmentation]
+    search:                                       # for --search
+      weights: {LeastRequestedPriority: 0..10, BalancedResourceAllocation: 0..10}
+      maximise: [placed]
+      trials: 40
+
+    docs/sweep.md has all keys. A run that fails is a row with its error. Where several seeds run, a second table has means and 95 %
+    intervals. --search shows the trials that no other one beats, and last trial 0, which is the configuration without other weights. The
+    table is the same whatever runs it. With --output a sweep that was stopped goes on from where it was when it is run again.
+
+    Exit status 0: every run is finished, 1: some failed, 2: bad input, 130: interrupted.
+
+    \b
+    kubeclassic sweep sweep.yaml
+    kubeclassic sweep sweep.yaml --output results/ --jobs 8
+    kubeclassic sweep sweep.yaml --search -o json
+    kubeclassic sweep sweep.yaml --output results/ --dask tcp://10.0.0.1:8786
+    """
+    from .running.sweep import Asked, run
+
+    sys.exit(run(file, Asked(**asked)))

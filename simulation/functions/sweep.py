@@ -1,0 +1,142 @@
+"""``kubeclassic.sweep``: many configurations, one table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ...exceptions import KubeclassicError, wrong_type
+from ...framework.plugin import Plugin
+from ..sweep.asked.spec import Spec, read_spec
+from ..sweep.confidence import over_seeds
+from ..sweep.journal import Journal
+from ..sweep.plan import Planner, Rules, Settings
+from ..sweep.processes.executors import Executor, InProcesses, InThisProcess
+from ..sweep.search import TRIAL, Found
+from ..sweep.search import search as find_weights
+from ..sweep.sweep import ERROR, RUN, Sweep
+from ..sweep.table import write_folder
+from .results import Result, Row, Table
+
+DOCUMENT = {"apiVersion": "kubeclassic/v1", "kind": "Sweep"}
+
+
+@attrs.frozen(eq=False, repr=False, kw_only=True)
+class SweepResult(Result):
+    """The table of a sweep."""
+
+    rows: tuple[Row, ...]
+    """A row a run, in the order of the grid: ``run``, settings, objectives, ``error``."""
+    settings: tuple[str, ...]
+    """The columns that say what a run was."""
+    objectives: tuple[str, ...]
+    confidence: tuple[Row, ...] = ()
+    """A row for each configuration that ran with several seeds: means, and the ends of their 95 % intervals."""
+    found: Found | None = None
+    """What a search came to: ``trials``, and the ``front`` that no trial beats."""
+    ran: int = 0
+    """How many runs were made now; the others were known from an earlier time."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        return (RUN, *self.settings, *self.objectives, ERROR)
+
+    @property
+    def failed(self) -> int:
+        """How many runs have an error."""
+        return sum(row[ERROR] is not None for row in self.rows)
+
+    @property
+    def front(self) -> tuple[Row, ...]:
+        """The trials of a search that no other one beats."""
+        return tuple(self.found.front) if self.found is not None else ()
+
+    def record(self) -> dict[str, Any]:
+        runs = [{column: row.get(column) for column in self.columns} for row in self.rows]
+        found = None if self.found is None else {"trials": self.found.trials, "front": self.found.front}
+        return {
+            **DOCUMENT, "settings": list(self.settings), "objectives": list(self.objectives), "failed": self.failed, "runs": runs,
+            "confidence": list(self.confidence), "search": found,
+        }  # fmt: skip
+
+    def tables(self) -> Mapping[str, Table]:
+        found = {"runs": Table(self.columns, self.rows), "confidence": Table.of(self.confidence)}
+        return found if self.found is None else {**found, "front": Table.of(self.found.front), "trials": Table.of(self.found.trials)}
+
+    def facts(self) -> Mapping[str, object]:
+        trials = None if self.found is None else len(self.found.trials)
+        return {"runs": len(self.rows), "failed": self.failed or None, "trials": trials, "front": len(self.front) or None}
+
+
+def sweep(
+    spec: str | os.PathLike[str] | Mapping[str, Any], *, output: str | os.PathLike[str] | None = None, jobs: int = 1,
+    dask: str | None = None, search: bool = False, catalogue: Catalogue = CATALOGUE, plugins: Sequence[type[Plugin]] = (),
+    on_progress: Callable[[int, int], None] | None = None,
+) -> SweepResult:  # fmt: skip
+    """Run each combination of a grid, and tell what each comes to.
+
+    :param spec: the path of a file, as ``docs/sweep.md`` describes it, or its content as a dict, in which a cluster may also be a Cluster.
+    :param output: a folder for ``results.csv``, ``results.parquet`` and ``sweep.json``. Each finished run is written there at once, and a
+        run that is there already is not made again.
+    :param jobs: how many processes of this machine.
+    :param dask: the address of a Dask scheduler, which runs them instead.
+    :param search: search for weights, as the spec says, instead of running the grid once.
+    :param catalogue: predicates and priorities of your own, for releases that have them.
+    :param plugins: plugins of your own, for releases of the framework.
+    :param on_progress: gets how many runs are finished, and how many there are.
+
+    A run that fails is a row with its ``error``. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> found = sweep({"cluster": [node, {"kind": "Pod", "metadata": {"name": "web"}}], "grid": {"release": ["1.12", "1.16"]}})
+    >>> found, [row["placed"] for row in found.rows]
+    (<SweepResult: runs 2>, [1, 1])
+    """
+    wanted, folder = read_spec(spec), None if output is None else Path(output)
+    if search and wanted.search is None:
+        raise KubeclassicError("search: the spec has none, wanted search: {weights: {NAME: 0..10}, maximise: [placed]}")
+    planner = Planner(wanted, Rules(catalogue, plugins))
+    points = list(planner.points())
+    with Journal(folder) as journal, _executor(jobs, dask, len(points) if not search else None) as executor:
+        made = Sweep(planner, executor, journal, on_progress or _ignore)
+        result = _searched(made, points, wanted) if search else _of_grid(made, points, wanted)
+    if folder is None:
+        return result
+    notes = write_folder(folder, result.columns, result.rows, result.record())
+    return attrs.evolve(result, notes=tuple(notes))
+
+
+def _ignore(done: int, total: int) -> None:
+    """Nobody wants to know."""
+
+
+def _executor(jobs: object, dask: str | None, runs: int | None) -> Executor:
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise wrong_type("jobs", jobs, "a whole number above 0")
+    if dask is not None:
+        from ..sweep.processes.ondask import OnDask  # an extra that few have
+
+        return OnDask(dask)
+    several = jobs if runs is None else min(jobs, runs)
+    return InThisProcess() if several == 1 else InProcesses(several)
+
+
+def _of_grid(made: Sweep, points: Sequence[Settings], wanted: Spec) -> SweepResult:
+    rows, settings = made.rows(points), made.planner.columns(points)
+    averaged = over_seeds(rows, settings, wanted.objectives)
+    return SweepResult(rows=tuple(rows), settings=settings, objectives=wanted.objectives, confidence=tuple(averaged), ran=made.ran)
+
+
+def _searched(made: Sweep, points: Sequence[Settings], wanted: Spec) -> SweepResult:
+    assert wanted.search is not None
+    found = find_weights(made, points, wanted.search)
+    weights = (f"weights.{name}" for name in wanted.search.weights)
+    settings = (TRIAL, *made.planner.columns(points), *weights)
+    return SweepResult(rows=tuple(found.rows), settings=settings, objectives=wanted.objectives, found=found, ran=made.ran)

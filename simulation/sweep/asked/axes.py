@@ -1,0 +1,108 @@
+"""What a sweep can vary: the keys of a grid, and which values each takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from ....algorithmprovider.tiebreak import TIE_BREAKS
+from ...order import ORDERS
+
+SHUFFLED = "shuffled"
+ALL_ORDERS = (*ORDERS, SHUFFLED)
+WEIGHT = "weights."
+"""What the keys of weights begin with: ``weights.LeastRequestedPriority``."""
+MOST_WEIGHT = 1_000_000_000
+INPUT, SEED, ORDER, EDITS, NODES, PODS = "input", "seed", "order", "set", "scale.nodes", "scale.pods"
+FILES = ("policy", "profile", "config")
+"""Keys whose values are files."""
+
+OPTIONS: Mapping[str, str] = {
+    "release": "release",
+    "policy": "policy",
+    "profile": "profile",
+    "config": "config",
+    "provider": "provider",
+    "feature-gates": "gates",
+    "percentage": "percentage_of_nodes_to_score",
+    "hard-pod-affinity-weight": "hard_pod_affinity_weight",
+    "preemption": "preemption",
+    "tie-break": "tie_break",
+    SEED: SEED,
+}
+"""Key -> the option of :class:`~kubeclassic.Scheduler` that it is."""
+
+
+@attrs.frozen
+class Axis:
+    """The values of a key: what they must be, in words, and the test that they are."""
+
+    wanted: str
+    holds: Callable[[Any], bool]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_whole(value: Any, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _whole(least: int, most: int) -> Axis:
+    return Axis(f"a whole number from {least} to {most}", lambda value: _is_whole(value, least, most))
+
+
+def _one_of(*names: str) -> Axis:
+    return Axis(f"one of {', '.join(names)}", lambda value: isinstance(value, str) and value in names)
+
+
+def _or_nothing(axis: Axis) -> Axis:
+    return Axis(f"{axis.wanted}, or null for none", lambda value: value is None or axis.holds(value))
+
+
+def _is_factor(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1000
+
+
+def _are_edits(value: Any) -> bool:
+    return _is_text(value) or (isinstance(value, list) and bool(value) and all(map(_is_text, value)))
+
+
+_FILE = _or_nothing(Axis("a file", lambda value: _is_text(value) or isinstance(value, os.PathLike)))
+_FACTOR = Axis("a number above 0, 1000 at most", _is_factor)
+_WEIGHT = _whole(0, MOST_WEIGHT)
+
+AXES: Mapping[str, Axis] = {
+    "release": Axis('a text such as "1.16"', _is_text),
+    "policy": _FILE,
+    "profile": _FILE,
+    "config": _FILE,
+    "provider": _or_nothing(Axis("a name such as DefaultProvider", _is_text)),
+    "feature-gates": _or_nothing(Axis("a text such as EvenPodsSpread=true", _is_text)),
+    "percentage": _whole(0, 100),
+    "hard-pod-affinity-weight": _whole(1, 100),
+    "preemption": Axis("true or false", lambda value: isinstance(value, bool)),
+    "tie-break": _one_of(*TIE_BREAKS),
+    SEED: _whole(0, 2**63 - 1),
+    ORDER: _one_of(*ALL_ORDERS),
+    EDITS: _or_nothing(Axis('an edit such as "pod web/* requests.cpu=500m", or a list of them', _are_edits)),
+    NODES: _FACTOR,
+    PODS: _FACTOR,
+}
+"""Key -> its values; ``weights.NAME`` comes on top of these."""
+KEYS = (*AXES, f"{WEIGHT}NAME")
+
+
+def axis_of(key: str) -> Axis | None:
+    """The axis of *key*; None if there is none.
+
+    >>> axis_of("percentage").wanted, axis_of("weights.EqualPriority").holds(3), axis_of("weights.")
+    ('a whole number from 0 to 100', True, None)
+    """
+    if key.startswith(WEIGHT):
+        return _WEIGHT if len(key) > len(WEIGHT) else None
+    return AXES.get(key)

@@ -1,0 +1,42 @@
+"""What runs are measured by: the names of objectives, and which way is better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+COUNTS = ("pods", "placed", "unschedulable", "gated", "waiting", "evictions")
+OF_ALL = ("fragmentation", "imbalance", "zone skew")
+OF_WAITING = ("waiting mean", "waiting p50", "waiting p90", "waiting p95", "waiting p99", "waiting max")
+OF_A_RESOURCE = ("used", "fragmentation", "imbalance")
+"""After the name of a resource, as in ``cpu used``."""
+BY_DEFAULT = ("placed", "cpu used", "memory used", "fragmentation", "imbalance", "zone skew", "evictions")
+NAMES = (*COUNTS, *OF_ALL, *OF_WAITING)
+WANTED = f"{', '.join(NAMES)}, or a resource and {', '.join(OF_A_RESOURCE[:-1])} or {OF_A_RESOURCE[-1]}, such as cpu used"
+
+MEASURED = 1
+"""The version of what is measured and how: another one makes old results of no use."""
+Measures = Mapping[str, Any]
+"""Objective -> its value in one run; None where there is nothing to measure."""
+
+
+def is_objective(name: object) -> bool:
+    """Whether *name* is an objective.
+
+    >>> [is_objective(name) for name in ("placed", "nvidia.com/gpu used", "used", "cpu free")]
+    [True, True, False, False]
+    """
+    if not isinstance(name, str):
+        return False
+    resource, _, what = name.rpartition(" ")
+    return name in NAMES or (bool(resource) and " " not in resource and what in OF_A_RESOURCE)
+
+
+def known_names() -> tuple[str, ...]:
+    """Names to suggest for a wrong one."""
+    return (*NAMES, *(f"{resource} {what}" for resource in ("cpu", "memory", "pods") for what in OF_A_RESOURCE))
+
+
+def chosen(measures: Measures, objectives: Iterable[str]) -> dict[str, Any]:
+    """The *objectives* of a run; None for what it does not measure, such as the use of a resource that no node has."""
+    return {name: measures.get(name) for name in objectives}

@@ -1,0 +1,74 @@
+"""A sweep from beginning to end: which runs are there, which are known already, and the rows of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ...exceptions import KubeclassicError
+from .journal import Journal
+from .objectives import chosen
+from .plan import Planner, Refused, Settings
+from .processes.executors import Executor
+from .tasks import Done, Shared, Task
+
+Row = dict[str, Any]
+RUN, ERROR = "run", "error"
+Progress = Callable[[int, int], None]
+"""Gets how many runs are finished, and how many there are."""
+
+
+@attrs.define(eq=False)
+class Sweep:
+    """The runs of a plan. :meth:`rows` may be called several times: what ran once is known."""
+
+    planner: Planner
+    executor: Executor
+    journal: Journal
+    progress: Progress = attrs.field(default=lambda done, total: None)
+    shared: Shared = attrs.field(init=False)
+    expected: int = 0
+    """How many rows there will be in all, if :meth:`rows` is called several times."""
+    ran: int = 0
+    """How many runs were not known before."""
+    _numbered: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        self.shared = Shared(self.planner.spec.inputs)
+
+    def rows(self, points: Sequence[Settings]) -> list[Row]:
+        """A row a point, in order: its number, settings, objectives and error.
+
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` if none of them can even begin.
+        """
+        planned = [self.planner.task(point) for point in points]
+        refused = [task for task in planned if isinstance(task, Refused)]
+        if planned and len(refused) == len(planned):
+            raise KubeclassicError(f"none of {len(planned)} runs can begin; the first one: {refused[0].error}")
+        found = self._done({task.key: task for task in planned if isinstance(task, Task)})
+        return [self._row(point, task, found) for point, task in zip(points, planned, strict=True)]
+
+    def _done(self, tasks: Mapping[str, Task]) -> dict[str, Done]:
+        found = {key: self.journal.known[key] for key in tasks if key in self.journal.known}
+        missing = [task for key, task in tasks.items() if key not in found]
+        self._tell(len(found), len(tasks))
+        for task in missing:
+            self.shared.take(task.place)
+        for task, done in self.executor.run(missing, self.shared) if missing else ():
+            self.journal.note(task.key, done)
+            found[task.key] = done
+            self.ran += 1
+            self._tell(len(found), len(tasks))
+        return found
+
+    def _tell(self, done: int, total: int) -> None:
+        """Tell how far this call is, those before it included."""
+        self.progress(self._numbered + done, max(self._numbered + total, self.expected))
+
+    def _row(self, point: Settings, task: Task | Refused, found: Mapping[str, Done]) -> Row:
+        self._numbered += 1
+        done = Done(error=task.error) if isinstance(task, Refused) else found[task.key]
+        values = chosen(done.measures or {}, self.planner.spec.objectives)
+        return {RUN: self._numbered, **point, **values, ERROR: done.error}

@@ -1,0 +1,146 @@
+"""A run of a sweep, as it is handed to whatever runs it, and what is handed over once for all runs: the inputs as they were read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from ...core.engine import Engine
+from ...exceptions import KubeclassicError
+from ...framework.copying import Frozen, freeze_recipe, thaw_recipe
+from ...framework.recipe import ConfigMaps, Recipe
+from ..replay.inputs.inputs import Inputs
+from ..replay.replay import Replay
+from ..scenario import Scenario
+from ..simulate import Simulation
+from .asked.inputspec import InputSpec, TraceInput
+from .measures import OverTime, replay_measures, simulation_measures
+from .objectives import Measures
+from .scaling import scaled_inputs, scaled_scenario
+from .weights import Weights, weighed_algorithm, weighed_profiles
+
+
+@attrs.frozen
+class Place:
+    """Which input, and what of the configuration counts when it is read."""
+
+    input: str
+    scheduler_names: frozenset[str]
+    priorities: bool = True
+    """Gate PodPriority is on."""
+    edits: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Task:
+    """One run. *key*: a hash of all that its result depends on."""
+
+    key: str
+    recipe: Recipe
+    place: Place
+    weights: Weights = attrs.field(factory=dict)
+    order: str = "input"
+    shuffle: int | None = None
+    """The seed by which waiting pods are shuffled first."""
+    nodes: float = 1
+    pods: float = 1
+    """How many times as many there are."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {field.name: getattr(self, field.name) for field in attrs.fields(Task)}
+        return _thawed, (freeze_recipe(values.pop("recipe")), values)
+
+    def engine(self, config_maps: ConfigMaps) -> Engine:
+        """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses."""
+        recipe = self.recipe
+        if not self.weights:
+            return recipe.engine(config_maps)
+        if recipe.profiles is not None:
+            return recipe.engine_of(weighed_profiles(recipe.profiles, self.weights, recipe.plugins, recipe.version))
+        return recipe.engine_of(weighed_algorithm(recipe.algorithm(config_maps), self.weights, recipe.catalogue))
+
+
+def _thawed(recipe: Frozen, values: dict[str, Any]) -> Task:
+    return Task(recipe=thaw_recipe(recipe), **values)
+
+
+@attrs.frozen
+class Done:
+    """What became of a run: its measures, or its error."""
+
+    measures: Measures | None = None
+    error: str | None = None
+    is_final: bool = True
+    """Whether another try would come to the same: not for a process that was lost, or a defect."""
+
+
+@attrs.define(eq=False)
+class Shared:
+    """What runs have in common: the inputs, read once, by place. It is handed once to each process."""
+
+    specs: Mapping[str, InputSpec]
+    read: dict[Place, Scenario | Inputs | str] = attrs.field(factory=dict)
+    """A text is the error that reading it came to."""
+    _scaled: dict[tuple[Place, float, float], Scenario | Inputs] = attrs.field(factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        specs = {name: attrs.evolve(spec, trace=()) for name, spec in self.specs.items() if isinstance(spec, TraceInput)}
+        return Shared, (specs, self.read)
+
+    def take(self, place: Place) -> None:
+        """Read the input of *place*, if that has not been done yet."""
+        if place in self.read:
+            return
+        try:
+            self.read[place] = self.specs[place.input].load(place.scheduler_names, place.priorities, place.edits)
+        except KubeclassicError as error:
+            self.read[place] = str(error)
+
+    def scaled(self, task: Task) -> Scenario | Inputs | str:
+        """What *task* runs on; the latest scaled one is kept."""
+        found, wanted = self.read[task.place], (task.place, task.nodes, task.pods)
+        if isinstance(found, str) or task.nodes == task.pods == 1:
+            return found
+        if wanted not in self._scaled:
+            self._scaled = {wanted: _scaled(found, task.nodes, task.pods)}
+        return self._scaled[wanted]
+
+    def run(self, task: Task) -> Done:
+        """Run *task*; whatever goes wrong is told in what it answers."""
+        try:
+            given = self.scaled(task)
+            if isinstance(given, str):
+                return Done(error=given)
+            return Done(_simulated(task, given) if isinstance(given, Scenario) else self._replayed(task, given))
+        except KubeclassicError as error:
+            return Done(error=str(error))
+        except Exception as error:  # a run that fails is a row of the table; the others go on
+            return Done(error=f"{type(error).__name__}: {error}", is_final=False)
+
+    def _replayed(self, task: Task, inputs: Inputs) -> Measures:
+        spec = self.specs[task.place.input]
+        assert isinstance(spec, TraceInput)
+        name, seed = next(iter(task.recipe.scheduler_names)), task.recipe.seed
+        replay = Replay(inputs, task.engine(inputs.config_maps), spec.delays, seed, name, spec.recreate, spec.until)
+        over_time = OverTime(replay)
+        for _ in replay.run():
+            pass
+        return replay_measures(replay, over_time)
+
+
+def _scaled(found: Scenario | Inputs, nodes: float, pods: float) -> Scenario | Inputs:
+    return scaled_scenario(found, nodes, pods) if isinstance(found, Scenario) else scaled_inputs(found, nodes, pods)
+
+
+def _simulated(task: Task, scenario: Scenario) -> Measures:
+    if task.shuffle is not None:
+        pending = list(scenario.pending)
+        random.Random(task.shuffle).shuffle(pending)
+        scenario = attrs.evolve(scenario, pending=tuple(pending))
+    simulation = Simulation(scenario, task.engine(scenario.config_maps), task.order)
+    for _ in simulation.decisions():
+        pass
+    return simulation_measures(simulation)

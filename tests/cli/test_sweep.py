@@ -1,0 +1,119 @@
+"""``kubeclassic sweep``: the table in its forms, the files, and exit statuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.cli.report.documents import API_VERSION
+from kubeclassic.simulation.functions.sweep import DOCUMENT
+from tests.conftest import ROOT
+from tests.support.program import heavy_modules
+from tests.support.schemas import faults
+
+GRID = "grid: {release: ['1.12', '1.16'], order: shuffled, seed: [0, 2]}\n"
+SEARCH = "search: {weights: {LeastRequestedPriority: 0..9}, maximise: [placed], minimise: [imbalance], trials: 2}\n"
+
+
+@pytest.fixture
+def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a sweep, in the current folder, which has the examples."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "sweep.yaml"
+    path.write_text(f"cluster: examples/cluster\n{GRID}{SEARCH}")
+    return path
+
+
+class TestForms:
+    def test_a_table(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The runs, and below them means over seeds with their intervals."""
+        assert run(["sweep", "sweep.yaml", "--jobs", "1"]) == 0
+        told = capsys.readouterr()
+        runs, means = told.out.split("\n\n")
+        assert runs.splitlines()[0].split()[:5] == ["RUN", "RELEASE", "ORDER", "SEED", "PLACED"]
+        assert len(runs.splitlines()) == 5
+        assert " to " in means
+        assert told.err == "4 runs\n"
+
+    def test_csv(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """CSV is the table alone."""
+        assert run(["sweep", "sweep.yaml", "-o", "csv", "-j", "1"]) == 0
+        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        assert [row["release"] for row in rows] == ["1.12", "1.12", "1.16", "1.16"]
+        assert {row["error"] for row in rows} == {""}
+
+    @pytest.mark.parametrize("more", [[], ["--search"]])
+    def test_json_is_as_the_schema_says(self, more: list[str], sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The JSON of a grid and of a search is as the schema says, and is what sweep.json has."""
+        assert run(["sweep", "sweep.yaml", "-o", "json", "-j", "1", "--output", "out", *more]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert faults("sweep", document) == []
+        assert document == json.loads(Path("out/sweep.json").read_text())
+        assert document["apiVersion"] == DOCUMENT["apiVersion"] == API_VERSION
+
+    def test_a_search_shows_the_front(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A search shows the trials that no other one beats."""
+        assert run(["sweep", "sweep.yaml", "--search", "-j", "1"]) == 0
+        told = capsys.readouterr()
+        assert told.out.split()[:4] == ["TRIAL", "WEIGHTS.LEASTREQUESTEDPRIORITY", "PLACED", "IMBALANCE"]
+        assert told.err.startswith("3 trials, ")
+
+    def test_files(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """With --output there are the files, and a second time nothing runs."""
+        assert run(["sweep", "sweep.yaml", "--output", "out"]) == 0
+        assert run(["sweep", "sweep.yaml", "--output", "out"]) == 0
+        assert capsys.readouterr().err == "4 runs\n4 runs, 0 of them now\n"
+        assert {path.name for path in Path("out").iterdir()} == {"results.csv", "results.parquet", "sweep.json", "runs.jsonl"}
+
+
+class TestRules:
+    def test_own_rules_of_both_kinds(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """A catalogue is for releases with predicates, plugins for the others, and weights may name them."""
+        sweep.write_text("cluster: examples/cluster\ngrid: {release: ['1.16', '1.27']}\nobjectives: [placed]\n")
+        rules = ["--rules", "examples/rules.py:CATALOGUE", "--rules", "examples/plugins.py:PLUGINS"]
+        assert run(["sweep", "sweep.yaml", "-o", "csv", "-j", "2", *rules]) == 0
+        with_rules = capsys.readouterr().out
+        for release, place in (("1.16", rules[1]), ("1.27", rules[3])):
+            run(["simulate", "examples/cluster", "--release", release, "--rules", place, "-o", "json"])
+            placed = json.loads(capsys.readouterr().out)["summary"]["placed"]
+            assert f",{release},{placed}," in with_rules
+
+
+class TestEndings:
+    def test_failed_runs_are_status_1(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Runs that fail are rows with their errors, and status 1."""
+        sweep.write_text("cluster: examples/cluster\nruns: [{name: a}, {name: b, provider: Nobody}]\n")
+        assert run(["sweep", "sweep.yaml"]) == 1
+        told = capsys.readouterr()
+        assert 'plugin "Nobody" has not been registered' in told.out
+        assert told.err == "2 runs, 1 of them now, 1 failed\n"
+
+    @pytest.mark.parametrize(
+        ("arguments", "wanted"),
+        [
+            (["nowhere.yaml"], "nowhere.yaml"),
+            (["sweep.yaml", "--jobs", "0"], "--jobs"),
+            (["sweep.yaml", "--dask", "nonsense://x"], "dask: got nonsense://x, wanted the address of a scheduler"),
+            (["sweep.yaml", "--rules", "examples/rules.py:NOTHING"], "--rules"),
+            (["sweep.yaml", "--output", "sweep.yaml"], "sweep.yaml"),
+            (["examples/day.yaml"], "got 6 documents, wanted one with cluster, pods, trace"),
+        ],
+    )
+    def test_bad_input_is_status_2(
+        self, arguments: list[str], wanted: str, sweep: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Each mistake is told in one line, and nothing is printed."""
+        assert run(["sweep", *arguments]) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert wanted in told.err.splitlines()[-1]
+
+    def test_help_imports_nothing_heavy(self) -> None:
+        """The help is there without the engine."""
+        assert heavy_modules("sweep", "--help") == []

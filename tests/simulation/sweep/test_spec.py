@@ -1,0 +1,116 @@
+"""Each wrong key or value in the file of a sweep is one line that says where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kubeclassic.exceptions import KubeclassicError, ManifestError
+from kubeclassic.simulation.sweep.asked.inputspec import ClusterInput, TraceInput
+from kubeclassic.simulation.sweep.asked.spec import read_spec
+from tests.conftest import ROOT
+
+CLUSTER = str(ROOT / "examples" / "cluster")
+SEARCH = {"weights": {"EqualPriority": "0..10"}, "maximise": ["placed"]}
+
+
+def written(folder: Path, **sections: Any) -> Path:
+    """The file of a sweep with the example's cluster, and these sections."""
+    path = folder / "sweep.yaml"
+    path.write_text(yaml.safe_dump({"cluster": CLUSTER, **sections}))
+    return path
+
+
+class TestReading:
+    def test_values_are_as_written(self, tmp_path: Path) -> None:
+        """A single value is a list of one; paths are relative to the file; an input is a cluster or a trace."""
+        (tmp_path / "p.yaml").write_text("")
+        given = {
+            "grid": {"release": "1.16", "policy": [None, "p.yaml"], "weights.ImageLocalityPriority": [0, 2]},
+            "inputs": {"day": {"trace": ["p.yaml"], "until": "1h", "delays": {"cycle": "10ms"}}},
+            "search": {**SEARCH, "minimise": "evictions", "trials": 7}, "objectives": ["nvidia.com/gpu used"],
+        }  # fmt: skip
+        spec = read_spec(written(tmp_path, **given))
+        assert spec.grid == {"release": ("1.16",), "policy": (None, "p.yaml"), "weights.ImageLocalityPriority": (0, 2)}
+        cluster, day = spec.inputs.values()
+        assert isinstance(cluster, ClusterInput)
+        assert isinstance(day, TraceInput)
+        assert (day.trace, day.until, day.delays.cycle, day.delays.failure) == ([str(tmp_path / "p.yaml")], 3600.0, 0.01, 300.0)
+        assert spec.objectives == ("nvidia.com/gpu used", "placed", "evictions")
+        assert spec.search is not None
+        assert (spec.search.weights, spec.search.trials) == ({"EqualPriority": (0, 10)}, 7)
+
+    def test_objectives_by_default(self, tmp_path: Path) -> None:
+        """Waiting is among the objectives only where there is a trace."""
+        assert "waiting p50" not in read_spec(written(tmp_path)).objectives
+        assert "waiting p50" in read_spec(written(tmp_path, trace=CLUSTER)).objectives
+
+
+@pytest.mark.parametrize(
+    ("sections", "wanted"),
+    [
+        ({"gird": {}}, r'got "gird", wanted one of cluster, .*; did you mean "grid"\?$'),
+        ({"cluster": "nowhere"}, r': cluster: got "nowhere", wanted a file or a folder: there is none at .*nowhere$'),
+        ({"cluster": []}, r": cluster: got \[\], wanted a path at least$"),
+        ({"cluster": 7}, r": cluster: got 7, wanted a path or a list of paths$"),
+        ({"inputs": {"cluster": {"cluster": CLUSTER}}}, r'inputs: got "cluster", wanted a name of its own, as there is one by that name$'),
+        ({"inputs": {"a": {"path": CLUSTER}}}, r'inputs\.a: got "path", wanted one of cluster, pods, cron-jobs$'),
+        ({"inputs": {"a": {"pods": CLUSTER}}}, r'inputs\.a: got \["pods"\], wanted cluster or trace$'),
+        ({"inputs": {"a": {"cluster": CLUSTER, "cron-jobs": 1}}}, r"inputs\.a: cron-jobs: got 1, wanted true or false$"),
+        ({"inputs": {"a": {"trace": CLUSTER, "until": "soon"}}}, r'inputs\.a: until: got "soon", wanted seconds, or a duration'),
+        ({"inputs": {"a": {"trace": CLUSTER, "compress-time": 0}}}, r"inputs\.a: compress-time: got 0, wanted a number above 0$"),
+        ({"inputs": {"a": {"trace": CLUSTER, "delays": {"cicle": 1}}}}, r'inputs\.a: delays: got "cicle", .*did you mean "cycle"\?$'),
+        ({"inputs": [CLUSTER]}, r"inputs: got \[.*\], wanted an object with a name for each$"),
+        ({"grid": {"releases": ["1.16"]}}, r': grid: got "releases", wanted one of release, .*; did you mean "release"\?$'),
+        ({"grid": {"release": [1.16]}}, r'grid\.release\[0\]: got 1\.16, wanted a text such as "1\.16"$'),
+        ({"grid": {"release": []}}, r"grid\.release: got \[\], wanted a value at least$"),
+        ({"grid": {"seed": [1, 2, 1]}}, r"grid\.seed\[2\]: got 1, wanted each value once$"),
+        ({"grid": {"percentage": [0, 101]}}, r"grid\.percentage\[1\]: got 101, wanted a whole number from 0 to 100$"),
+        ({"grid": {"policy": ["nowhere.yaml"]}}, r'grid\.policy\[0\]: got "nowhere\.yaml", wanted a file: there is none at .*nowhere'),
+        ({"grid": {"order": ["random"]}}, r'grid\.order\[0\]: got "random", wanted one of input, priority, queue, shuffled$'),
+        ({"grid": {"weights.EqualPriority": [-1]}}, r"grid\.weights\.EqualPriority\[0\]: got -1, wanted a whole number from 0 to 10"),
+        ({"grid": {"weights.": [1]}}, r': grid: got "weights\.", wanted one of '),
+        ({"grid": {"scale.nodes": [0]}}, r"grid\.scale\.nodes\[0\]: got 0, wanted a number above 0, 1000 at most$"),
+        ({"grid": {"set": [[1]]}}, r'grid\.set\[0\]: got \[1\], wanted an edit such as "pod web/\* requests\.cpu=500m", or a list of them'),
+        ({"runs": [{"policy": None}]}, r"runs\[0\]: got \{.*\}, wanted an object with a name, such as"),
+        ({"runs": [{"name": "a"}, {"name": "a"}]}, r'runs\[1\]\.name: got "a", wanted a name of its own$'),
+        ({"runs": [{"name": "a", "seed": "b"}]}, r'runs\[0\]\.seed: got "b", wanted a whole number from 0 to'),
+        ({"runs": [{"name": "a", "seed": 1}], "grid": {"seed": 2}}, r'runs\[0\]: got "seed", wanted a key that is not in the grid too'),
+        ({"objectives": ["plcaed"]}, r'objectives\[0\]: got "plcaed", wanted pods, placed, .*; did you mean "placed"\?$'),
+        ({"objectives": ["placed", "placed"]}, r"objectives: got \[.*\], wanted one objective at least, each once$"),
+        ({"search": {"weights": {}}}, r"search\.weights: got \{\}, wanted an object such as \{LeastRequestedPriority: 0\.\.10\}$"),
+        ({"search": {"weights": {"EqualPriority": "10..0"}}}, r'search\.weights\.EqualPriority: got "10\.\.0", wanted the least and the'),
+        ({"search": {"weights": {"EqualPriority": "0..1"}}}, r'search: got \["weights"\], wanted maximise or minimise, with one objective'),
+        ({"search": {**SEARCH, "minimise": ["placed"]}}, r"search: got \[.*\], wanted maximise or minimise, with one objective at least"),
+        ({"search": {**SEARCH, "trials": 0}}, r"search\.trials: got 0, wanted a whole number from 1 to 1000000$"),
+        ({"search": {**SEARCH, "weight": 0}}, r'search: got "weight", wanted one of weights, .*; did you mean "weights"\?$'),
+        ({"search": SEARCH, "grid": {"weights.EqualPriority": 1}}, r'search\.weights: got "EqualPriority", wanted a weight that is not in'),
+    ],
+)
+def test_a_wrong_value_is_told(sections: dict[str, Any], wanted: str, tmp_path: Path) -> None:
+    """The error names the file and the place, what was got and what was wanted, in one line."""
+    path = written(tmp_path, **sections)
+    with pytest.raises(ManifestError, match=wanted) as refused:
+        read_spec(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("grid: {seed: 1}\n", r'got \["grid"\], wanted cluster, trace or inputs: what is scheduled$'),
+        ("pods: a.yaml\n", r'pods: got "a\.yaml", wanted cluster too, or the pods within one of inputs$'),
+        ("a: 1\n---\nb: 2\n", r"got 2 documents, wanted one with cluster, pods, trace, "),
+        ("cluster: x\ncluster: y\n", r"cluster: got it twice, wanted it once$"),
+    ],
+)
+def test_a_wrong_file_is_told(text: str, wanted: str, tmp_path: Path) -> None:
+    """A file that says not what is scheduled, or several things, is refused."""
+    path = tmp_path / "sweep.yaml"
+    path.write_text(text)
+    with pytest.raises(KubeclassicError, match=wanted):
+        read_spec(path)
