@@ -66,7 +66,6 @@ class Asked:
         """After how many copies the count stops."""
         return min((limit for limit in (self.wanted, self.max_limit) if limit), default=None)
 
-
     def check(self) -> None:
         """Refuse what does not go together. Raises :class:`CapacityOptionError`."""
         if self.add_node or self.cost or self.most_nodes or self.most_trials:
@@ -75,6 +74,8 @@ class Asked:
             raise CapacityOptionError("--pod: got none, wanted a file with a Pod, a PodTemplate or a workload")
         if not self.curve and self.plot is not None:
             raise CapacityOptionError("--plot: got it without --curve, wanted --curve too")
+        if self.wanted and 0 < self.max_limit < self.wanted:
+            raise CapacityOptionError(f"--max-limit: got {self.max_limit}, wanted as many as --pods {self.wanted} at least, or none")
         for flag, value in (("--pods", self.wanted), ("--ratio", self.ratio), ("a second --pod", len(self.templates) > 1)):
             if self.curve and value:
                 raise CapacityOptionError(f"--curve: got it with {flag}, wanted one pod, and as many of each size as fit")
@@ -98,6 +99,8 @@ class Asked:
 def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: Asked) -> int:
     """Count, and write the answer; the exit status."""
     wanted.check()
+    if wanted.preemption and setup.disable_preemption:
+        raise CapacityOptionError("--preemption: got it with --disable-preemption, wanted one of them")
     axes = axes_of(wanted.curve)
     quiet = setup.disable_preemption or not wanted.preemption
     given = opened(paths, cluster, attrs.evolve(setup, disable_preemption=quiet))

@@ -40,10 +40,10 @@ def draw_curve(
     for axis in axes:
         total *= len(axis.values)
     found = list(following(points(axes, ask), total, WORTH_A_BAR))
-    with writing(output) as stream:
-        _write(given.engine.algorithm.release.version, axes, found, form, stream, headers)
     if plot is not None:
         draw(axes, found, plot)
+    with writing(output) as stream:
+        _write(given.engine.algorithm.release.version, axes, found, form, stream, headers)
     return 0 if any(point.fits for point in found) else 1
 
 

@@ -186,9 +186,9 @@ class Counting:
         """Copies without end, each with the number of its template; the claims of a copy are there when it comes."""
         taken = {item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)}
         numbers = [numbers_for(template, taken) for template in self.templates]
-        turn = [at for at, times in enumerate(self.ratio or [1] * len(self.templates)) for _ in range(times)]
+        ratio = self.ratio or [1] * len(self.templates)
         while True:
-            for at in turn:
+            for at in (at for at, times in enumerate(ratio) for _ in range(times)):
                 pod, claims = self.templates[at].copy(next(numbers[at]))
                 for claim in claims:
                     self._run.put(claim)

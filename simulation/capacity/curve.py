@@ -9,9 +9,9 @@ from typing import Any
 import attrs
 
 from ...api.objects import Container, Map, Pod
-from ...api.objects.quantity import Quantity
+from ...api.objects.quantity import MAX_INT64, Quantity
 from ...core.pods.requests import CPU
-from ...exceptions import KubeclassicError, QuantityError
+from ...exceptions import KubeclassicError, QuantityError, did_you_mean
 from ..summary import UNITS
 from .counting import Counted
 from .question import Question
@@ -20,6 +20,8 @@ from .templates import PodTemplate
 STEPS = 10
 """Into how many sizes a range is cut by default."""
 MOST_POINTS = 10_000
+REQUESTED = ("cpu", "memory", "ephemeral-storage")
+"""What a container can request of a node that has no domain before its name, but for huge pages."""
 WANTED = "wanted RESOURCE=FROM..TO, RESOURCE=FROM..TO:STEPS or the same with :log, such as cpu=100m..4:20"
 
 
@@ -48,9 +50,14 @@ class Axis:
         steps = more[0] if more and more[0] != "log" else str(STEPS)
         if not resource or not dots or more not in ([], [steps], ["log"], [steps, "log"]) or not (steps.isascii() and steps.isdecimal()):
             raise CurveError(f'curve: got "{text}", {WANTED}')
+        _check_resource(resource, text)
         low, high = _number(resource, first, text), _number(resource, last, text)
-        if low > high or int(steps) < 1 or (more[-1:] == ["log"] and low < 1):
-            raise CurveError(f'curve: got "{text}", wanted sizes that grow, above 0 for log, and at least one step')
+        if low > high:
+            raise CurveError(f'curve: got "{text}", wanted sizes that grow: the smallest first')
+        if not 1 <= int(steps[:6]) <= MOST_POINTS:
+            raise CurveError(f'curve: got "{text}", wanted 1 to {MOST_POINTS:,} steps')
+        if more[-1:] == ["log"] and low < 1:
+            raise CurveError(f'curve: got "{text}", wanted sizes above 0 for log')
         return cls(resource, tuple(_cut(low, high, int(steps), is_even="log" not in more)))
 
     def record(self) -> dict[str, Any]:
@@ -58,14 +65,24 @@ class Axis:
         return {"resource": self.resource, "unit": UNITS.get(self.resource, "pieces"), "values": list(self.values)}
 
 
+def _check_resource(name: str, text: str) -> None:
+    """Raise :class:`CurveError` for what no container can request: it would be a resource that nothing counts."""
+    if "/" not in name and name not in REQUESTED and not name.startswith("hugepages-"):
+        wanted = f"{', '.join(REQUESTED)} or one such as nvidia.com/gpu"
+        raise CurveError(f'curve: "{text}": got the resource "{name}", wanted {wanted}{did_you_mean(name, REQUESTED)}')
+
+
 def _number(resource: str, written: str, text: str) -> int:
     try:
         found = Quantity.parse(written)
     except QuantityError as error:
         raise CurveError(f'curve: "{text}": {error}') from None
+    number = found.milli_value() if resource == CPU else found.value()
     if found.sign < 0:
         raise CurveError(f'curve: got "{text}", wanted sizes of 0 or more')
-    return found.milli_value() if resource == CPU else found.value()
+    if number < 0 or number >= MAX_INT64:
+        raise CurveError(f'curve: got "{text}", wanted sizes that fit into 64 bits')
+    return number
 
 
 def _cut(low: int, high: int, steps: int, *, is_even: bool) -> list[int]:

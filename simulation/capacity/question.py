@@ -113,12 +113,13 @@ def _check_names(templates: Sequence[PodTemplate]) -> None:
 def excluded_nodes(nodes: Sequence[Node], exclude: Sequence[str]) -> tuple[str, ...]:
     """The nodes that *exclude* means: each text is names with commas between them, or a label selector.
 
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a name that no node has, and for a selector that cannot be read.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a name that no node has, and for a selector that cannot be read or that
+    chooses no node.
     """
     names = [node.name for node in nodes]
     found: dict[str, None] = {}
     for text in exclude:
-        if _SELECTS.search(text):
+        if _SELECTS.search(text.replace(", ", ",").strip()):
             found |= dict.fromkeys(_selected(nodes, text))
         else:
             found |= dict.fromkeys(_named(names, text))
@@ -132,11 +133,14 @@ def _selected(nodes: Sequence[Node], text: str) -> list[str]:
         matches = parse_selector(text)
     except SelectorError as error:
         raise UnknownNameError(f"exclude-nodes: {error}") from None
-    return [node.name for node in nodes if matches(node.labels)]
+    chosen = [node.name for node in nodes if matches(node.labels)]
+    if not chosen:
+        raise UnknownNameError(f'exclude-nodes: got "{text}", which chooses no node')
+    return chosen
 
 
 def _named(names: Sequence[str], text: str) -> list[str]:
-    wanted = [name for name in text.split(",") if name]
+    wanted = [name for part in text.split(",") if (name := part.strip())]
     for name in wanted:
         if name not in names:
             raise UnknownNameError(f'exclude-nodes: got "{name}", wanted the name of a node or a selector{did_you_mean(name, names)}')

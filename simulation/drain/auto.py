@@ -17,6 +17,7 @@ from .settled import Settled
 from .trial import Trial
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+"""The labels of its nodes, and the keys of their taints: some installers set only one of the two."""
 ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 KEPT = "stays, as --keep wants"
 
@@ -35,7 +36,8 @@ class Wish:
 
     def may_go(self, node: Node) -> bool:
         """Whether a search may choose *node*. Nodes of the control plane always stay."""
-        return self.chooses(node) and not any(label in node.labels for label in CONTROL_PLANE)
+        marks = {*node.labels, *(taint.key for taint in node.spec.taints)}
+        return self.chooses(node) and marks.isdisjoint(CONTROL_PLANE)
 
 
 def zone_of(node: Node) -> str | None:

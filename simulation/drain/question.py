@@ -54,6 +54,8 @@ class Question:
 
     def _check_options(self) -> None:
         is_choice = self.zone is not None or self.node_selector is not None
+        if self.node_selector is not None and not self.node_selector.strip():
+            raise UnknownNameError(f'{self._name("node_selector")}: got "", wanted labels such as pool=general')
         if self.nodes and (self.auto or is_choice):
             other = f"{self.mark}auto" if self.auto else f"{self.mark}zone or {self._name('node_selector')}"
             raise UnknownNameError(f'node: got "{self.nodes[0]}" beside {other}, wanted one of them')

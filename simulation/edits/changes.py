@@ -94,7 +94,7 @@ def read_value(text: str) -> Json:
     """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises :class:`EditError`."""
     try:
         return yaml.load(text, Loader=_LOADER)  # the safe loader, in C where there is one
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):  # such as a number of 5,000 digits
         raise EditError(f'got the value "{text}", wanted YAML') from None
 
 

@@ -12,7 +12,7 @@ from ...api.controlplane.workloads import WORKLOADS
 from ...api.kindnames import kind_words
 from ...api.meaning.labels import Matcher, SelectorError
 from ...api.meaning.selectortext import parse_selector
-from ...exceptions import UnknownNameError, did_you_mean
+from ...exceptions import UnknownNameError, did_you_mean, one_line
 from .changes import Change
 from .paths import EditError, Json
 from .resources import check_resource
@@ -85,8 +85,8 @@ class Edit:
 
 
 def shown(text: str) -> str:
-    """An edit as messages name it."""
-    return f"--set '{text}'"
+    """An edit as messages name it: on one line, and without the middle if it is long."""
+    return f"--set '{one_line(text, 300)}'"
 
 
 def _matcher(text: str) -> Matcher:

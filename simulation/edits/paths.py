@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ...exceptions import KubeclassicError
+from ...exceptions import KubeclassicError, one_line
 
 Json: TypeAlias = Any
 
@@ -20,7 +20,10 @@ _INSIDE = re.compile(r"\[([^\[\]]*)\]")
 
 
 class EditError(KubeclassicError):
-    """An edit that cannot be read, or that does not fit what it is about."""
+    """An edit that cannot be read, or that does not fit what it is about; the text is one line."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(one_line(text))
 
 
 @attrs.frozen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Any, TypeAlias, Unpack
 
 import attrs
@@ -11,7 +12,7 @@ import attrs
 from ...api.load import Loaded, load, load_documents
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
-from ...exceptions import wrong_type
+from ...exceptions import check_type, wrong_type
 from ...framework.recipe import SchedulerOptions
 from ..capacity.answer import Answer
 from ..capacity.question import asked
@@ -94,18 +95,40 @@ def capacity(
     >>> capacity(node, web, release="1.14")
     <CapacityResult: release 1.14, fits 2, nodes 1, stop 0/1 nodes are available: 1 Insufficient cpu.>
     """
+    exclude, limits = checked_exclude(exclude_nodes), checked_limits(pods=pods, max_limit=max_limit)
     chosen: SchedulerOptions = {**options, "preemption": options.get("preemption", False)}
     recipe = recipe_of(chosen)
     scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults)
     given = loaded_templates(pod, defaults)
-    limits = [limit for limit in (pods, max_limit) if limit is not None]
     question = asked(
-        scenario, given, recipe.scheduler_names, ratio=ratio, limit=min(limits, default=None), defaults=defaults,
-        exclude=[exclude_nodes] if isinstance(exclude_nodes, str) else exclude_nodes, pending_first=pending_first,
-        order=check_order(order),
+        scenario, given, recipe.scheduler_names, ratio=_checked_ratio(ratio), limit=min(limits, default=None), defaults=defaults,
+        exclude=exclude, pending_first=pending_first, order=check_order(order),
     )  # fmt: skip
     counted = question.counting(recipe.engine(scenario.config_maps)).count()
     return CapacityResult(Answer.of(recipe.version, counted, question, pods), tuple(map(str, scenario.warnings)))
+
+
+def checked_exclude(given: str | Sequence[str]) -> list[str]:
+    """The texts of *exclude_nodes*. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
+    exclude = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(text, str) for text in exclude):
+        raise wrong_type("exclude_nodes", given, "names or a selector")
+    return exclude
+
+
+def checked_limits(**given: int | None) -> list[int]:
+    """The limits that are given. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
+    for name, limit in given.items():
+        check_type(name, limit, (int, NoneType), "a whole number")
+    return [limit for limit in given.values() if limit is not None]
+
+
+def _checked_ratio(ratio: Sequence[int] | None) -> Sequence[int] | None:
+    if ratio is None:
+        return None
+    if not isinstance(ratio, Sequence) or not all(isinstance(part, int) and not isinstance(part, bool) for part in ratio):
+        raise wrong_type("ratio", ratio, "whole numbers such as (3, 1)")
+    return ratio
 
 
 def loaded_templates(pod: GivenTemplates, defaults: bool) -> list[tuple[str, Loaded]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 import attrs
@@ -11,7 +11,7 @@ from ...exceptions import wrong_type
 from ...framework.recipe import SchedulerOptions
 from ..capacity.curve import Axis, CurveError, Point, axes_of, points, sized
 from ..capacity.question import asked
-from .capacity import GivenTemplates, loaded_templates
+from .capacity import GivenTemplates, checked_exclude, checked_limits, loaded_templates
 from .given import GivenCluster, recipe_of, scenario_of
 from .results import Result, Table
 
@@ -58,17 +58,18 @@ def capacity_curve(
     >>> [point.fits for point in capacity_curve(node, "cpu=1..4:4").points]
     [4, 2, 1, 1]
     """
-    axes = axes_of([curve] if isinstance(curve, str) else curve)
+    texts = [curve] if isinstance(curve, str) else list(curve) if isinstance(curve, Iterable) else [curve]
+    if not all(isinstance(text, str) for text in texts):
+        raise wrong_type("curve", curve, 'a text such as "cpu=100m..4:20"')
+    axes, exclude, limits = axes_of(texts), checked_exclude(exclude_nodes), checked_limits(max_limit=max_limit)
     recipe = recipe_of({**options, "preemption": options.get("preemption", False)})
     scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults)
     given = loaded_templates(ANY_POD if pod is None else pod, defaults)
     if len(given) != 1:
         raise CurveError(f"curve: got {len(given)} pods, wanted one")
-    exclude = [exclude_nodes] if isinstance(exclude_nodes, str) else exclude_nodes
-    if not all(isinstance(text, str) for text in exclude):
-        raise wrong_type("exclude_nodes", exclude_nodes, "names or a selector")
     question = asked(
-        scenario, given, recipe.scheduler_names, limit=max_limit, exclude=exclude, pending_first=pending_first, defaults=defaults
-    )
+        scenario, given, recipe.scheduler_names, limit=min(limits, default=None), exclude=exclude, pending_first=pending_first,
+        defaults=defaults,
+    )  # fmt: skip
     found = points(axes, lambda size: sized(question, size).counting(recipe.engine(scenario.config_maps)).count())
     return CapacityCurveResult(recipe.version, axes, tuple(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import NoneType
 from typing import Any, Unpack
 
 import attrs
@@ -99,6 +100,8 @@ def drain(
     ['a']
     """
     check_type("keep", keep, int, "a whole number")
+    for name, given in (("zone", zone), ("node_selector", node_selector), ("pod_selector", pod_selector)):
+        check_type(name, given, (str, NoneType), "a text")
     recipe = recipe_of(options)
     flags = DrainFlags(
         ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force, recreate_bare=recreate_bare,

@@ -27,7 +27,7 @@ def read(nodes: PathLike, jobs: PathLike, memory_per_cpu: Decimal | None = None)
         trace.nodes.append(_node(row, memory_per_cpu))
     found = sorted(each_once(read_rows(jobs, JOB_COLUMNS), "job_name"), key=lambda row: (row.amount("submit_time"), row.name("job_name")))
     for row in found:
-        workers = row.whole("worker_num")
+        workers = row.copies("worker_num")
         if not workers:
             trace.dropped["jobs without workers"] += 1
         trace.pods += [_pod(row, number, memory_per_cpu) for number in range(workers)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -64,8 +64,11 @@ class ColumnMap:
 def read_map(path: PathLike) -> ColumnMap:
     """The map in a YAML or JSON file. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     documents = list(read_documents([path]))
-    data = documents[0].data if len(documents) == 1 else {}
     where = str(path)
+    data = documents[0].data if len(documents) == 1 else {}
+    if len(documents) > 1 or not isinstance(data, dict):
+        got = f"{len(documents)} documents" if len(documents) > 1 else shown(data)
+        raise ManifestError(f"{where}: got {got}, wanted one map of columns")
     for name in data:
         if name not in FIELDS:
             raise ManifestError(f"{where}: got {shown(name)}, wanted {', '.join(FIELDS)}{did_you_mean(str(name), FIELDS)}")
@@ -83,14 +86,26 @@ def read_map(path: PathLike) -> ColumnMap:
 def read(table: PathLike, columns: ColumnMap) -> Trace:
     """The table as manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column."""
     trace = Trace()
+    seen: set[tuple[str, str]] = set()
     for row in read_rows(table, columns.columns):
-        count = row.whole(columns.count) if columns.count else 1
-        name = object_name(row.name(columns.name))
-        for number in range(count):
-            full = f"{name}-{number}" if columns.count else name
-            made = _node(row, columns, full) if columns.kind == "nodes" else _pod(row, columns, full)
+        for made in _made(row, columns, trace):
+            identity = made["metadata"].get("namespace", ""), made["metadata"]["name"]
+            if identity in seen:
+                raise ManifestError(f"{row.where}: {columns.name}: got {shown(identity[1])} again, wanted each name once")
+            seen.add(identity)
             (trace.nodes if columns.kind == "nodes" else trace.pods).append(_with_times(made, row, columns))
     return trace
+
+
+def _made(row: Row, columns: ColumnMap, trace: Trace) -> Iterator[Manifest]:
+    """The manifests of *row*."""
+    count = row.copies(columns.count) if columns.count else 1
+    if not count:
+        trace.dropped["rows of no copies"] += 1
+    name = object_name(row.name(columns.name))
+    for number in range(count):
+        full = f"{name}-{number}" if columns.count else name
+        yield _node(row, columns, full) if columns.kind == "nodes" else _pod(row, columns, full)
 
 
 def _node(row: Row, columns: ColumnMap, name: str) -> Manifest:

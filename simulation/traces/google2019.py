@@ -95,7 +95,7 @@ class _Life:
 def word(row: Row, column: str, words: tuple[str, ...]) -> str:
     """The word in *column*, which is written as itself or as its number. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     text = row.text(column)
-    if text.isascii() and text.isdigit() and int(text) < len(words):
+    if text.isascii() and text.isdigit() and len(text) < 4 and int(text) < len(words):
         return words[int(text)]
     if text not in words:
         raise row.error(column, f"one of {', '.join(words)}")

@@ -20,6 +20,9 @@ PathLike = str | os.PathLike[str]
 MOST_DIGITS = 15
 """Of a number in a trace: bytes of so many GiB can still be counted."""
 
+MOST_COPIES = 500_000
+"""For how many pods or nodes one row can stand."""
+
 
 @attrs.frozen
 class Row:
@@ -65,6 +68,15 @@ class Row:
         if found != found.to_integral_value():
             raise self.error(column, "a whole number")
         return int(found)
+
+    def copies(self, column: str) -> int:
+        """How many pods or nodes the row stands for."""
+        if not self.text(column):
+            raise self.error(column, "a whole number")
+        found = self.whole(column)
+        if found > MOST_COPIES:
+            raise self.error(column, f"{MOST_COPIES:,} at most")
+        return found
 
     def error(self, column: str, wanted: str) -> ManifestError:
         """The error that the value of *column* is not what is wanted."""

@@ -6,7 +6,6 @@ only its replicas change, some come or go. SimKube keeps no nodes: the user give
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -23,6 +22,8 @@ from .made import Manifest, Trace, timed
 from .rows import PathLike
 
 VERSIONS = (2, 3)
+LATEST = 10**12
+"""No time of a trace is later, in seconds."""
 _EVENTS_AT, _INDEX_AT, _LIVES_AT = 1, 2, 3
 """Where version 1, a list, has its parts."""
 Key = tuple[str, str, str]
@@ -36,7 +37,7 @@ def read(path: PathLike) -> Trace:
     for number, event in enumerate(_events(document, str(path)), 1):
         where = f"{path}, event {number}"
         time = event.get("ts")
-        if not isinstance(time, int | float):
+        if not _is_time(time):
             raise ManifestError(f"{where}: ts: got {shown(time)}, wanted seconds since 1970")
         for item in _objects(event, "applied_objs", where):
             key = _key(item, where)
@@ -59,11 +60,11 @@ class _Owner:
     """A workload, with the pods that it has had so far."""
 
     pods: list[_Made] = attrs.field(factory=list)
-    template: str = ""
+    template: Any = ""
 
     def apply(self, manifest: Manifest, time: Decimal) -> None:
         """It comes or changes."""
-        template = json.dumps(manifest.get("spec", {}).get("template"), sort_keys=True, default=str)
+        template = manifest.get("spec", {}).get("template")
         wanted = [item for item in expand([manifest]).objects if isinstance(item, Pod)]
         alive = [made for made in self.pods if made.ended is None]
         if template != self.template:
@@ -94,12 +95,12 @@ class _Made:
 
     def manifest(self, runs: Decimal | None) -> Manifest:
         spec = self.owner["spec"]
-        template = (spec.get("jobTemplate", {}).get("spec", {}) if self.owner.get("kind") == "CronJob" else spec).get("template", {})
+        template = (spec["jobTemplate"]["spec"] if self.owner.get("kind") == "CronJob" else spec).get("template") or {}
         metadata = {
             "name": f"{self.owner['metadata']['name']}-{self.number}", "namespace": self.pod.namespace,
             "labels": dict(self.pod.labels), "ownerReferences": [_reference(self.owner)],
         }  # fmt: skip
-        item = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": dict(template.get("spec", {}))}
+        item = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": dict(template.get("spec") or {})}
         return timed(item, created=self.begun, deleted=self.ended, runs=runs)
 
 
@@ -139,9 +140,16 @@ def _part(document: Any, name: str, at: int) -> Any:
 
 def _objects(event: Mapping[str, Any], name: str, where: str) -> Sequence[Manifest]:
     found = event.get(name) or []
-    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+    if not isinstance(found, list) or not all(isinstance(item, dict) and _is_plain(item) for item in found):
         raise ManifestError(f"{where}: {name}: got {shown(found)}, wanted a list of Kubernetes objects")
     return found
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether *value* is one that JSON has too: msgpack may have any keys."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
+    return all(map(_is_plain, value)) if isinstance(value, list) else not isinstance(value, bytes)
 
 
 def _key(item: Manifest, where: str) -> Key:
@@ -162,11 +170,15 @@ def _lives(document: Any) -> dict[str, list[Decimal]]:
     return found
 
 
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LATEST
+
+
 def _spans(part: Any, owner: str) -> Iterator[tuple[str, list[Decimal]]]:
     """What finished below *part*, by the nearest key that is ``namespace/name``."""
     if isinstance(part, dict) and isinstance(ended := part.get("Finished"), list) and len(ended) == 2:
         begin, end = ended
-        if isinstance(begin, int | float) and isinstance(end, int | float):
+        if _is_time(begin) and _is_time(end):
             yield owner, [Decimal(str(end)) - Decimal(str(begin))]
     elif isinstance(part, dict):
         for key, inner in part.items():

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
+import kubeclassic
 from kubeclassic.cli import run
+from kubeclassic.exceptions import WrongTypeError
 from tests.conftest import ROOT
 from tests.support.schemas import faults
 
@@ -157,7 +159,13 @@ class TestQuestions:
         assert [(one["name"], one["fits"]) for one in found["templates"]] == [("web", 3), ("half", 6)]
         assert found["stop"]["template"] == "web"
 
-    @pytest.mark.parametrize("exclude", [["a"], ["pool=a"], ["pool in (a,c)"], ["topology.kubernetes.io/zone!=z2"]])
+    @pytest.mark.parametrize("part", [10**9, 10**19])
+    def test_a_huge_ratio_costs_nothing(self, ask: Any, write: Any, part: int) -> None:
+        """A turn is not made before it is needed."""
+        found = json.loads(ask("--pod", write("half.yaml", pod("half", cpu="500m")), "--ratio", f"1:{part}", "-o", "json")[1])
+        assert [one["fits"] for one in found["templates"]] == [1, 10]
+
+    @pytest.mark.parametrize("exclude", [["a"], [" a, "], ["pool=a"], ["pool in (a, c)"], ["topology.kubernetes.io/zone!=z2"]])
     def test_excluded_nodes(self, ask: Any, exclude: list[str]) -> None:
         """Nodes are left out by name or by a selector."""
         found = json.loads(ask("--exclude-nodes", *exclude, "-o", "json")[1])
@@ -229,6 +237,30 @@ class TestRefusals:
     def test_all_nodes(self, ask: Any) -> None:
         """Some node has to be left."""
         assert "which is every node, wanted one left at least" in refused(ask, "--exclude-nodes", "a,b")
+
+    def test_a_selector_of_no_node(self, ask: Any) -> None:
+        """A selector that chooses no node is refused, as a wrong name is; two kinds in one text are such a selector."""
+        assert refused(ask, "--exclude-nodes", "pool=z").endswith('exclude-nodes: got "pool=z", which chooses no node')
+        assert "which chooses no node" in refused(ask, "--exclude-nodes", "pool=a,b")
+
+    def test_what_contradicts_itself(self, ask: Any) -> None:
+        """A limit below the wanted number has no answer, and preemption is on or off."""
+        told = refused(ask, "--pods", "10", "--max-limit", "5")
+        assert told.endswith("--max-limit: got 5, wanted as many as --pods 10 at least, or none")
+        assert "--preemption: got it with --disable-preemption" in refused(ask, "--preemption", "--disable-preemption")
+
+    def test_another_kind_in_the_file(self, ask: Any, write: Any) -> None:
+        """A kind that is kept as a manifest is told by its name."""
+        file = write("map.yaml", {"kind": "ConfigMap", "metadata": {"name": "x"}})
+        assert refused(ask, template=file).endswith("got ConfigMap, wanted a Pod, a PodTemplate or a workload")
+
+    @pytest.mark.parametrize("given", [
+        {"pods": "3"}, {"max_limit": True}, {"ratio": [1.5]}, {"ratio": "1"}, {"exclude_nodes": 3}, {"exclude_nodes": [None]},
+    ])  # fmt: skip
+    def test_python_refuses_other_types(self, given: Any) -> None:
+        """A value of another type is refused with its name."""
+        with pytest.raises(WrongTypeError, match=f"^{next(iter(given))}: got "):
+            kubeclassic.capacity(node("a"), pod("p"), **given)
 
     def test_a_broken_selector(self, ask: Any) -> None:
         """A selector that cannot be read is refused."""

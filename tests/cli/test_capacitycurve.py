@@ -70,6 +70,19 @@ class TestAxes:
             axes_of(texts)
 
 
+    @pytest.mark.parametrize(("text", "told"), [
+        ("gpu=1..2", 'curve: "gpu=1..2": got the resource "gpu", wanted cpu, memory, ephemeral-storage or one such as nvidia.com/gpu'),
+        ("pods=1..2", 'got the resource "pods"'), ("cpu=4..1", "wanted sizes that grow: the smallest first"),
+        ("cpu=1..4:0", "wanted 1 to 10,000 steps"), ("cpu=1..4:99999999", "wanted 1 to 10,000 steps"),
+        ("cpu=0..4:3:log", "wanted sizes above 0 for log"), ("cpu=1..100000Ei:3", "wanted sizes that fit into 64 bits"),
+    ])  # fmt: skip
+    def test_each_is_told_by_itself(self, text: str, told: str) -> None:
+        """A resource that nothing counts, and sizes that cannot be, are told in words of their own."""
+        with pytest.raises(CurveError) as caught:
+            axes_of([text])
+        assert told in str(caught.value)
+
+
 class TestForms:
     def test_a_list(self, ask: Any) -> None:
         """One resource: a row a size, with what limits it."""
@@ -126,7 +139,7 @@ class TestPlot:
         ("options", "told"),
         [
             (["--plot", "x.gif", "--curve", "cpu=1..2"], "--plot: got x.gif, wanted a name that ends in .svg, .png, .pdf"),
-            (["--plot", "x.svg", "--curve", "cpu=1..2,memory=1..2,pods=1..2"], "--plot: got sizes of 3 resources, wanted one or two"),
+            (["--plot", "x.svg", "--curve", "cpu=1..2,memory=1..2,a/b=1..2"], "--plot: got sizes of 3 resources, wanted one or two"),
             (["--plot", "x.svg", "--pod", "p.yaml"], "--plot: got it without --curve, wanted --curve too"),
             (["--curve", "cpu=1..2", "--pods", "3"], "--curve: got it with --pods, wanted one pod, and as many of each size as fit"),
             (["--plot", "/nowhere/x.svg", "--curve", "cpu=1..2:2"], "--plot: /nowhere/x.svg cannot be written: no such file or directory"),
@@ -134,9 +147,14 @@ class TestPlot:
     )
     def test_refusals(self, ask: Any, options: list[str], told: str) -> None:
         """What cannot be drawn is refused in one line."""
-        status, _, said = ask(*options)
-        assert status == 2
+        status, out, said = ask(*options)
+        assert (status, out) == (2, "")
         assert told in said
+
+    def test_one_file_is_not_for_both(self, ask: Any, tmp_path: Path) -> None:
+        """The picture and the table cannot go to one file."""
+        file = str(tmp_path / "x.svg")
+        assert "which is the file of --plot too" in ask("--curve", "cpu=1..2:2", "--plot", file, "--output", file)[2]
 
     def test_without_matplotlib(self, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without matplotlib it says what to install."""

@@ -205,6 +205,7 @@ class TestRefusals:
             ([CLUSTER, "--auto", "--keep", "many"], "got 'many', wanted a whole number"),
             ([CLUSTER, "--zone", "north-z"], '--zone: got "north-z", wanted one of north-a, north-b; did you mean'),
             ([CLUSTER, "-l", "a=b"], '--node-selector: got "a=b", which chooses no node'),
+            ([CLUSTER, "-l", ""], '--node-selector: got "", wanted labels such as pool=general'),
             ([CLUSTER, "--auto", "-l", "==="], '--node-selector: got "===", wanted KEY=VALUE'),
             ([CLUSTER, "worker-1", "--pod-selector", "==="], '--pod-selector: got "===", wanted KEY=VALUE'),
             ([CLUSTER, "worker-1", "-o", "xml"], "'xml' is not one of"),

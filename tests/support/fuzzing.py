@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 
 from kubeclassic import Cluster, Scheduler
@@ -32,6 +33,7 @@ from kubeclassic.simulation.replay.checkpoint import Header, _as_json, _checksum
 from kubeclassic.simulation.replay.checkpoint import load as load_checkpoint
 from kubeclassic.simulation.replay.inputs.inputs import read_inputs
 from tests.conftest import ROOT
+from tests.support.questionfuzzing import QUESTIONS, file_with, question_seeds
 
 SECONDS = 10
 """How long one try may take."""
@@ -49,6 +51,8 @@ ODD: tuple[Any, ...] = (
     None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**30, 1.5, float("nan"), float("inf"), "", "x", "-1", "1e999", "9" * 5000, "\0",
     "\ud800", "\uff11\uff12", "😀", [], {}, [[]], {"": {}}, [None], {"a": None}, "100000000Ei", "2006-01-02T15:04:05Z", "Infinity",
 )  # fmt: skip
+WORDS = ("a", "edit", "arguments")
+"""Entry points for words with blanks between them."""
 TOKENS = (
     b"\0", b"\xff", b"\xed\xa0\x80", b"null", b"NaN", b"-1", b"1e999", b"9" * 20, b"!!bool x", b"!!int ''", b"!!timestamp x",
     b"&a [*a]", b"*a", b"<<: *a", b"? ", b"---\n", b"{", b"[", b'"', b"'", b"\\", b",", b"\n", b"\r", b"\t", b": ", b"- ", b"%",
@@ -59,62 +63,50 @@ TOKENS = (
 # --- entry points ---------------------------------------------------------------------------------------------------
 
 
-@cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    """One folder for all tries of a process: to make and remove one takes longer than most tries."""
-    return tempfile.TemporaryDirectory()
-
-
-def _file(content: bytes, name: str) -> Path:
-    path = Path(_folder().name, name)
-    path.write_bytes(content)
-    return path
-
-
 def _manifests(content: bytes) -> None:
-    load([_file(content, "cluster.yaml")])
+    load([file_with(content, "cluster.yaml")])
 
 
 def _decisions(content: bytes) -> None:
     release = [*RELEASES, "1.27"][len(content) % (len(RELEASES) + 1)]
-    list(Scheduler(Cluster.load(_file(content, "cluster.yaml")), release).run())
+    list(Scheduler(Cluster.load(file_with(content, "cluster.yaml")), release).run())
 
 
 def _policy(content: bytes) -> None:
-    resolve(RELEASES["1.16"], policy=load_policy(_file(content, "policy.json")))
+    resolve(RELEASES["1.16"], policy=load_policy(file_with(content, "policy.json")))
 
 
 def _configuration(content: bytes) -> None:
-    load_classic(_file(content, "config.yaml"))
+    load_classic(file_with(content, "config.yaml"))
 
 
 def _profile(content: bytes) -> None:
-    build_engine(load_configuration(_file(content, "profile.yaml")))
+    build_engine(load_configuration(file_with(content, "profile.yaml")))
 
 
 def _scenario(content: bytes) -> None:
-    read_inputs([_file(content, "scenario.yaml")])
+    read_inputs([file_with(content, "scenario.yaml")])
 
 
 def _nodes_csv(content: bytes) -> None:
-    read_inputs([_file(content, "nodes.csv"), _file(PODS, "pods.csv")])
+    read_inputs([file_with(content, "nodes.csv"), file_with(PODS, "pods.csv")])
 
 
 def _pods_csv(content: bytes) -> None:
-    read_inputs([_file(NODES, "nodes.csv"), _file(content, "pods.csv")])
+    read_inputs([file_with(NODES, "nodes.csv"), file_with(content, "pods.csv")])
 
 
 def _cases(content: bytes) -> None:
-    for case in read_cases(_file(content, "x.cases.jsonl")):
+    for case in read_cases(file_with(content, "x.cases.jsonl")):
         answer_case(case)
 
 
 def _answers(content: bytes) -> None:
-    list(read_answers(_file(content, "x.answers.jsonl")))
+    list(read_answers(file_with(content, "x.answers.jsonl")))
 
 
 def _checkpoint(content: bytes) -> None:
-    found = load_checkpoint(_file(content, "state"))
+    found = load_checkpoint(file_with(content, "state"))
     assert found is not None
     found.check(HEADER)
     found.state({})
@@ -130,7 +122,7 @@ HEADER = Header(inputs="digest", options={"--seed": "1"})
 ENTRY_POINTS: Mapping[str, Callable[[bytes], None]] = {
     "manifests": _manifests, "decisions": _decisions, "policy": _policy, "configuration": _configuration, "profile": _profile,
     "scenario": _scenario, "nodes.csv": _nodes_csv, "pods.csv": _pods_csv, "cases": _cases, "answers": _answers, "checkpoint": _checkpoint,
-    "a": _a,
+    "a": _a, **QUESTIONS,
 }  # fmt: skip
 """Name -> what reads input of that kind."""
 
@@ -156,7 +148,7 @@ def seeds(entry: str) -> tuple[bytes, ...]:
         "checkpoint": lambda: [_made_checkpoint()],
         "a": lambda: list(CONFIGURATIONS),
     }
-    return tuple(found[entry]())
+    return tuple(question_seeds(entry) if entry in QUESTIONS else found[entry]())
 
 
 def _contents(folder: Path, pattern: str) -> list[bytes]:
@@ -206,14 +198,16 @@ def _edited(content: bytes, draw: random.Random, others: tuple[bytes, ...]) -> b
 
 def _restructured(entry: str, content: bytes, draw: random.Random) -> bytes:
     """The same with some values of its structure replaced, doubled or gone."""
-    if entry in ("nodes.csv", "pods.csv", "a"):
-        separator = b" " if entry == "a" else b","
+    if entry.endswith(".csv") or entry in WORDS:
+        separator = b"," if entry.endswith(".csv") else b" "
         parts = content.split(separator)
         parts[draw.randrange(len(parts))] = str(draw.choice(ODD)).encode("utf-8", "surrogatepass")
         return separator.join(parts)
     if entry == "checkpoint":
         return _resealed(content, draw)
-    documents = [json.loads(content)] if entry in ("cases", "answers", "policy") else _parsed(content)
+    if entry == "simkube":
+        return _repacked(content, draw)
+    documents = [json.loads(content)] if entry in ("cases", "answers", "policy", "capacity", "drain") else _parsed(content)
     for _ in range(draw.choice((1, 1, 2, 4))):
         _change_one(documents, draw)
     return b"\n---\n".join(_written(document) for document in documents) if documents else b""
@@ -242,6 +236,17 @@ def _resealed(content: bytes, draw: random.Random) -> bytes:
         _change_one([state] if draw.random() < 0.8 else [header], draw)
     body = _as_json(state)
     return _as_json({**header, "sha256": _checksum(header, body)}) + b"\n" + body
+
+
+def _repacked(content: bytes, draw: random.Random) -> bytes:
+    """A msgpack document with changed data, as far as msgpack can hold it."""
+    document = [msgspec.msgpack.decode(content)]
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        _change_one(document, draw)
+    try:
+        return msgspec.msgpack.encode(document[0] if document else None)
+    except (OverflowError, UnicodeEncodeError):
+        return content
 
 
 def _change_one(root: Any, draw: random.Random) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ def check_plot(path: Path, axes: Sequence[Axis]) -> None:
         raise PlotError(f"--plot: got {path}, wanted a name that ends in {', '.join(ENDINGS)}")
     if len(axes) > 2:
         raise PlotError(f"--plot: got sizes of {len(axes)} resources, wanted one or two")
+    if not path.parent.is_dir():
+        raise PlotError(f"--plot: {path} cannot be written: no such file or directory")
     if find_spec("matplotlib") is None:
         raise PlotError("--plot: got no matplotlib, wanted it installed: pip install 'kubeclassic[plot]'")
 
@@ -44,9 +47,11 @@ def draw(axes: Sequence[Axis], points: Sequence[Point], path: Path) -> None:
     else:
         _map(figure, pane, axes, points)
     figure.tight_layout()
+    picture = BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "kubeclassic"}):
+        figure.savefig(picture, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)
     try:
-        with mpl.rc_context({"svg.hashsalt": "kubeclassic"}):
-            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+        path.write_bytes(picture.getvalue())
     except OSError as error:
         raise PlotError(f"--plot: {path} cannot be written: {(error.strerror or str(error)).lower()}") from None
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import combinations
+from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic import Cluster, DrainResult, drain
@@ -63,6 +63,11 @@ class TestWhatIsFound:
         assert found.can == ["a"]
         assert found.cannot == {}
 
+    def test_a_taint_of_the_control_plane_is_enough(self) -> None:
+        """Installers that set the role's taint, but no label, mean the same."""
+        taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+        assert searched(node("a"), node("b", taints=[taint])).can == ["a"]
+
     def test_what_kubectl_refuses_stays(self) -> None:
         """A node with a bare pod stays without --force, and the bound knows it."""
         found = searched(*three(owned("p", "bare", on="a")), force=False)
@@ -105,13 +110,14 @@ class TestWhatMayGo:
 
 class TestTheBound:
     @examples(0.15)
+    @example(seed=275, release="1.16")  # n0 can go after n2, not before it
     @given(seed=st.integers(0, 1 << 30), release=st.sampled_from(RELEASES))
     def test_no_set_exceeds_it(self, seed: int, release: str) -> None:
-        """Of all sets of nodes that can go together none is larger than the bound, and what is found is one of them."""
+        """Of all nodes that can go together, in any order, none are more than the bound, and what is found is one of them."""
         objects = settled(cluster_of(seed, nodes=4), release, preemption=False)
         record = asked(objects, [], release, auto=True, **FLAGS)
         names = [f"n{number}" for number in range(4)]
-        sets = [chosen for size in range(1, 5) for chosen in combinations(names, size)]
+        sets = [chosen for size in range(1, 5) for chosen in permutations(names, size)]
         largest = max((len(chosen) for chosen in sets if not asked(objects, list(chosen), release, **FLAGS)["cannot"]), default=0)
         assert len(record["can"]) <= largest <= record["bound"]["atMost"]
 

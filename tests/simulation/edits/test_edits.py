@@ -221,3 +221,15 @@ def test_edits_of_a_text_that_is_none(tmp_path: Path) -> None:
         kubeclassic.simulate([*NODES, POD], edits=[3])  # type: ignore[list-item]  # that is the point
     with pytest.raises(ManifestError):
         read_scenario(tmp_path / "none.json", edits=["pod * priority=1"])
+
+
+LONG = (f"pod * {'a' * 5000}", f"node * x={'9' * 5000}")
+
+
+@pytest.mark.parametrize("text", ["pod * a\n=b", "pod\x1b[31m * a=b", "node * x=\ud800", "a\n", *LONG])
+def test_whatever_the_text_is_the_error_is_one_line(tmp_path: Path, text: str) -> None:
+    """Line breaks, control characters and long texts in an edit do not get into the message as they are."""
+    with pytest.raises(EditError) as caught:
+        scenario(tmp_path, text)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) <= 1000

@@ -108,3 +108,20 @@ def test_other_wrong_inputs_are_told(tmp_path: Path) -> None:
             tried()
         assert words in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("rows", "told"), [
+    ("a,\n", "line 2: n: got nothing, wanted a whole number"), ("a,1\nA,1\n", 'line 3: task: got "a-0" again, wanted each name once'),
+    ("a,500001\n", 'line 2: n: got "500001", wanted 500,000 at most'),
+])  # fmt: skip
+def test_counts_and_names_of_rows_are_checked(tmp_path: Path, rows: str, told: str) -> None:
+    """A row without a count does not vanish, a huge count is no week of work, and no object replaces another."""
+    columns = columnmap.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
+    with pytest.raises(ManifestError, match=told):
+        columnmap.read(write(tmp_path, "t.csv", "task,n\n" + rows), columns)
+
+
+def test_rows_of_no_copies_are_told(tmp_path: Path) -> None:
+    """A count of 0 makes no pod, and is among what was dropped."""
+    columns = columnmap.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
+    assert columnmap.read(write(tmp_path, "t.csv", "task,n\na,0\n"), columns).dropped == {"rows of no copies": 1}

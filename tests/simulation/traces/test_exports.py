@@ -91,6 +91,9 @@ def test_a_broken_simkube_trace_is_told(tmp_path: Path) -> None:
         ({"version": 9}, "version: got 9, wanted 2 or 3"),
         ({"version": 2, "events": 3}, "events: got 3, wanted a list of events"),
         ({"version": 2, "events": [{"ts": "x"}]}, 'event 1: ts: got "x", wanted seconds since 1970'),
+        ({"version": 2, "events": [{"ts": True}]}, "event 1: ts: got true, wanted seconds since 1970"),
+        ({"version": 2, "events": [{"ts": float("nan")}]}, "event 1: ts: got NaN, wanted seconds since 1970"),
+        ({"version": 2, "events": [{"ts": 1, "applied_objs": [{"kind": "Job", 7: 8}]}]}, "wanted a list of Kubernetes objects"),
         ({"version": 2, "events": [{"ts": 1, "applied_objs": [3]}]}, "event 1: applied_objs: got a list, wanted a list of Kubernetes"),
         ({"version": 2, "events": [{"ts": 1, "applied_objs": [{}]}]}, "event 1: got an empty object, wanted a Kubernetes object"),
     ):

@@ -1,0 +1,200 @@
+"""Entry points of fuzzing for questions and traces: edits, capacity, drain, tables with their maps, SimKube; and good input for each."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import kubeclassic
+from kubeclassic.cli import run
+from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.simulation.traces import alibaba2025, alibaba2026, columnmap, google2019, simkube
+from tests.conftest import ROOT
+
+EXAMPLES = ROOT / "examples"
+DEFECT = 3
+"""The exit status that says that the program has a fault."""
+EDITS = (
+    b"pod shop/* requests.cpu=500m", b"node pool=general taints-=x unschedulable=true",
+    b"pod storefront-* tolerations+=dedicated=gpu:NoSchedule",
+    b"node 'pool in (gpu, general),!canary' 'spec.taints=[{key: a, effect: NoSchedule}]'",
+    b"node * allocatable.cpu*=2 labels.disk=ssd", b"deploy * spec.replicas=3 spec.template.spec.containers[0].image=x",
+)  # fmt: skip
+CAPACITY = (
+    {"pod": "small", "pods": 5}, {"pod": ["small", "web"], "ratio": [3, 1], "max_limit": 20}, {"pod": "web", "exclude_nodes": "pool=gpu"},
+    {"pod": "small", "max_limit": 9, "exclude_nodes": ["general-a1", "pool in (database)"], "pending_first": True, "order": "queue"},
+    {"curve": "cpu=100m..4:3,memory=1Gi..8Gi:2:log", "max_limit": 5},
+)  # fmt: skip
+DRAIN = (
+    {"nodes": ["worker-1", "worker-2"], "ignore_daemonsets": True, "order": "priority"}, {"auto": True, "keep": 1, "force": True},
+    {"zone": "north-a", "ignore_daemonsets": True, "delete_emptydir_data": True, "pod_selector": "app!=web"},
+    {"node_selector": "!gpu", "ignore_daemonsets": True, "recreate_bare": True, "disable_eviction": True},
+)  # fmt: skip
+ARGUMENTS = (
+    b"capacity CLUSTER --pod POD --pods 5 -o json", b"capacity CLUSTER --pod POD --pod WEB --ratio 3:1 --max-limit 9 -o wide",
+    b"capacity CLUSTER --curve cpu=100m..4:2:log --max-limit 3 -o csv", b"capacity CLUSTER --pod POD --exclude-nodes pool=gpu --pods 4",
+    b"drain DRAINED worker-1 worker-2 --ignore-daemonsets -o csv", b"drain DRAINED --auto --keep 2 --force --ignore-daemonsets -o json",
+    b"drain DRAINED --zone north-a -l !gpu --pod-selector app=web --delete-emptydir-data", b"drain DRAINED --node worker-3 --recreate-bare",
+)  # fmt: skip
+PLACES = {
+    "CLUSTER": EXAMPLES / "cluster", "DRAINED": EXAMPLES / "drain" / "cluster.yaml", "POD": EXAMPLES / "capacity" / "small-pod.yaml",
+    "WEB": EXAMPLES / "capacity" / "web.yaml",
+}  # fmt: skip
+TEMPLATES = {"small": str(PLACES["POD"]), "web": str(PLACES["WEB"])}
+INSTANCES = (
+    b"instance_sn,role,app_name,cpu_request,gpu_request,memory_request,disk_request,rdma_request,max_instance_per_node,creation_time\n"
+    b"i-1,CN,app_1,12,0,120,100,1,-1,60\ni-2,HN,app_1,8,1,64.5,0,25,1,\n"
+)
+SPOT_NODES = b"gpu_model,gpu_capacity_num,cpu_num,node_name\nA10,1,128,n-1\n,0,64,n-2\n"
+JOBS = (
+    b"job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type\n"
+    b"j-1,o,A10,12,1,2,5,3600,HP\nj-2,o,,4,0,1,0,,Spot\n"
+)
+MACHINES = b"time,machine_id,type,capacity.cpus,capacity.memory,platform_id\n0,7,1,0.5,0.25,p\n5,7,2,,,\n"
+GOOGLE = (
+    b"time,type,collection_id,instance_index,priority,resource_request.cpus,resource_request.memory,constraint\n"
+    b"1,0,9,0,200,0.01,0.02,\n2,3,9,0,200,0.01,0.02,\n9,6,9,0,200,0.01,0.02,\n"
+)
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """One folder for all tries of a process: to make and remove one takes longer than most tries."""
+    return tempfile.TemporaryDirectory()
+
+
+def file_with(content: bytes, name: str) -> Path:
+    """A file of that name with *content*."""
+    path = Path(_folder().name, name)
+    path.write_bytes(content)
+    return path
+
+
+# --- questions ------------------------------------------------------------------------------------------------------
+
+
+class NotOneLineError(AssertionError):
+    """A run that ended in another way than with an answer or with errors of one line."""
+
+
+def _edit(content: bytes) -> None:
+    kubeclassic.simulate(str(EXAMPLES / "cluster"), edits=[content.decode("utf-8", "surrogateescape")])
+
+
+def _keywords(content: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        raise KubeclassicError("no JSON") from None
+    if not isinstance(found, dict):
+        raise KubeclassicError("no arguments")
+    return found
+
+
+def _capacity(content: bytes) -> None:
+    given = _keywords(content)
+    if "curve" in given:
+        names = ("curve", "max_limit", "exclude_nodes", "pending_first")
+        kubeclassic.capacity_curve(str(PLACES["CLUSTER"]), **{name: given[name] for name in names if name in given})
+        return
+    names = ("ratio", "pods", "max_limit", "exclude_nodes", "pending_first", "order")
+    asked = given.get("pod", "small")
+    pods = [TEMPLATES.get(name, name) if isinstance(name, str) else name for name in (asked if isinstance(asked, list) else [asked])]
+    kubeclassic.capacity(str(PLACES["CLUSTER"]), pods, **{name: given[name] for name in names if name in given})
+
+
+def _drain(content: bytes) -> None:
+    names = {name for seed in DRAIN for name in seed}
+    kubeclassic.drain(str(PLACES["DRAINED"]), **{name: value for name, value in _keywords(content).items() if name in names})
+
+
+def _arguments(content: bytes) -> None:
+    try:
+        words = shlex.split(content.decode("utf-8", "surrogateescape"))
+    except ValueError:
+        raise KubeclassicError("no command line") from None
+    if words[:1] not in (["capacity"], ["drain"]) or any(word.startswith(("--out", "--plot", "--ext", "/", "-\0")) for word in words):
+        raise KubeclassicError("not to be run")
+    said = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(said):
+        status = run([str(PLACES.get(word, word)) for word in words])
+    if status == DEFECT or status not in (0, 1, 2):
+        raise NotOneLineError(f"exit status {status}: {said.getvalue()}")
+
+
+# --- traces ---------------------------------------------------------------------------------------------------------
+
+
+def _table(content: bytes) -> None:
+    columnmap.read(file_with(content, "tasks.csv"), columnmap.read_map(EXAMPLES / "traces" / "tasks.yaml"))
+
+
+def _column_map(content: bytes) -> None:
+    columns = columnmap.read_map(file_with(content, "map.yaml"))
+    columnmap.read(EXAMPLES / "traces" / ("hosts.csv" if columns.kind == "nodes" else "tasks.csv"), columns)
+
+
+def _simkube(content: bytes) -> None:
+    simkube.read(file_with(content, "trace.sktrace"))
+
+
+def _instances(content: bytes) -> None:
+    alibaba2025.read(file_with(content, "instances.csv"))
+
+
+def _jobs(content: bytes) -> None:
+    alibaba2026.read(file_with(SPOT_NODES, "nodes.csv"), file_with(content, "jobs.csv"))
+
+
+def _google(content: bytes) -> None:
+    google2019.read(file_with(content, "instances.csv"), file_with(MACHINES, "machines.csv"))
+
+
+QUESTIONS: Mapping[str, Callable[[bytes], None]] = {
+    "edit": _edit, "capacity": _capacity, "drain": _drain, "arguments": _arguments, "table.csv": _table, "map.yaml": _column_map,
+    "simkube": _simkube, "instances.csv": _instances, "jobs.csv": _jobs, "google.csv": _google,
+}  # fmt: skip
+"""Name -> what reads input of that kind."""
+
+
+def question_seeds(entry: str) -> list[bytes]:
+    """Good input for one of :data:`QUESTIONS`."""
+    traces = EXAMPLES / "traces"
+    found: dict[str, Callable[[], list[bytes]]] = {
+        "edit": lambda: list(EDITS),
+        "capacity": lambda: [json.dumps(seed).encode() for seed in CAPACITY],
+        "drain": lambda: [json.dumps(seed).encode() for seed in DRAIN],
+        "arguments": lambda: list(ARGUMENTS),
+        "table.csv": lambda: [(traces / "tasks.csv").read_bytes()],
+        "map.yaml": lambda: [(traces / name).read_bytes() for name in ("tasks.yaml", "hosts.yaml")],
+        "simkube": lambda: [msgspec.msgpack.encode(trace) for trace in _simkube_traces()],
+        "instances.csv": lambda: [INSTANCES],
+        "jobs.csv": lambda: [JOBS],
+        "google.csv": lambda: [GOOGLE],
+    }
+    return found[entry]()
+
+
+def _simkube_traces() -> list[Any]:
+    """A trace of version 2 with an owner that changes, and an older one, which is a list."""
+    spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
+    owner = {
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": spec}},
+    }  # fmt: skip
+    fewer = {**owner, "spec": {**owner["spec"], "replicas": 1}}  # type: ignore[dict-item]
+    events = [
+        {"ts": 0, "applied_objs": [owner], "deleted_objs": []}, {"ts": 60, "applied_objs": [fewer], "deleted_objs": []},
+        {"ts": 90, "applied_objs": [], "deleted_objs": [owner]},
+    ]  # fmt: skip
+    lives = {"apps/v1.Deployment": {"shop/web": {"7": [{"Finished": [0, 50]}]}}}
+    return [{"version": 2, "config": {}, "events": events, "index": {}, "pod_lifecycles": lives}, [{}, events, {}, {}]]
