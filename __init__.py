@@ -37,20 +37,21 @@ if TYPE_CHECKING:
     from .simulation.functions.conform import ConformResult, conform
     from .simulation.functions.drain import DrainResult, drain
     from .simulation.functions.explain import ExplainResult, explain
-    from .simulation.functions.migrate import MigrateResult, migrate
-    from .simulation.functions.newnodes import NewNodesResult, add_nodes
-    from .simulation.functions.openb import ImportResult, import_openb
-    from .simulation.functions.replay import ReplayResult, replay
-    from .simulation.functions.simulate import SimulationResult, simulate
-    from .simulation.functions.sweep import SweepResult, sweep
-    from .simulation.functions.traces import (
+    from .simulation.functions.imports import (
+        ImportResult,
         import_alibaba2025,
         import_alibaba2026,
         import_azure_packing,
         import_csv,
         import_google2019,
+        import_openb,
         import_simkube,
     )
+    from .simulation.functions.migrate import MigrateResult, migrate
+    from .simulation.functions.newnodes import NewNodesResult, add_nodes
+    from .simulation.functions.replay import ReplayResult, replay
+    from .simulation.functions.simulate import SimulationResult, simulate
+    from .simulation.functions.sweep import SweepResult, sweep
     from .simulation.functions.whatif import WhatIfResult, what_if
 
 __version__ = "0.1.0"
@@ -142,9 +143,9 @@ _HOMES = {
     "simulation.functions.explain": ("ExplainResult", "explain"),
     "simulation.functions.migrate": ("MigrateResult", "migrate"),
     "simulation.functions.newnodes": ("NewNodesResult", "add_nodes"),
-    "simulation.functions.openb": ("ImportResult", "import_openb"),
-    "simulation.functions.traces": (
-        "import_alibaba2025", "import_alibaba2026", "import_azure_packing", "import_csv", "import_google2019", "import_simkube",
+    "simulation.functions.imports": (
+        "ImportResult", "import_alibaba2025", "import_alibaba2026", "import_azure_packing", "import_csv", "import_google2019",
+        "import_openb", "import_simkube",
     ),
     "simulation.functions.replay": ("ReplayResult", "replay"),
     "simulation.functions.simulate": ("SimulationResult", "simulate"),

@@ -25,8 +25,8 @@ from ..console.progress import counting
 from ..declaring.options import ClusterChoice
 from ..engines.setup import Setup
 from ..report.documents import document
-from ..report.drain import drain_tables, node_records, summary_text
 from ..report.listing import write_csv
+from ..report.questions.drain import drain_tables, node_records, summary_text
 from ..report.tables import width_of, write_tables
 from .cluster import opened
 from .simulate import tell

@@ -22,7 +22,7 @@ from ..declaring.options import ClusterChoice
 from ..engines.setup import Setup
 from ..report.documents import document, indented
 from ..report.listing import write_csv
-from ..report.newnodes import write_text
+from ..report.questions.newnodes import write_text
 from .cluster import Opened, keeps_priorities
 from .notices import tell_notices
 

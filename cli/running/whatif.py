@@ -19,8 +19,8 @@ from ..console.progress import telling
 from ..declaring.options import ClusterChoice
 from ..engines.setup import Setup
 from ..report.documents import document
+from ..report.questions.whatif import what_if_lines
 from ..report.tables import width_of
-from ..report.whatif import what_if_lines
 from .cluster import opened
 from .simulate import OptionError, tell
 

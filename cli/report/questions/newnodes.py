@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import IO
 
-from ...simulation.newnodes.answer import Answer, plain
-from .prose import wrapped
-from .tables import Table, width_of
-from .text import Cell, Figure
-from .units import rounded, short_name
-from .words import count_of
+from ....simulation.newnodes.answer import Answer, plain
+from ..prose import wrapped
+from ..tables import Table, width_of
+from ..text import Cell, Figure
+from ..units import rounded, short_name
+from ..words import count_of
 
 MOST_PODS = 5
 """Of pods without a node so many are told; ``wide`` tells more."""
