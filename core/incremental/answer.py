@@ -110,8 +110,10 @@ class Answer(ABC, Generic[Value]):
 
     def tell(self, values: Any, table: NodeTable) -> None:
         """Take the rule's answer for all rows, told by value."""
-        before, self.values = self.values, kept(values)
-        rows = None if before is None else moved_rows(before, self.values, table)
+        rows = None if self.values is None else moved_rows(self.values, values, table)
+        if rows is NO_ROWS:
+            return  # early cutoff: the values are as they were
+        self.values = kept(values)
         if rows is None:
             self.tell_all(Batch.everywhere(table))
         elif len(rows):

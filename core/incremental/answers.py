@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.columns import Column, RowsByCode
 from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER, NO_ROWS
+from ..arrays.trail import NEVER, NO_ROWS, distinct
 from ..arrays.types import Rows
 from ..cycle import Cycle
 from ..pods.template import Template
@@ -138,8 +138,14 @@ class AnswerCache:
         return counted, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
 
     def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle) -> None:
-        log, counters = self.table.changed, sum([counter.revision for counter in answer.watched])
-        environment = self._environment(answer, cycle, counters) if answer.scope.is_global else answer.environment
+        log, scope, counters = self.table.changed, answer.scope, 0
+        for counter in answer.watched:
+            counters += counter.revision
+        environment = self._environment(answer, cycle, counters) if scope.is_global else answer.environment
+        nothing_moved = answer.counters_seen == counters and answer.environment == environment and not scope.rowwise
+        if nothing_moved and answer.node_revision == log.node_revision:  # an answer that was forgotten has another one
+            answer.verified_at = log.revision
+            return
         rows = self._stale_rows(answer, environment, counters)
         if rows is None:
             if rule.by_value is None or not self._follow_values(answer, rule, cycle, environment, counters):
@@ -183,8 +189,16 @@ class AnswerCache:
             return self._rows_of_moved(answer, environment, counters) if answer.by_domain else None
         if answer.node_revision == log.node_revision and not (scope.rowwise or (scope.counted and answer.counters_seen != counters)):
             return NO_ROWS
-        rows = None if scope.wide or answer.size != self.table.size else self._changed_since(answer.verified_at)
+        rows = None if scope.wide or answer.size != self.table.size else self._changed_rows(answer)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
+
+    def _changed_rows(self, answer: Answer[Value]) -> Rows | None:
+        """The rows that changed in what *answer* reads of a row: where it only counts pods, those on which a counter moved; None: all."""
+        if not answer.scope.rowwise and len(answer.watched) == 1 and answer.node_revision == self.table.changed.node_revision:
+            moved = answer.watched[0].moved_since(answer.each_seen[0])
+            if moved is not None:
+                return distinct(moved)
+        return self._changed_since(answer.verified_at)
 
     def _rows_of_moved(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
         """The rows in the domains of pods that came or went, where nothing else happened that the answer depends on; None: all rows."""

@@ -25,6 +25,8 @@ NODES = 9
 FULL = Reason("full")
 APP_A = PodsMatching(None, "app a", lambda group: group.labels.get("app") == "a")
 
+APP_B = PodsMatching(None, "app b", lambda group: group.labels.get("app") == "b")
+
 
 def crowded(nodes: Batch) -> Failures | None:
     """Nodes with two pods or more are turned down."""
@@ -129,6 +131,27 @@ class TestStaleness:
         assert trial.rows() == []
         trial.place("n4", app="a")
         assert (trial.rows(), trial.failing()) == ([[4]], [4])
+
+    def test_only_rows_on_which_a_count_moved_are_stale(self) -> None:
+        """Of many rows that changed, a rule that counts pods of the row is asked about those where its own count did."""
+        trial = Trial(Reads.COUNTS, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 0))
+        trial.rows()
+        for number in range(NODES):
+            trial.place(f"n{number}", app="b")
+        trial.place("n5", app="a")
+        trial.place("n4", app="a")
+        trial.place("n5", app="a")
+        assert (trial.rows(), trial.failing()) == ([[4, 5]], [4, 5])
+
+    def test_with_two_counters_changed_rows_are_stale(self) -> None:
+        """A rule that asks for two counts is asked about all rows that changed."""
+        trial = Trial(Reads.COUNTS, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > nodes.counting(APP_B)))
+        trial.rows()
+        trial.place("n3", app="c")
+        trial.place("n4", app="a")
+        assert (trial.rows(), trial.failing()) == ([[3, 4]], [4])
+        trial.place("n4", app="b")
+        assert (trial.rows(), trial.failing()) == ([[4]], [])
 
     def test_a_service_makes_all_rows_stale(self) -> None:
         """A rule that reads services is evaluated when one changes."""
