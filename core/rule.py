@@ -25,6 +25,8 @@ Refusals = Sequence[tuple[str, Mask, Reasons]]
 """A label key, for which of its values nodes are turned down: bool[values], by code, and why. The first that holds for a node decides."""
 Worths = Sequence[tuple[str, Ints]]
 """A label key, and the score of each of its values: int64[values], by code. A node gets the sum."""
+Counts = Mapping[int, int]
+"""How many nodes have each raw score; by zone, the keys are ``score * zones + code`` of the node's zone, which is one of so many."""
 
 
 class Reads(enum.Flag):
@@ -119,12 +121,18 @@ class Reduction:
     ``apply(pod, raw, summary, nodes, cycle)`` scores each node of a batch from its raw score and the summary alone, so it can run again
     for changed nodes only. *zeros_alike*: raw scores that are all 0 become one score for all, the same for any nodes of any cycle.
     *by_value*: both halves look at the raw scores alone, and how often a score is there does not matter. So they may be given each once.
+    ``tallied(pod, counts, cycle)`` is ``summarise`` for those who have counted the raw scores of all feasible nodes already, with *by_zone*
+    for each zone; None where the summary does not follow from that. ``at(score, code, summary)`` is then ``apply`` for one node, by its raw
+    score and the code of its zone; None: ask ``apply``.
     """
 
     summarise: Callable[[Template, Scores, Batch, AnyCycle], Hashable]
     apply: Callable[[Template, Scores, Any, Batch, AnyCycle], Scores]
     zeros_alike: bool = False
     by_value: bool = False
+    tallied: Callable[[Template, Counts, AnyCycle], Hashable | None] | None = None
+    by_zone: bool = False
+    at: Callable[[int, int, Any], int | None] | None = None
     slot: Slot[int] = attrs.field(init=False, repr=False, eq=False, factory=lambda: Slot("score of zeros"))
     """With *zeros_alike*: where a template's notes have that score."""
 
