@@ -95,6 +95,8 @@ class Predicate:
     by_value: Callable[[Template, AnyCycle], Callable[[], Refusals] | None] | None = None
     """What tells the answer for all rows by values of labels, as it is when asked, in arrays that may change later. It holds until more
     than counters of pods moves. None where the answer cannot be told so. Rows are looked at only where a value's answer became another."""
+    by_row: Callable[[Template, AnyCycle], Callable[[int], Reasons] | None] | None = None
+    """With ``by_domain``: what tells the reasons against one row of the table, for as long as ``by_value`` holds. None where it cannot."""
     is_of_row: bool = OF_ROW
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT

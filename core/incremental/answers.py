@@ -28,6 +28,8 @@ from .byvalue import LARGE_SHARE
 
 Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
+FEW_ROWS = 8
+"""Rows that a rule is asked about one by one."""
 PATIENCE = 8
 """Times that the domains of moved pods may be too large before they are no longer looked at."""
 
@@ -151,7 +153,7 @@ class AnswerCache:
             if rule.by_value is None or not self._follow_values(answer, rule, cycle, environment, counters):
                 self._evaluate(answer, rule, cycle)
                 return
-        elif len(rows):
+        elif len(rows) and not self._put_each(answer, rule, cycle, rows):
             if answer.tells is None and rule.by_value is not None and answer.by_domain:
                 answer.tells = rule.by_value(cycle.template, cycle)
             answer.put(rows, answer.ask(rule, cycle, self._batch_of(rows)))
@@ -160,6 +162,19 @@ class AnswerCache:
         if answer.counters_seen != counters:
             answer.counters_seen, answer.environment = counters, environment
             answer.each_seen = [counter.revision for counter in answer.watched]
+
+    @staticmethod
+    def _put_each(answer: Answer[Value], rule: Any, cycle: Cycle, rows: Rows) -> bool:
+        """Ask *rule* about each of *rows*, which are stale, by itself where they are few and it can be asked so; gives whether it was."""
+        if not isinstance(answer, FailuresAnswer) or not answer.by_domain or len(rows) > FEW_ROWS or rule.by_row is None:
+            return False
+        if answer.tells_row is None:
+            answer.tells_row = rule.by_row(cycle.template, cycle)
+            if answer.tells_row is None:
+                return False
+        answer.put_each(rows, answer.tells_row)
+        answer.values = None
+        return True
 
     def _follow_values(self, answer: Answer[Value], rule: Any, cycle: Cycle, environment: Environment, counters: int) -> bool:
         """Bring *answer* up to date by what *rule* tells by value, where nothing but counters moved; gives whether that was possible."""
