@@ -25,6 +25,8 @@ Refusals = Sequence[tuple[str, Mask, Reasons]]
 """A label key, for which of its values nodes are turned down: bool[values], by code, and why. The first that holds for a node decides."""
 Worths = Sequence[tuple[str, Ints]]
 """A label key, and the score of each of its values: int64[values], by code. A node gets the sum."""
+Counts = Mapping[int, int]
+"""How many nodes have each raw score; by zone, the keys are ``score * zones + code`` of the node's zone, which is one of so many."""
 
 
 class Reads(enum.Flag):
@@ -93,6 +95,8 @@ class Predicate:
     by_value: Callable[[Template, AnyCycle], Callable[[], Refusals] | None] | None = None
     """What tells the answer for all rows by values of labels, as it is when asked, in arrays that may change later. It holds until more
     than counters of pods moves. None where the answer cannot be told so. Rows are looked at only where a value's answer became another."""
+    by_row: Callable[[Template, AnyCycle], Callable[[int], Reasons] | None] | None = None
+    """With ``by_domain``: what tells the reasons against one row of the table, for as long as ``by_value`` holds. None where it cannot."""
     is_of_row: bool = OF_ROW
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: Slot[Hashable] = SLOT
@@ -119,12 +123,18 @@ class Reduction:
     ``apply(pod, raw, summary, nodes, cycle)`` scores each node of a batch from its raw score and the summary alone, so it can run again
     for changed nodes only. *zeros_alike*: raw scores that are all 0 become one score for all, the same for any nodes of any cycle.
     *by_value*: both halves look at the raw scores alone, and how often a score is there does not matter. So they may be given each once.
+    ``tallied(pod, counts, cycle)`` is ``summarise`` for those who have counted the raw scores of all feasible nodes already, with *by_zone*
+    for each zone; None where the summary does not follow from that. ``at(score, code, summary)`` is then ``apply`` for one node, by its raw
+    score and the code of its zone; None: ask ``apply``.
     """
 
     summarise: Callable[[Template, Scores, Batch, AnyCycle], Hashable]
     apply: Callable[[Template, Scores, Any, Batch, AnyCycle], Scores]
     zeros_alike: bool = False
     by_value: bool = False
+    tallied: Callable[[Template, Counts, AnyCycle], Hashable | None] | None = None
+    by_zone: bool = False
+    at: Callable[[int, int, Any], int | None] | None = None
     slot: Slot[int] = attrs.field(init=False, repr=False, eq=False, factory=lambda: Slot("score of zeros"))
     """With *zeros_alike*: where a template's notes have that score."""
 

@@ -39,7 +39,7 @@ def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
     concerns = plugin.concerns if missing is None else (lambda pod: True)
     return Predicate(
         name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key,
-        by_domain=plugin.filter_by_domain,
+        by_domain=plugin.filter_by_domain, by_row=None if missing is not None else getattr(plugin, "filter_by_row", None),
     )  # fmt: skip
 
 

@@ -63,7 +63,34 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
     return tell
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, by_domain=_by_domain, by_value=_by_value)
+def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], Reasons] | None:
+    """What tells the reasons against one row, where *pod* has no required affinity."""
+    if not cycle.has_metadata or pod.required_affinity:
+        return None
+    census = cycle.table.census
+    refusing: list[tuple[Counter, str, Reasons]] = []
+    for carrier, counter in census.terms_about(pod, REQUIRED_ANTI_AFFINITY):
+        refusing.append((counter, carrier.topology_key, REFUSED_BY_EXISTING))
+    if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None:
+        refusing += [(census.counter(refused), key, ANTI_AFFINITY_VIOLATED) for key, refused in AntiAffinity.of(pod).by_key]
+    return first_refusing(refusing, cycle.table)
+
+
+def first_refusing(refusing: Iterable[tuple[Counter, str, Reasons]], table: NodeTable) -> Callable[[int], Reasons]:
+    """What tells the reasons against one row: those of the first of *refusing* that counts a pod in the row's domain by a topology key."""
+    labels = table.labels
+    asked = [(counter, key, labels[key], reasons) for counter, key, reasons in refusing if key and key in labels]
+
+    def tell(row: int) -> Reasons:
+        for counter, key, column, reasons in asked:
+            if counter.by(key, column).item(column.codes.item(row)) > 0:
+                return reasons
+        return ()
+
+    return tell
+
+
+@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, by_domain=_by_domain, by_value=_by_value, by_row=_by_row)
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes where *pod* violates the anti-affinity of an existing pod, its own affinity or its own anti-affinity.
 

@@ -29,12 +29,13 @@ class _Declare:
         concerns: Callable[[Template], bool] = lambda pod: True,
         by_domain: Callable[[Template], bool] = never,
         by_value: Callable[[Template, Cycle], Callable[[], Refusals] | None] | None = None,
+        by_row: Callable[[Template, Cycle], Callable[[int], Reasons] | None] | None = None,
         parts: Sequence[Predicate] = (),
     ) -> Callable[[Check], Predicate]:
         """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to object."""
         return lambda check: Predicate(
             name=name, check=check, reads=reads, key=key, effect=effect, concerns=concerns, by_domain=by_domain, by_value=by_value,
-            parts=parts,
+            by_row=by_row, parts=parts,
         )
 
     def each_node(

@@ -9,7 +9,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
-from ..core.rule import Reduction
+from ..core.rule import Counts, Reduction
 from .rule import MAX_PRIORITY
 
 
@@ -23,10 +23,13 @@ def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Redu
     def summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> int:
         return int(raw.max(initial=0))
 
+    def tallied(pod: Template, counts: Counts, cycle: Cycle) -> int:
+        return max(0, max(counts, default=0))
+
     def apply(pod: Template, raw: Scores, greatest: int, nodes: Batch, cycle: Cycle) -> Scores:
         if greatest == 0:
             return np.full_like(raw, best) if reverse else raw
         scaled = truncated_div(raw * best, greatest)
         return best - scaled if reverse else scaled
 
-    return Reduction(summarise, apply, zeros_alike=True)
+    return Reduction(summarise, apply, zeros_alike=True, tallied=tallied)

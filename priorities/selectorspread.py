@@ -17,8 +17,7 @@ from ..core.cycle import Cycle
 from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered
 from ..core.pods.notes import Slot
 from ..core.pods.template import Group, Template
-from ..core.release import Release
-from ..core.rule import Priority, Reads, Reduction
+from ..core.rule import Counts, Priority, Reads, Reduction
 from .rule import MAX_PRIORITY, priority
 
 ZONE_WEIGHT = 2.0 / 3.0
@@ -42,21 +41,28 @@ def _key(pod: Template) -> Hashable:
 
 
 def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    selectors = owner_selectors(pod, cycle.listings)
-    if not selectors:
-        return np.zeros(nodes.n, np.int64)
-    return nodes.counting(_peers_of_owners(pod, cycle))
+    counted = _peers_of_owners(pod, cycle)
+    return np.zeros(nodes.n, np.int64) if counted is None else nodes.counting(counted)
 
 
-_PEERS: Slot[Remembered[PodsMatching]] = Slot("peers of owners")
+_PEERS: Slot[Remembered[PodsMatching | None]] = Slot("peers of owners")
 
 
-def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching:
-    return remembered(_PEERS, partial(_peers, cycle.algorithm.release), pod, cycle.listings)
+def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching | None:
+    """What counts the pods of *pod*'s owners; None where it has none."""
+    release = cycle.algorithm.release
+    find = _peers_of_any if release.spread_matches_any_selector else _peers_of_all
+    return remembered(_PEERS, find, pod, cycle.listings)
 
 
-def _peers(release: Release, pod: Template, listings: Listings) -> PodsMatching:
-    return peers(pod.namespace, owner_selectors(pod, listings), any_of_them=release.spread_matches_any_selector)
+def _peers_of_any(pod: Template, listings: Listings) -> PodsMatching | None:
+    selectors = owner_selectors(pod, listings)
+    return peers(pod.namespace, selectors, any_of_them=True) if selectors else None
+
+
+def _peers_of_all(pod: Template, listings: Listings) -> PodsMatching | None:
+    selectors = owner_selectors(pod, listings)
+    return peers(pod.namespace, selectors) if selectors else None
 
 
 FEW = 16
@@ -74,17 +80,19 @@ class Crowds:
     """int64[most + 1, codes]: one score for each pair, where these are fewer than nodes; None else."""
 
     @classmethod
-    def of(cls, raw: Scores, in_zones: list[int], best: int) -> Crowds:
-        """Those of nodes with *raw* peers, scored from 0 to *best*."""
-        most, codes = int(raw.max(initial=0)), len(in_zones)
-        if (most + 1) * codes > len(raw):
+    def of(cls, most: int, nodes: int, in_zones: list[int], best: int) -> Crowds:
+        """Those of so many *nodes* with up to *most* peers, scored from 0 to *best*."""
+        codes = len(in_zones)
+        if (most + 1) * codes > nodes:
             return cls(most, tuple(in_zones))
-        on_node = _by_count(most, best)
-        if on_node.size * codes <= FEW:  # plain Python is faster then
-            fullest = max(in_zones[1:], default=0)
+        if (most + 1) * codes <= FEW:  # plain Python is faster then
+            fullest, scores = max(in_zones[1:], default=0), array("q")
             by_zone = [ZONE_WEIGHT * _emptiness(count, fullest, best) for count in in_zones[1:]]
-            scores = [int(score) for own in on_node.tolist() for score in (own, *[own * (1.0 - ZONE_WEIGHT) + zone for zone in by_zone])]
-            return cls(most, codes, array("q", scores).tobytes())
+            for score, own in _shares(most, best):
+                scores.append(score)
+                scores.extend([int(own + zone) for zone in by_zone])
+            return cls(most, codes, scores.tobytes())
+        on_node = _by_count(most, best)
         table = _combined(on_node[:, None], _by_zone(in_zones, best))
         table[:, 0] = on_node
         return cls(most, codes, table.astype(np.int64).tobytes())
@@ -94,14 +102,38 @@ def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle, *, best: int
     """The most peers on a node, and the peers in each zone."""
     zone = nodes.zone
     by_zone = np.bincount(zone.codes, raw, len(zone.values)).astype(np.int64)
-    return Crowds.of(raw, by_zone.tolist(), best)
+    return Crowds.of(int(raw.max(initial=0)), nodes.n, by_zone.tolist(), best)
+
+
+def _tallied(pod: Template, counts: Counts, cycle: Cycle, *, best: int) -> Crowds:
+    """The same where peers are counted already."""
+    zones, nodes, most = len(cycle.table.zone.values), 0, 0
+    in_zones = [0] * zones
+    for key, number in counts.items():
+        own = key // zones
+        in_zones[key % zones] += own * number
+        nodes += number
+        if own > most:
+            most = own
+    return Crowds.of(most, nodes, in_zones, best)
+
+
+def _spread_at(own: int, zone: int, crowds: Crowds) -> int | None:
+    """As :func:`_spread`, for one node with *own* peers."""
+    if crowds.table is None:
+        return None
+    scores = memoryview(crowds.table).cast("q")
+    assert isinstance(crowds.in_zones, int)
+    found: int = scores[min(own * crowds.in_zones + zone, len(scores) - 1)]
+    return found
 
 
 def _crowds_of_owners(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Crowds:
     """The same where *raw* counts the pods of *pod*'s owners: the census has the counts by zone already."""
-    if nodes.rows is not None or not owner_selectors(pod, cycle.listings):
+    counted = None if nodes.rows is not None else _peers_of_owners(pod, cycle)
+    if counted is None:
         return _crowds(pod, raw, nodes, cycle, best=MAX_PRIORITY)
-    return Crowds.of(raw, nodes.counted_by_zone(_peers_of_owners(pod, cycle)).tolist(), MAX_PRIORITY)
+    return Crowds.of(int(raw.max(initial=0)), nodes.n, nodes.counted_by_zone(counted).tolist(), MAX_PRIORITY)
 
 
 def _spread(pod: Template, raw: Scores, crowds: Crowds, nodes: Batch, cycle: Cycle, *, best: int) -> Scores:
@@ -131,6 +163,12 @@ def _by_count(most: int, best: int) -> Floats:
     return np.array([_emptiness(count, most, best) for count in range(most + 1)])
 
 
+@lru_cache(1 << 8)
+def _shares(most: int, best: int) -> Sequence[tuple[int, float]]:
+    """For each number of peers on a node the score without a zone, and the node's part of the score in a zone."""
+    return [(int(score), score * (1.0 - ZONE_WEIGHT)) for score in _by_count(most, best).tolist()]
+
+
 def _emptiness(count: int, most: int, best: int) -> float:
     """*best* for no peer, 0 for the most."""
     return float(best) * ((most - count) / float(most)) if most > 0 else float(best)
@@ -142,10 +180,13 @@ def _combined(on_node: Floats, in_zone: Floats) -> Floats:
 
 def zone_reduction(best: int) -> Reduction:
     """The reduce step from counts of peers to 0 to *best*."""
-    return Reduction(partial(_crowds, best=best), partial(_spread, best=best), zeros_alike=True)
+    return Reduction(
+        partial(_crowds, best=best), partial(_spread, best=best), zeros_alike=True,
+        tallied=partial(_tallied, best=best), by_zone=True, at=_spread_at,
+    )  # fmt: skip
 
 
-reduce_by_zone = Reduction(_crowds_of_owners, partial(_spread, best=MAX_PRIORITY), zeros_alike=True)
+reduce_by_zone = attrs.evolve(zone_reduction(MAX_PRIORITY), summarise=_crowds_of_owners)
 
 
 @priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone)

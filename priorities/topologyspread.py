@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from ..core.matching.spread import (
     without_a_key,
 )
 from ..core.pods.template import Template
-from ..core.rule import Reads, Reduction, RuleError, Worths
+from ..core.rule import Counts, Reads, Reduction, RuleError, Worths
 from .rule import MAX_PRIORITY, priority
 
 
@@ -52,6 +53,32 @@ def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Summar
     if most >= nodes.n:
         return total, least
     return _few_scaled(most, total, least) if most < FEW else _scaled(up_to(most), total, least).tobytes()
+
+
+def _tallied(pod: Template, counts: Counts, cycle: Cycle) -> Summary:
+    """The same where the counts of nodes are counted already; None where a node may lack a topology key or a selector is invalid."""
+    is_plain: bool = cycle.table.once((pod, "plain soft constraints"), lambda: _is_plain(pod, cycle))
+    if not is_plain:
+        return None
+    total, least, most = sum([met * number for met, number in counts.items()]), min(counts, default=NO_MINIMUM), max(counts, default=0)
+    total = _int32(total)
+    if most >= sum(counts.values()):
+        return total, least
+    return _few_scaled(most, total, least) if most < FEW else _scaled(up_to(most), total, least).tobytes()
+
+
+def _score_at(own: int, zone: int, summary: Summary) -> int | None:
+    """As :func:`_apply`, for one node with a count of *own*."""
+    if not isinstance(summary, bytes):
+        return None
+    scores = memoryview(summary).cast("q")
+    found: int = scores[min(own, len(scores) - 1)]
+    return found
+
+
+def _is_plain(pod: Template, cycle: Cycle) -> bool:
+    constraints = soft_constraints(pod)
+    return bool(constraints) and is_readable(constraints) and not without_a_key(pod, constraints, Batch.everywhere(cycle.table))
 
 
 def _apply(pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
@@ -86,6 +113,7 @@ def _scaled(own: Ints, total: int, least: int) -> Scores:
     return (float(MAX_PRIORITY) * share).astype(np.int64)
 
 
+@lru_cache(1 << 8)
 def _few_scaled(most: int, total: int, least: int) -> bytes:
     """The scores of 0 to *most* pods, which are few: int64[most + 1]. Plain Python is faster then."""
     spread = float(_int32(total - least))
@@ -131,8 +159,8 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths] | None:
 
 
 @priority(
-    "EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=Reduction(_summarise, _apply), concerns=_concerns,
-    by_domain=lambda pod: True, by_value=_by_value,
+    "EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=_concerns,
+    reduce=Reduction(_summarise, _apply, tallied=_tallied, at=_score_at), by_domain=lambda pod: True, by_value=_by_value,
 )  # fmt: skip
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes in topology domains with fewer pods that match *pod*'s soft spread constraints. The raw score is their number.

@@ -124,6 +124,26 @@ class TestEachRule:
         cycle = world.engine.begin(pod)
         assert found == answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0])
 
+    @sequences(0.3)
+    @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63), others=st.lists(st.integers(0, 63), max_size=4))
+    def test_a_row_told_by_itself(self, name: str, release: str, seed: int, form: int, others: list[int]) -> None:
+        """What a rule tells of one row by itself is what it answers for all rows, also when pods came after it was asked what tells it."""
+        rule, subject = RULES[name], subject_of(name)
+        if not isinstance(rule, Predicate) or rule.by_row is None:
+            return
+        world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
+        for step in beginning(seed, verbs_of(name), 20):
+            world.take(step)
+        pod = pod_form(subject, form)
+        cycle = world.engine.begin(pod)
+        tell = rule.by_row(cycle.template, cycle)
+        before, rows = cycle.table.census.terms_revision, judged(cycle)
+        for number, other in enumerate(others if rows else ()):
+            world.engine.assume(pod_form(subject, other, f"more{number}"), cycle.table.names[rows[other % len(rows)]])
+        cycle = world.engine.begin(pod)
+        if tell is not None and cycle.has_metadata and cycle.table.census.terms_revision == before:
+            assert tuple(tuple(reason.text for reason in tell(row)) for row in rows) == answer(rule, cycle, Batch(cycle.table), rows)
+
     @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20))
     def test_pods_of_one_key_get_one_answer(self, name: str, release: str, seed: int) -> None:

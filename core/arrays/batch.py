@@ -15,7 +15,7 @@ from ..pods.requests import CPU, MEMORY, PODS
 from ..pods.template import Entry, Port
 from ..rebuilt import rebuilt_from
 from .census import Counter, Query
-from .columns import Column, ColumnView
+from .columns import Column, ColumnView, grown
 from .lazy import Lazy
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
 from .types import Ints, Mask, Rows
@@ -301,10 +301,10 @@ class Batch:
 
     def base_counting(self, query: Query) -> Ints:
         """As :meth:`counting`, without this batch's own edits."""
-        rows = self.counter(query).rows
-        if len(rows) < self.table.size:
-            rows = np.concatenate([rows, np.zeros(self.table.size - len(rows), np.int64)])
-        return self._of(rows)
+        counter = self.counter(query)
+        if len(counter.rows) < self.table.size:
+            counter.rows = grown(counter.rows, self.table.size)
+        return self._of(counter.rows)
 
     @property
     def edits(self) -> Sequence[Edit]:

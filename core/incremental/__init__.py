@@ -75,13 +75,17 @@ A value that was worked out again and is the same as before does not make stale 
 * a priority whose summary (:class:`~..rule.Reduction`) is the same as before is reduced again on the changed rows
   only;
 * a summary that says what scores come out, and not what was counted, stays the same while counts move and scores do not;
+* a summary for which it is enough how often each raw score is there (``tallied`` in :class:`~..rule.Reduction`) is made of a count that
+  changed rows bring up to date (:mod:`.tally`);
 * where all rows were reduced again and no score is another, no total is added up;
 * a priority that gives all rows the same score is left out of the totals, whatever the score is;
 * where the same rows fit as before and no raw score changed, no summary is worked out.
 
-A counter that moved need not concern all rows. Of a rule that goes by domain (``by_domain`` in :mod:`..rule`), what it says of a row
-depends on counters only by what they count in the row's own domains. So a pod that comes or goes makes the rows of its domains
-stale, and no others. Where these are a large share of all rows, as in zones, the rule is evaluated for all rows as before.
+A counter that moved need not concern all rows. A rule that asks for one count of the row's own pods is asked again about the rows on
+which that count moved. Of a rule that goes by domain (``by_domain`` in :mod:`..rule`), what it says of a row depends on counters only by
+what they count in the row's own domains. So a pod that comes or goes makes the rows of its domains stale, and no others. Few such rows
+are asked about one by one where the rule has a way for it (``by_row``): numpy takes longer for one row than plain Python. Where they are
+a large share of all rows, as in zones, the rule is evaluated for all rows as before.
 
 Raw scores have no early cutoff when all rows are evaluated: a reduce step of the framework looks at the counts behind
 them. But a rule can give the very same read-only answer again. Then a predicate's trail does not move, and of a

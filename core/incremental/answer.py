@@ -110,8 +110,10 @@ class Answer(ABC, Generic[Value]):
 
     def tell(self, values: Any, table: NodeTable) -> None:
         """Take the rule's answer for all rows, told by value."""
-        before, self.values = self.values, kept(values)
-        rows = None if before is None else moved_rows(before, self.values, table)
+        rows = None if self.values is None else moved_rows(self.values, values, table)
+        if rows is NO_ROWS:
+            return  # early cutoff: the values are as they were
+        self.values = kept(values)
         if rows is None:
             self.tell_all(Batch.everywhere(table))
         elif len(rows):
@@ -158,6 +160,8 @@ class FailuresAnswer(Answer[Failures | None]):
 
     answer: Failures | None = None
     has_errors: bool = False
+    tells_row: Callable[[int], Reasons] | None = None
+    """What tells the reasons against one row, once it was asked for; until all rows are evaluated again."""
 
     def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Failures | None:
         found: Failures | None = rule.check(cycle.template, nodes, cycle)
@@ -177,7 +181,7 @@ class FailuresAnswer(Answer[Failures | None]):
     def replace(self, found: Failures | None, size: int) -> None:
         if not self._says(found, size):
             self.trail.reset()
-        self.answer, self.shared, self.size = found, True, size
+        self.answer, self.shared, self.size, self.tells_row = found, True, size, None
         self.has_errors = found is not None and found.errors is not None
         # The codes are worked out now: until then they may be masks that are views of the table's own arrays.
         self.codes()
@@ -204,6 +208,21 @@ class FailuresAnswer(Answer[Failures | None]):
             errors[rows] = found.errors
             self.answer, self.has_errors = Failures(target.codes, target.sequences, errors, found.texts), True
 
+    def put_each(self, rows: Rows, tell: Callable[[int], Reasons]) -> None:
+        """As :meth:`put`, where *tell* says what is against each of *rows*; a row against which there is what was before did not change."""
+        changed = []
+        for row in rows.tolist():
+            reasons = tell(row)
+            code = 0 if self.answer is None else self.answer.codes.item(row)
+            if reasons != (() if not code or self.answer is None else self.answer.sequences[code]):
+                changed.append((row, reasons))
+        if not changed:
+            return
+        self.trail.touch(np.array([row for row, _ in changed], np.intp))
+        target = self._writable()
+        for row, reasons in changed:
+            target.codes[row] = _code_of(reasons, target.sequences)
+
     def _writable(self) -> Failures:
         """The answer, or from now on a copy of it where others may have it too."""
         if self.answer is None:
@@ -212,6 +231,17 @@ class FailuresAnswer(Answer[Failures | None]):
             self.answer = Failures(self.answer.codes.copy(), dict(self.answer.sequences), self.answer.errors, self.answer.texts)
         self.shared = False
         return self.answer
+
+
+def _code_of(reasons: Reasons, sequences: dict[int, Reasons]) -> int:
+    """The code of *reasons* among *sequences*, which gets them where it lacks them."""
+    if not reasons:
+        return 0
+    found = next((code for code, known in sequences.items() if known == reasons), 0)
+    if not found:
+        found = max(sequences, default=0) + 1
+        sequences[found] = reasons
+    return found
 
 
 def _recoded(found: Failures, sequences: dict[int, Reasons]) -> Codes:

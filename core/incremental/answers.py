@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.columns import Column, RowsByCode
 from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER, NO_ROWS
+from ..arrays.trail import NEVER, NO_ROWS, distinct
 from ..arrays.types import Rows
 from ..cycle import Cycle
 from ..pods.template import Template
@@ -28,6 +28,8 @@ from .byvalue import LARGE_SHARE
 
 Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
+FEW_ROWS = 8
+"""Rows that a rule is asked about one by one."""
 PATIENCE = 8
 """Times that the domains of moved pods may be too large before they are no longer looked at."""
 
@@ -138,14 +140,20 @@ class AnswerCache:
         return counted, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
 
     def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle) -> None:
-        log, counters = self.table.changed, sum([counter.revision for counter in answer.watched])
-        environment = self._environment(answer, cycle, counters) if answer.scope.is_global else answer.environment
+        log, scope, counters = self.table.changed, answer.scope, 0
+        for counter in answer.watched:
+            counters += counter.revision
+        environment = self._environment(answer, cycle, counters) if scope.is_global else answer.environment
+        nothing_moved = answer.counters_seen == counters and answer.environment == environment and not scope.rowwise
+        if nothing_moved and answer.node_revision == log.node_revision:  # an answer that was forgotten has another one
+            answer.verified_at = log.revision
+            return
         rows = self._stale_rows(answer, environment, counters)
         if rows is None:
             if rule.by_value is None or not self._follow_values(answer, rule, cycle, environment, counters):
                 self._evaluate(answer, rule, cycle)
                 return
-        elif len(rows):
+        elif len(rows) and not self._put_each(answer, rule, cycle, rows):
             if answer.tells is None and rule.by_value is not None and answer.by_domain:
                 answer.tells = rule.by_value(cycle.template, cycle)
             answer.put(rows, answer.ask(rule, cycle, self._batch_of(rows)))
@@ -154,6 +162,19 @@ class AnswerCache:
         if answer.counters_seen != counters:
             answer.counters_seen, answer.environment = counters, environment
             answer.each_seen = [counter.revision for counter in answer.watched]
+
+    @staticmethod
+    def _put_each(answer: Answer[Value], rule: Any, cycle: Cycle, rows: Rows) -> bool:
+        """Ask *rule* about each of *rows*, which are stale, by itself where they are few and it can be asked so; gives whether it was."""
+        if not isinstance(answer, FailuresAnswer) or not answer.by_domain or len(rows) > FEW_ROWS or rule.by_row is None:
+            return False
+        if answer.tells_row is None:
+            answer.tells_row = rule.by_row(cycle.template, cycle)
+            if answer.tells_row is None:
+                return False
+        answer.put_each(rows, answer.tells_row)
+        answer.values = None
+        return True
 
     def _follow_values(self, answer: Answer[Value], rule: Any, cycle: Cycle, environment: Environment, counters: int) -> bool:
         """Bring *answer* up to date by what *rule* tells by value, where nothing but counters moved; gives whether that was possible."""
@@ -183,8 +204,16 @@ class AnswerCache:
             return self._rows_of_moved(answer, environment, counters) if answer.by_domain else None
         if answer.node_revision == log.node_revision and not (scope.rowwise or (scope.counted and answer.counters_seen != counters)):
             return NO_ROWS
-        rows = None if scope.wide or answer.size != self.table.size else self._changed_since(answer.verified_at)
+        rows = None if scope.wide or answer.size != self.table.size else self._changed_rows(answer)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
+
+    def _changed_rows(self, answer: Answer[Value]) -> Rows | None:
+        """The rows that changed in what *answer* reads of a row: where it only counts pods, those on which a counter moved; None: all."""
+        if not answer.scope.rowwise and len(answer.watched) == 1 and answer.node_revision == self.table.changed.node_revision:
+            moved = answer.watched[0].moved_since(answer.each_seen[0])
+            if moved is not None:
+                return distinct(moved)
+        return self._changed_since(answer.verified_at)
 
     def _rows_of_moved(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
         """The rows in the domains of pods that came or went, where nothing else happened that the answer depends on; None: all rows."""

@@ -28,6 +28,8 @@ FEW = 64
 """Rows are few where there are so many times as many."""
 MOST_REFITTED = 16
 """Rows that are counted in or out one by one where they fit or no longer do."""
+MOST_NOTED = 1 << 12
+"""Such rows that are noted, all in all, before they are counted from nothing."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -181,7 +183,7 @@ class Scoreboard:
     def _refit(self, rows: Sequence[int]) -> None:
         """Tell who fits now, where *rows* fit that did not or no longer do."""
         if self._feasible is not None:
-            if len(rows) > MOST_REFITTED:
+            if len(rows) > MOST_REFITTED or len(self._feasible.refitted) > MOST_NOTED:
                 self._feasible = None
             else:
                 self._feasible.refit(self.fits, rows, self.count)
@@ -206,7 +208,8 @@ class Scoreboard:
         everything, node_revision = rows is None, self.answers.table.changed.node_revision
         feasible = self._feasible
         if feasible is None or everything:
-            feasible = self._feasible = Feasible(self.answers.table, self.fits, self.order, self.count == len(self.fits))
+            everywhere = self.count == len(self.fits)
+            feasible = self._feasible = Feasible(self.fits, everywhere, table=self.answers.table, order=self.order)
         feasible.order = self.order
         for tracked in self.priorities:
             answer = tracked.answer

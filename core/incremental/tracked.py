@@ -16,6 +16,7 @@ from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reduction, Worths
 from .answer import FailuresAnswer, ScoresAnswer
 from .byvalue import moved_rows
+from .tally import Fitting, Tally
 
 ByCode = tuple[str, Scores]
 """A label key, and the score of each of its values, by code."""
@@ -24,15 +25,12 @@ FEW_VALUES = 8
 
 
 @attrs.define(eq=False, repr=False)
-class Feasible:
+class Feasible(Fitting):
     """The rows that fit, in the forms in which reduce steps ask for them; worked out when first asked for."""
 
-    table: NodeTable
-    fits: Mask
-    """bool[size]"""
-    order: Rows
+    table: NodeTable = attrs.field(kw_only=True)
+    order: Rows = attrs.field(kw_only=True)
     """All visited rows, in order."""
-    fits_everywhere: bool
     _nodes: Batch | None = None
     _counts: dict[str, Ints] = attrs.field(factory=dict)
     """Label key -> how many of them have each value, by code."""
@@ -55,6 +53,7 @@ class Feasible:
     def refit(self, fits: Mask, rows: Sequence[int], count: int) -> None:
         """Rows fit that did not, or no longer do: *rows*, each once; now *fits* is true, for *count* rows."""
         self.fits, self.fits_everywhere, self._nodes = fits, count == len(fits), None
+        self.refitted += rows
         for key, counts in self._counts.items():
             codes = Batch.everywhere(self.table).label(key).codes
             for row in rows:
@@ -103,6 +102,8 @@ class TrackedPriority:
     reduced: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
     counts: bool = False
     """It tells rows apart: else its scores are the same for all, and are left out."""
+    tally: Tally | None = None
+    """Its raw scores, counted over the rows that fit, where that is enough for its reduce step."""
     by_code: ByCode | None = None
     """The label key by whose values the reduced scores were told, and those scores, by code."""
     depends_on_window: bool = False
@@ -125,9 +126,12 @@ class TrackedPriority:
         rows = None if everything or not counted else trail.since(self.seen)
         self.seen = trail.revision
         self._judge(window)
+        values = self.answer.values
+        goes_by_value = self.counts and values is not None and self._goes_by_value(values, cycle)
+        if self.tally is not None and (goes_by_value or not self.counts):
+            self.tally.forget()
         if self.counts:
-            values = self.answer.values
-            if values is not None and self._goes_by_value(values, cycle):
+            if goes_by_value:
                 return self._reduce_by_value(cycle, feasible, values[0], None if everything or not counted else told_before)
             return self._reduce(cycle, feasible, rows, everything or not counted)
         return None if counted else NO_ROWS
@@ -170,16 +174,33 @@ class TrackedPriority:
         if not isinstance(reduce, Reduction):
             self.reduced = self._in_order(cycle, feasible)
             return None
-        before, self.summary = self.summary, reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
+        before, found = self.summary, self._tallied(cycle, feasible, rows, reduce)
+        is_tallied = found is not None
+        self.summary = found if is_tallied else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
         if rows is None or self.summary != before:
             kept, self.reduced = self.reduced, reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)
             # Early cutoff: counts moved, and no score did.
             return None if everything or np.count_nonzero(kept != self.reduced) else NO_ROWS
         # Early cutoff: with the same summary, rows with the same raw score keep their reduced one.
+        if len(rows) == 1 and is_tallied and reduce.at is not None:
+            row = int(rows[0])
+            score = reduce.at(raw.item(row), cycle.table.zone.codes.item(row), self.summary)
+            if score is not None:
+                self.reduced[row] = score
+                return rows
         if len(rows):
             rows = distinct(rows.tolist())
             self.reduced[rows] = reduce.apply(cycle.template, raw[rows], self.summary, Batch(cycle.table, rows), cycle)
         return rows
+
+    def _tallied(self, cycle: Cycle, feasible: Feasible, rows: Rows | None, reduce: Reduction) -> Any:
+        """The summary by counts of raw scores, which changed on no more than *rows* (None: on any); None where all have to be looked at."""
+        if reduce.tallied is None:
+            return None
+        if self.tally is None:
+            self.tally = Tally(cycle.table, reduce.by_zone)
+        counts = self.tally.counts(self.answer.answer, rows, feasible)
+        return None if counts is None else reduce.tallied(cycle.template, counts, cycle)
 
     def _in_order(self, cycle: Cycle, feasible: Feasible) -> Scores:
         """The scores by a reduce step that must see all feasible nodes in visiting order, laid out over all rows."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...core.arrays.batch import Batch
+from ...core.arrays.census import Counter
 from ...core.arrays.types import Scores
 from ...core.cycle import Cycle
-from ...core.failures import Failures
+from ...core.failures import Failures, Reasons
 from ...core.matching.domains import DomainSums
 from ...core.matching.namespaces import terms_about
 from ...core.pods.notes import Slot
@@ -26,7 +27,15 @@ from ...core.pods.terms import (
     unreadable,
 )
 from ...core.rule import Reads, Reduction
-from ...predicates.interpodaffinity import Affinity, AntiAffinity, affinity_unmet, anti_affinity_violated, first_of, refused_by_existing
+from ...predicates.interpodaffinity import (
+    Affinity,
+    AntiAffinity,
+    affinity_unmet,
+    anti_affinity_violated,
+    first_of,
+    first_refusing,
+    refused_by_existing,
+)
 from ...predicates.reasons import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
 from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
 from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
@@ -115,6 +124,16 @@ class InterPodAffinity(Plugin):
             violated = anti_affinity_violated(anti, nodes, nodes.delta)
         refused = refused_by_existing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), nodes)
         return first_of((unmet, violated, refused), [(UNMET,), (VIOLATED,), (REFUSED,)])
+
+    def filter_by_row(self, pod: Template, cycle: FrameworkCycle) -> Callable[[int], Reasons] | None:
+        """What tells the reasons against one row: see :attr:`~kubeclassic.core.rule.Predicate.by_row`."""
+        if pod.required_affinity:
+            return None
+        census, anti = cycle.table.census, _own_terms(pod, cycle)[1]
+        refusing: list[tuple[Counter, str, Reasons]] = [(census.counter(pods), key, (VIOLATED,)) for key, pods in anti.by_key]
+        for carrier, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle):
+            refusing.append((counter, carrier.topology_key, (REFUSED,)))
+        return first_refusing(refusing, cycle.table)
 
     # --- what is preferred ------------------------------------------------------------------------------------------
 

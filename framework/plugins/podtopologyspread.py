@@ -20,7 +20,7 @@ from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains
 from ...core.pods.notes import Slot
 from ...core.pods.template import Template
-from ...core.rule import Reads, Reduction, RuleError
+from ...core.rule import Counts, Reads, Reduction, RuleError
 from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
@@ -177,7 +177,7 @@ class PodTopologySpread(Plugin):
     @property
     def kept_normalize(self) -> Reduction:
         """score and normalize_score as one reduction: the weights and extremes of the feasible nodes, then the score of each node."""
-        return Reduction(self._summary, self._from_summary, zeros_alike=True)
+        return Reduction(self._summary, self._from_summary, zeros_alike=True, tallied=self._tallied)
 
     def _counted(self, pod: Template, cycle: Cycle) -> SoftCounts | None:
         """The counts of the cycle, without weights."""
@@ -197,6 +197,13 @@ class PodTopologySpread(Plugin):
         soft = soft.weighed(feasible)
         raw = soft.raw(feasible)
         return soft.weights, _extremes(raw if soft.judges_all else raw[soft.judged(feasible)])
+
+    def _tallied(self, pod: Template, counts: Counts, cycle: Cycle) -> Hashable:
+        """The same where raw scores are counted already, if no more than these counts."""
+        soft = self._counted(pod, cycle)
+        if soft is None or not soft.is_of_hosts or not counts:
+            return None
+        return sum(counts.values()), min(counts) - 1, max(counts) - 1
 
     def _from_summary(self, pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
         soft = self._counted(pod, cycle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import attrs
 import numpy as np
@@ -16,14 +17,19 @@ from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.answer import FailuresAnswer, Scope
 from kubeclassic.core.incremental.answers import AnswerCache
+from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Predicate, Priority, Reads, RuleError
+from kubeclassic.simulation.engines import engine_for
 from tests.support.build import engine, node, obj, pod
 
 NODES = 9
-FULL = Reason("full")
+FULL, LOST = Reason("full"), Reason("lost")
 APP_A = PodsMatching(None, "app a", lambda group: group.labels.get("app") == "a")
+
+APP_B = PodsMatching(None, "app b", lambda group: group.labels.get("app") == "b")
 
 
 def crowded(nodes: Batch) -> Failures | None:
@@ -130,6 +136,27 @@ class TestStaleness:
         trial.place("n4", app="a")
         assert (trial.rows(), trial.failing()) == ([[4]], [4])
 
+    def test_only_rows_on_which_a_count_moved_are_stale(self) -> None:
+        """Of many rows that changed, a rule that counts pods of the row is asked about those where its own count did."""
+        trial = Trial(Reads.COUNTS, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 0))
+        trial.rows()
+        for number in range(NODES):
+            trial.place(f"n{number}", app="b")
+        trial.place("n5", app="a")
+        trial.place("n4", app="a")
+        trial.place("n5", app="a")
+        assert (trial.rows(), trial.failing()) == ([[4, 5]], [4, 5])
+
+    def test_with_two_counters_changed_rows_are_stale(self) -> None:
+        """A rule that asks for two counts is asked about all rows that changed."""
+        trial = Trial(Reads.COUNTS, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > nodes.counting(APP_B)))
+        trial.rows()
+        trial.place("n3", app="c")
+        trial.place("n4", app="a")
+        assert (trial.rows(), trial.failing()) == ([[3, 4]], [4])
+        trial.place("n4", app="b")
+        assert (trial.rows(), trial.failing()) == ([[4]], [])
+
     def test_a_service_makes_all_rows_stale(self) -> None:
         """A rule that reads services is evaluated when one changes."""
         trial = Trial(Reads.LISTINGS)
@@ -171,6 +198,54 @@ class TestEarlyCutoff:
         assert (trial.rows(), answer.trail.revision) == (ALL, revision)
         trial.place("n4", app="a")
         assert (trial.rows(), answer.trail.since(revision)) == (ALL, None)
+
+
+class TestRowByRow:
+    def test_only_a_row_with_another_answer_changed(self) -> None:
+        """Rows told one by one get their reasons, old or new; what is as before is no change."""
+        answer = FailuresAnswer(Scope.of(Reads.DOMAIN))
+        answer.replace(None, 4)
+        rows, found = np.array([1, 3], np.intp), []
+        for against in ({}, {3: (FULL,)}, {3: (FULL,)}, {1: (LOST,), 3: (FULL,)}, {3: (LOST,)}):
+            seen = answer.trail.revision
+            answer.put_each(rows, lambda row, against=against: against.get(row, ()))
+            changed = answer.trail.since(seen)
+            assert changed is not None
+            found.append(changed.tolist())
+            reasons = [() if answer.answer is None else answer.answer.reasons(row) for row in range(4)]
+            assert reasons == [against.get(row, ()) for row in range(4)]
+        assert found == [[], [3], [], [1], [1, 3]]
+
+    def test_an_array_that_others_have_stays(self) -> None:
+        """What a rule answered for all rows is copied before a row of it changes."""
+        answer, whole = FailuresAnswer(Scope.of(Reads.DOMAIN)), Failures.where(FULL, np.ones(3, np.bool_))
+        answer.replace(whole, 3)
+        answer.put_each(np.array([1], np.intp), lambda row: ())
+        assert whole is not None
+        assert (whole.codes.tolist(), answer.codes()[1]) == ([1, 1, 1], 0)
+
+    @pytest.mark.parametrize("version", ["1.16", "1.27"])
+    def test_anti_affinity_on_hosts_is_told_row_by_row(self, version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A pod that comes makes one row stale, and that one is looked at by itself."""
+        taken: list[str] = []
+        put_each = AnswerCache._put_each
+
+        def noting(answer: Any, rule: Any, cycle: Any, rows: Any) -> bool:
+            if found := put_each(answer, rule, cycle, rows):
+                taken.append(rule.name)
+            return found
+
+        monkeypatch.setattr(AnswerCache, "_put_each", staticmethod(noting))
+        made = engine_for(version, {"percentageOfNodesToScore": 100})
+        for number in range(12):
+            Feed(made).put(node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}"}))
+        term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "kubernetes.io/hostname"}
+        affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        with verifying():
+            for number in range(12):
+                incoming = pod(f"p{number}", labels={"app": "a"}, affinity=affinity)
+                Feed(made).put(incoming.bound_to(made.schedule(incoming, details=False).host or ""))
+        assert len(taken) > 6
 
 
 class TestErrors:

@@ -1,0 +1,115 @@
+"""How often each raw score is there among the rows that fit: a reduce step that asks for no more need not look at all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Batch
+from ..arrays.table import NodeTable
+from ..arrays.types import Ints, Mask, Rows, Scores
+from ..rule import Counts
+
+OUT = -1
+"""Stands for the score of a row that does not fit. Where others are below 0, scores are not counted."""
+MOST_ROWS = 32
+"""With more changed rows, scores are counted from nothing."""
+MOST_SCORES = 64
+"""With more different scores it is no faster to count them."""
+STEADY = 2
+"""Times that few rows have to change before scores are counted from nothing, which takes as long as to look at all of them five times."""
+WIDEST = 1 << 12
+"""Scores are not counted where the highest, times the number of zones, is above it."""
+
+
+@attrs.define(eq=False, repr=False)
+class Fitting:
+    """Which rows fit, and since when: a tally goes on counting where it is given the same object again."""
+
+    fits: Mask
+    """bool[rows]"""
+    fits_everywhere: bool
+    """Every row fits."""
+    refitted: list[int] = attrs.field(factory=list)
+    """The rows that fit and did not before, or no longer do, one after the other."""
+
+
+@attrs.define(eq=False, repr=False)
+class Tally:
+    """The raw scores of a priority, counted over the rows that fit; kept up to date while few rows change.
+
+    With *by_zone* they are counted by zone too, as :data:`~..rule.Counts` says.
+    """
+
+    table: NodeTable
+    by_zone: bool
+    _counts: dict[int, int] = attrs.field(factory=dict)
+    _held: Scores = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    """int64[rows]: what each row was counted as."""
+    _fitting: Fitting | None = None
+    """Whose rows are counted; None: count from nothing."""
+    _seen: int = 0
+    """Entries of ``refitted`` that are in the counts."""
+    _steady: int = 0
+    """How often in a row few rows changed, before scores are counted from nothing."""
+    _is_hopeless: bool = False
+    """Scores are too many."""
+
+    def forget(self) -> None:
+        """Scores may have changed on any row."""
+        self._fitting, self._steady = None, 0
+
+    def counts(self, raw: Scores, rows: Rows | None, fitting: Fitting) -> Counts | None:
+        """The counts of *raw*: int64[rows of the table], which changed on no more than *rows* (None: on any); None: better not count."""
+        if rows is None or len(rows) > MOST_ROWS or self._is_hopeless:
+            self.forget()
+            return None
+        if self._fitting is fitting and len(fitting.refitted) - self._seen <= MOST_ROWS:
+            self._follow(raw, rows.tolist() + fitting.refitted[self._seen :], fitting.fits)
+        elif self._steady >= STEADY:
+            self._begin(raw, fitting)
+            self._steady = 0
+        else:
+            self._fitting, self._steady = None, self._steady + 1
+            return None
+        self._fitting, self._seen = fitting, len(fitting.refitted)
+        self._is_hopeless = self._is_hopeless or len(self._counts) > MOST_SCORES
+        return None if self._is_hopeless else self._counts
+
+    def _begin(self, raw: Scores, fitting: Fitting) -> None:
+        if len(raw) and (raw.min() < 0 or raw.max() * len(self.table.zone.values) > WIDEST):
+            self._is_hopeless = True
+            return
+        keys = self._keys(raw)
+        self._held = keys.copy() if fitting.fits_everywhere else np.where(fitting.fits, keys, OUT)
+        numbers = np.bincount(self._held - OUT)
+        numbers[0] = 0  # rows that do not fit
+        present = numbers.nonzero()[0]
+        self._counts = dict(zip((present + OUT).tolist(), numbers[present].tolist(), strict=True))
+
+    def _keys(self, raw: Scores) -> Ints:
+        zone = Batch.everywhere(self.table).zone
+        return raw * len(zone.values) + zone.codes if self.by_zone else raw
+
+    def _follow(self, raw: Scores, rows: Sequence[int], fits: Mask) -> None:
+        """Count *rows*, of which each may be there twice, as they are now."""
+        counts, held, zone = self._counts, self._held, self.table.zone
+        zones, codes = len(zone.values), zone.codes
+        for row in rows:
+            before, score = held.item(row), raw.item(row)
+            if score < 0:
+                self._is_hopeless = True
+            now = OUT if not fits[row] else score * zones + codes.item(row) if self.by_zone else score
+            if now == before:
+                continue
+            held[row] = now
+            if now != OUT:
+                counts[now] = counts.get(now, 0) + 1
+            if before != OUT:
+                left = counts[before] - 1
+                if left:
+                    counts[before] = left
+                else:
+                    del counts[before]
