@@ -6,7 +6,6 @@ import copy
 import pickle
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from kubeclassic import Cluster, KubeclassicError, Plugin, Scheduler, simulate
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod
+from tests.support.examplerules import example_modules
 from tests.support.examples import examples
 from tests.support.worldforms import OWNER_KINDS, VOLUME_KINDS, node_form, other_form, pod_form
 
@@ -121,8 +121,7 @@ class TestASchedulerDecidesOn:
     @each_way
     def test_with_rules_and_plugins_of_the_user(self, way: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Rules and plugins that stand in a module go with the scheduler."""
-        monkeypatch.syspath_prepend(root)
-        rules, plugins = import_module("examples.rules"), import_module("examples.plugins")
+        rules, plugins = example_modules(root, monkeypatch)
         several: list[dict[str, Any]] = [{"catalogue": rules.CATALOGUE}, {"release": "1.27", "plugins": plugins.PLUGINS}]
         for options in several:
             ours = Scheduler(Cluster.load(root / "examples" / "cluster"), **options)

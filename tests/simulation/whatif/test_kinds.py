@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
 import attrs
@@ -19,6 +18,7 @@ from kubeclassic.simulation.whatif.editor import Editor
 from kubeclassic.simulation.whatif.stage import Stage
 from kubeclassic.simulation.whatif.whatif import FAMILIES, LAST_FAMILIES
 from tests.conftest import ROOT
+from tests.support.examplerules import example_modules
 from tests.support.whatifbuild import ASKED, HOSTNAME, apart, node, pod, taint
 
 EXAMPLE = str(ROOT / "examples" / "cluster")
@@ -343,17 +343,14 @@ class TestTheMoment:
 class TestRulesOfOnesOwn:
     ITEMS = (node("a", labels={"failure-domain.beta.kubernetes.io/zone": "north-1b"}), pod("asked"))
 
-    @pytest.fixture(autouse=True)
-    def _at_the_root(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The examples can be imported."""
-        monkeypatch.syspath_prepend(str(ROOT))
-
-    def test_a_predicate(self) -> None:
+    def test_a_predicate(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A predicate of one's own that is in the way can be left out."""
-        result = found(*self.ITEMS, catalogue=import_module("examples.rules").CATALOGUE, release="1.15")
+        rules, _ = example_modules(ROOT, monkeypatch)
+        result = found(*self.ITEMS, catalogue=rules.CATALOGUE, release="1.15")
         assert patches(result, "rule") == ["policy: without predicate ZoneAtWork"]
 
-    def test_a_plugin(self) -> None:
+    def test_a_plugin(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A plugin of one's own that is in the way can be disabled."""
-        result = found(*self.ITEMS, plugins=import_module("examples.plugins").PLUGINS, release="1.27")
+        _, plugins = example_modules(ROOT, monkeypatch)
+        result = found(*self.ITEMS, plugins=plugins.PLUGINS, release="1.27")
         assert patches(result, "rule") == ["profile: preFilter and filter without ZoneAtWork"]

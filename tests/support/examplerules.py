@@ -1,0 +1,21 @@
+"""The rules and plugins of the examples, as modules that are forgotten after the test."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+MODULES = ("examples", "examples.rules", "examples.plugins")
+
+
+def example_modules(root: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType]:
+    """``examples.rules`` and ``examples.plugins``; other tests of the process load them under other names."""
+    monkeypatch.syspath_prepend(root)
+    for name in MODULES:
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))  # what it undoes is that the name is there at all
+        del sys.modules[name]
+    return import_module(MODULES[1]), import_module(MODULES[2])
