@@ -196,8 +196,12 @@ class Town:
         return found
 
     def newcomer(self) -> Engine | None:
-        """A scheduler that is told of the cluster as it is now; None where pods outlast their node, which it cannot have seen."""
-        if any(one.spec.node_name not in self.told for one in self.bound()):
+        """A scheduler that is told of the cluster as it is now; None where it cannot know what the others have seen.
+
+        Pods outlast their node; or nodes came and went, so that the next search visits one node twice and leaves out another.
+        """
+        self.engine.warm()
+        if not self.engine.flow.order.is_regular or any(one.spec.node_name not in self.told for one in self.bound()):
             return None
         made = scheduler(self.release)
         feed = Feed(made)
