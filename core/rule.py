@@ -115,7 +115,7 @@ class Predicate:
         return _by_reference(self, self.check) or object.__reduce_ex__(self, protocol)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Reduction:
     """A reduce step in two halves: a summary of all feasible nodes, and then a score for each node from the summary.
 
@@ -137,6 +137,9 @@ class Reduction:
     at: Callable[[int, int, Any], int | None] | None = None
     slot: Slot[int] = attrs.field(init=False, repr=False, eq=False, factory=lambda: Slot("score of zeros"))
     """With *zeros_alike*: where a template's notes have that score."""
+
+    def __repr__(self) -> str:
+        return f"<Reduction: {getattr(self.apply, '__qualname__', self.apply)}>"
 
     def __call__(self, pod: Template, raw: Scores, nodes: Batch, cycle: AnyCycle) -> Scores:
         """Both halves: int64[k] raw scores of the feasible *nodes* -> int64[k]."""
