@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...exceptions import KubeclassicError
-from ...simulation.replay.inputs import openb as trace
-from ...simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, simkube, simulatorexport
+from ...simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, openb, simkube, simulatorexport
 from ...simulation.traces.made import Trace
 from ..console.output import note, writing
 from ..console.yamltext import write_yaml
@@ -22,11 +21,8 @@ class TraceOptionError(KubeclassicError):
 
 
 def run_openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:
-    """Write the trace in *nodes* and *pods* as manifests, and say how many there are."""
-    document = trace.manifests(nodes, pods)
-    _write(document, form, output)
-    kinds = [item["kind"] for item in document["items"]]
-    note(f"{kinds.count('Node'):,} nodes, {kinds.count('Pod'):,} pods")
+    """Write the openb trace as manifests."""
+    _finish(openb.read(nodes, pods), form, output)
 
 
 def run_alibaba2026(nodes: Path, jobs: Path, memory_per_cpu: Decimal | None, form: str, output: str | None) -> None:

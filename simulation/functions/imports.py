@@ -13,8 +13,7 @@ from typing import Any
 import attrs
 
 from ...api.cluster import Cluster
-from ..replay.inputs.openb import manifests
-from ..traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, simkube
+from ..traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, openb, simkube
 from ..traces.rows import PathLike
 from .results import Result, Row, Table
 
@@ -56,7 +55,7 @@ def import_openb(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) ->
     ``kubeclassic import openb --help`` says what becomes of each column. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says
     the file, the line and the column.
     """
-    return ImportResult(manifests(nodes, pods))
+    return ImportResult(openb.manifests(nodes, pods))
 
 
 def import_alibaba2025(instances: PathLike) -> ImportResult:

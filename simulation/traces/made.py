@@ -80,7 +80,7 @@ def gibibytes(amount: Decimal) -> str:
 
 def node(name: str, amounts: Mapping[str, str], labels: Mapping[str, str] | None = None) -> Manifest:
     """A node that is ready; 110 pods unless *amounts* say so."""
-    room = {"pods": PODS_PER_NODE, **amounts}
+    room = {**amounts} if "pods" in amounts else {**amounts, "pods": PODS_PER_NODE}
     return {
         "apiVersion": "v1",
         "kind": "Node",

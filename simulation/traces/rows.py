@@ -17,9 +17,11 @@ from ...api.reading.formats.files import check_size
 from ...exceptions import ManifestError
 
 PathLike = str | os.PathLike[str]
+LONGEST = 80
+"""Characters of a list of columns in a message."""
 MOST_DIGITS = 15
 """Of a number in a trace: bytes of so many GiB can still be counted."""
-
+A_WHOLE_NUMBER = "a whole number"
 MOST_COPIES = 500_000
 """For how many pods or nodes one row can stand."""
 
@@ -42,17 +44,17 @@ class Row:
             raise self.error(column, "a name")
         return found
 
-    def number(self, column: str) -> Decimal | None:
+    def number(self, column: str, wanted: str = "a number") -> Decimal | None:
         """The number in *column*, of any sign; None where it is empty, or says that there is none (``null``, ``nan``)."""
         found = self.text(column)
         if found.lower() in ("", "null", "nan", "none"):
             return None
         try:
-            number = Decimal(found)
+            number = Decimal(found) if found.isascii() else Decimal("nan")
         except InvalidOperation:
-            raise self.error(column, "a number") from None
+            raise self.error(column, wanted) from None
         if not number.is_finite() or number.adjusted() >= MOST_DIGITS:
-            raise self.error(column, f"a number of at most {MOST_DIGITS} digits")
+            raise self.error(column, f"{wanted} of at most {MOST_DIGITS} digits")
         return number
 
     def amount(self, column: str) -> Decimal:
@@ -64,15 +66,22 @@ class Row:
 
     def whole(self, column: str) -> int:
         """The whole number in *column*, 0 or more; 0 where it is empty."""
-        found = self.amount(column)
-        if found != found.to_integral_value():
-            raise self.error(column, "a whole number")
+        found = self.number(column, A_WHOLE_NUMBER)
+        if found is None and self.text(column):
+            raise self.error(column, A_WHOLE_NUMBER)
+        found = found or Decimal(0)
+        if found < 0 or found != found.to_integral_value():
+            raise self.error(column, A_WHOLE_NUMBER)
         return int(found)
+
+    def seconds(self, column: str) -> Decimal | None:
+        """The whole number of seconds in *column*; None where it is empty."""
+        return Decimal(self.whole(column)) if self.text(column) else None
 
     def copies(self, column: str) -> int:
         """How many pods or nodes the row stands for."""
         if not self.text(column):
-            raise self.error(column, "a whole number")
+            raise self.error(column, A_WHOLE_NUMBER)
         found = self.whole(column)
         if found > MOST_COPIES:
             raise self.error(column, f"{MOST_COPIES:,} at most")
@@ -110,7 +119,29 @@ def check_columns(where: str, header: Iterable[str], needed: Sequence[str]) -> N
     there = list(header)
     missing = [column for column in needed if column not in there]
     if missing:
-        raise ManifestError(f"{where}: got columns {shown(','.join(there))}, wanted {','.join(missing)} too")
+        raise ManifestError(f"{where}: got columns {told(there)}, wanted {','.join(missing)} too")
+
+
+def told(columns: Sequence[str]) -> str:
+    """The names of columns, as messages say them."""
+    text = ",".join(columns) or "none"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]}..."
+
+
+def columns_of(path: PathLike) -> list[str]:
+    """The columns that the first line of a CSV file names. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    with errors_with_path(Path(path)), Path(path).open(newline="", encoding="utf-8-sig") as file:
+        check_size(file, str(path))
+        return [column.strip() for column in next(csv.reader(file), [])]
+
+
+def each_filled(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[Row]:
+    """*rows*, none of which may be empty in one of *columns*. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    for row in rows:
+        for column in columns:
+            if not row.text(column):
+                raise row.error(column, "a value")
+        yield row
 
 
 def each_once(rows: Iterable[Row], column: str) -> Iterator[Row]:

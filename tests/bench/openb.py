@@ -14,7 +14,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.run import Run
 from kubeclassic.simulation.engines import engine_for
-from kubeclassic.simulation.replay.inputs.openb import manifests
+from kubeclassic.simulation.traces.openb import manifests
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from ....api.reading.notices import Notice
 from ....api.reading.oddities import Oddities
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
-from . import openb
+from ...traces import openb
 from .churn import Operation, is_operation, nodes_of, read_operations
 from .traces import ADD, AS_GIVEN, DELETE, START, Event, Reading, Times, is_event, read_event, timed, with_run_times
 

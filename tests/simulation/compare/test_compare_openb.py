@@ -18,8 +18,8 @@ from kubeclassic.cli.report.comparison.page import comparison_html
 from kubeclassic.simulation.compare.compare import compare
 from kubeclassic.simulation.compare.modes import FREE, LOCKED
 from kubeclassic.simulation.engines import engine_for
-from kubeclassic.simulation.replay.inputs.openb import manifests
 from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.traces.openb import manifests
 
 PAIR = {"a": "1.16", "b": "1.27"}
 SOME, MORE = 1500, 4000

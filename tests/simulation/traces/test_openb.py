@@ -10,9 +10,9 @@ import pytest
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
-from kubeclassic.simulation.replay.inputs.openb import Manifest, manifests
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from kubeclassic.simulation.simulate import Simulation
+from kubeclassic.simulation.traces.openb import Manifest, manifests
 
 NODES = "sn,cpu_milli,memory_mib,gpu,model\nplain,32000,262144,0,\ngpus,64000,1024,2,T4\n"
 HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time\n"

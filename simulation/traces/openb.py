@@ -1,0 +1,77 @@
+"""The openb trace of Alibaba's GPU clusters (cluster-trace-gpu-v2023): nodes and pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exceptions import ManifestError
+from .made import PODS_PER_NODE, Manifest, Trace, node, on_nodes_with, timed
+from .rows import PathLike, Row, columns_of, each_filled, each_once, read_rows, told
+
+GPU_COUNT = "alibabacloud.com/gpu-count"
+GPU_MILLI = "alibabacloud.com/gpu-milli"
+GPU_MODEL = "alibabacloud.com/gpu-card-model"
+NAMESPACE = "openb"
+WHOLE_GPU = 1000
+
+NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib")
+"""Those that must be there; also read: gpu, model."""
+POD_COLUMNS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
+"""Those that must be there; also read: gpu_spec, creation_time, deletion_time, scheduled_time."""
+
+
+def manifests(nodes: PathLike, pods: PathLike) -> Manifest:
+    """The nodes and pods of the trace as one ``v1`` ``List``; see :func:`read`."""
+    return read(nodes, pods).document()
+
+
+def read(nodes: PathLike, pods: PathLike) -> Trace:
+    """The trace as manifests: nodes in the order of the file, pods by creation time, then name.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column.
+    """
+    machines = [_node(row) for row in _each(nodes, NODE_COLUMNS)]
+    found = sorted(_each(pods, POD_COLUMNS), key=lambda row: (row.whole("creation_time"), row.name("name")))
+    return Trace(nodes=machines, pods=[_pod(row) for row in found])
+
+
+def listed_in(path: PathLike) -> str:
+    """What a file of the trace lists, judged by its columns: ``nodes`` or ``pods``."""
+    header = columns_of(path)
+    for kind, columns in (("nodes", NODE_COLUMNS), ("pods", POD_COLUMNS)):
+        if columns[0] in header:
+            return kind
+    raise ManifestError(f"{path}, line 1: got columns {told(header)}, wanted those of nodes (sn, ...) or of pods (name, ...)")
+
+
+def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[Row]:
+    return each_once(each_filled(read_rows(path, columns), columns), columns[0])
+
+
+def _node(row: Row) -> Manifest:
+    gpus, model = row.whole("gpu"), row.text("model")
+    room = {**_amounts(row), "pods": PODS_PER_NODE}
+    if gpus:
+        room |= {GPU_COUNT: str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
+    return node(row.name("sn"), room, {GPU_MODEL: model} if model else None)
+
+
+def _pod(row: Row) -> Manifest:
+    amounts = _amounts(row)
+    if gpus := row.whole("num_gpu"):
+        amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
+    spec: Manifest = {"containers": [{"name": "main", "resources": {"requests": amounts, "limits": amounts}}], "priority": 0}
+    made = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": row.name("name"), "namespace": NAMESPACE}, "spec": spec}
+    models = row.text("gpu_spec")
+    return _with_times(on_nodes_with(made, [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}] if models else []), row)
+
+
+def _with_times(made: Manifest, row: Row) -> Manifest:
+    """When the pod came and went and for how long it ran, in seconds, as far as the trace says."""
+    began, ended = row.seconds("scheduled_time"), row.seconds("deletion_time")
+    runs = None if began is None or ended is None else ended - began
+    return timed(made, created=row.seconds("creation_time"), deleted=ended, runs=runs)
+
+
+def _amounts(row: Row) -> dict[str, str]:
+    return {"cpu": f"{row.whole('cpu_milli')}m", "memory": f"{row.whole('memory_mib')}Mi"}
