@@ -73,7 +73,7 @@ def bench(**options: Any) -> None:
     kubeclassic bench basic-5000.jsonl.gz --against "kubeclassic bench --release 1.12 --repeat 1"
     kubeclassic bench basic-5000.jsonl.gz --flame-graph flame.html
     """
-    from .running.bench import Asked, run
+    from .running.measuring.bench import Asked, run
 
     run(Asked(**options))
 
@@ -93,7 +93,7 @@ def compare_benches(a: Path, b: Path, form: str) -> None:
     kubeclassic bench basic-5000.jsonl.gz > after.json
     kubeclassic bench compare before.json after.json
     """
-    from .running.benchcompare import run_compare
+    from .running.measuring.benchcompare import run_compare
 
     run_compare(a, b, form)
 

@@ -91,6 +91,6 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **as
     kubeclassic capacity cluster/ --curve cpu=100m..4:20,memory=1Gi..16Gi:6:log --plot sizes.svg
     kubeclassic capacity cluster/ --add-node big.yaml --add-node like:node-7 --cost big=3,node-7=1
     """
-    from .running.capacity import Asked, run
+    from .running.questions.capacity import Asked, run
 
     sys.exit(run(paths, setup, cluster, Asked(**asked)))

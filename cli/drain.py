@@ -77,6 +77,6 @@ def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **value
     kubeclassic drain cluster/ --zone north-1c --ignore-daemonsets -o wide
     kubeclassic drain cluster/ --auto --keep 3 --ignore-daemonsets --delete-emptydir-data -o json
     """
-    from .running.drain import Wanted, run
+    from .running.questions.drain import Wanted, run
 
     sys.exit(run(paths, setup, cluster, Wanted(**values)))

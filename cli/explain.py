@@ -56,8 +56,8 @@ def explain(
     kubeclassic explain cluster/ shop/web-0 --want worker-7
     """
     if what_if or want is not None:
-        from .running.whatif import Wanted
-        from .running.whatif import run as run_what_if
+        from .running.questions.whatif import Wanted
+        from .running.questions.whatif import run as run_what_if
 
         run_what_if(paths, pod, setup, cluster, Wanted(want, namespace, node, every, alone, form, output, verbose))
     from .running.explain import run

@@ -36,6 +36,6 @@ def check_policy(file: Path, release: str, gates: str | None, rules: tuple[str, 
     \b
     kubeclassic policy check scheduler.json --release 1.13
     """
-    from .running.policy import run_check
+    from .running.policies.policy import run_check
 
     run_check(file, release, gates, rules, form)

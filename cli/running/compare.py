@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import attrs
-import yaml
 
 from ...simulation.compare.compare import compare
 from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
@@ -20,9 +19,9 @@ from ..engines.configurations import Wanted
 from ..report.comparison.forms import comparison_csv, comparison_markdown
 from ..report.comparison.page import comparison_html
 from ..report.comparison.text import comparison_text
-from ..report.documents import document, indented
 from ..report.tables import width_of
 from .cluster import contest
+from .documents import DOCUMENT_FORMS, write_document
 from .notices import tell_notices
 
 Record = dict[str, Any]
@@ -50,7 +49,7 @@ def run_comparison(wish: Wish, texts: Mapping[str, str]) -> None:
     scenario = _told(given.scenario, wish, any(one.runs_profiles for one in given.wanted))
     found = compare(scenario, given.engines, mode=wish.mode, order=wish.cluster.order, texts=texts, following=following)
     with writing(wish.output) as stream:
-        stream.write(FORMS[wish.form](found.record(), wish.show, width_of(stream)).rstrip("\n") + "\n")
+        _write(found.record(), wish, stream)
     sys.exit(0 if found.same else 1)
 
 
@@ -64,16 +63,15 @@ def _told(scenario: Scenario, wish: Wish, profiles: bool) -> Scenario:
     return scenario
 
 
-def _yaml(record: Record) -> str:
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    text: str = yaml.dump(document("Comparison", record), Dumper=dumper, sort_keys=False, allow_unicode=True)
-    return text
+def _write(record: Record, wish: Wish, stream: IO[str]) -> None:
+    if wish.form in DOCUMENT_FORMS:
+        write_document(wish.form, "Comparison", record, stream)
+    else:
+        stream.write(FORMS[wish.form](record, wish.show, width_of(stream)).rstrip("\n") + "\n")
 
 
 FORMS: dict[str, Callable[[Record, int, int | None], str]] = {
     "table": comparison_text,
-    "json": lambda record, show, width: indented(document("Comparison", record)),
-    "yaml": lambda record, show, width: _yaml(record),
     "csv": lambda record, show, width: comparison_csv(record),
     "markdown": lambda record, show, width: comparison_markdown(record, show),
     "html": lambda record, show, width: comparison_html(record),

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
-
-import yaml
 
 from ...simulation.explain.ask import ask
 from ...simulation.explain.explanation import Explanation
@@ -18,11 +15,11 @@ from ...simulation.simulate import Simulation
 from ..console.output import writing
 from ..declaring.options import ClusterChoice
 from ..engines.setup import Setup
-from ..report.documents import document
 from ..report.explain.closeup import close_up_lines
 from ..report.explain.explanation import explanation_lines
 from ..report.tables import width_of
 from .cluster import opened
+from .documents import DOCUMENT_FORMS, write_document
 from .simulate import tell
 
 KIND = "Explanation"
@@ -54,11 +51,8 @@ def _is_yes(explanation: Explanation) -> bool:
 def _write(explanation: Explanation, form: str, stream: IO[str], every: bool) -> None:
     if form == "csv":
         _write_csv(explanation, stream)
-    elif form == "json":
-        stream.write(json.dumps(document(KIND, explanation.record()), indent=2) + "\n")
-    elif form == "yaml":
-        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        yaml.dump(document(KIND, explanation.record()), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    elif form in DOCUMENT_FORMS:
+        write_document(form, KIND, explanation.record(), stream)
     else:
         stream.writelines(f"{line}\n" for line in _lines(explanation, form, width_of(stream), every))
 

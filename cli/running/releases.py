@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from typing import Any
 
-import yaml
-
 from ...framework.description.describe import describe_any, diff_any, summaries
-from ..report.documents import document
 from ..report.releases import description_lines, diff_lines, list_lines
 from ..report.tables import width_of
+from .documents import write_document
 
 
 def run(release: str | None, pair: tuple[str, str] | None, *, all_gates: bool, form: str) -> None:
@@ -32,8 +29,5 @@ def run(release: str | None, pair: tuple[str, str] | None, *, all_gates: bool, f
 def _write(form: str, kind: str, record: dict[str, Any], lines: Iterable[str]) -> None:
     if form == "table":
         sys.stdout.writelines(f"{line}\n" for line in lines)
-    elif form == "json":
-        sys.stdout.write(json.dumps(document(kind, record), indent=2) + "\n")
     else:
-        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        yaml.dump(document(kind, record), sys.stdout, Dumper=dumper, sort_keys=False, allow_unicode=True)
+        write_document(form, kind, record, sys.stdout)

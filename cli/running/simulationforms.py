@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 import attrs
-import yaml
 
 from ...api.meaning.labels import Matcher, SelectorError, everything
 from ...api.meaning.selectortext import parse_selector
@@ -20,6 +19,7 @@ from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ...simulation.summary import summarise
 from ..console.progress import following
+from ..console.yamltext import write_yaml
 from ..report.documents import document, write_rows
 from ..report.listing import CUSTOM, Column, Sorting, custom_columns, table_of, write_csv
 from ..report.simulation import (
@@ -196,8 +196,7 @@ def _jsonl(answer: Answer) -> None:
 
 
 def _yaml(answer: Answer) -> None:
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    yaml.dump(answer.document(), answer.stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    write_yaml(answer.document(), answer.stream)
 
 
 def _csv(answer: Answer) -> None:

@@ -13,16 +13,16 @@ from typing import Any
 
 import click
 
-from ...exceptions import KubeclassicError
-from ...live.extenders.choice import ConfiguredExtenders
-from ...simulation.bench import bench as timing
-from ...simulation.bench.against import Opponent, as_file
-from ...simulation.bench.measured import Timing
-from ..console.output import note, warn, writing
-from ..declaring.memory import engine_options
-from ..report.bench import bench_tables
-from ..report.documents import document
-from ..report.tables import write_tables
+from ....exceptions import KubeclassicError
+from ....live.extenders.choice import ConfiguredExtenders
+from ....simulation.bench import bench as timing
+from ....simulation.bench.against import Opponent, as_file
+from ....simulation.bench.measured import Timing
+from ...console.output import note, warn, writing
+from ...declaring.memory import engine_options
+from ...report.bench import bench_tables
+from ...report.documents import document
+from ...report.tables import write_tables
 from .benchproblems import Asked, Json, in_todays_words, problems
 
 __all__ = ["Asked", "run"]

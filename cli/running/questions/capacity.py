@@ -7,30 +7,29 @@ from pathlib import Path
 from typing import IO, Any
 
 import attrs
-import yaml
 
-from ...api.load import Loaded, load, load_documents
-from ...api.reading.documents import Document
-from ...exceptions import KubeclassicError
-from ...simulation.capacity.answer import Answer
-from ...simulation.capacity.curve import axes_of
-from ...simulation.capacity.question import Question, asked
-from ...simulation.capacity.templates import READ_KINDS
-from ...simulation.functions.capacitycurve import ANY_POD
-from ...simulation.scenario import Scenario
-from ..console.output import note, writing
-from ..console.progress import counting
-from ..declaring.options import ClusterChoice
-from ..engines.setup import Setup
-from ..report.capacity.text import write_text
-from ..report.documents import document, indented
-from ..report.listing import write_csv
-from ..report.words import count_doing
+from ....api.load import Loaded, load, load_documents
+from ....api.reading.documents import Document
+from ....exceptions import KubeclassicError
+from ....simulation.capacity.answer import Answer
+from ....simulation.capacity.curve import axes_of
+from ....simulation.capacity.question import Question, asked
+from ....simulation.capacity.templates import READ_KINDS
+from ....simulation.functions.capacitycurve import ANY_POD
+from ....simulation.scenario import Scenario
+from ...console.output import note, writing
+from ...console.progress import counting
+from ...declaring.options import ClusterChoice
+from ...engines.setup import Setup
+from ...report.capacity.text import write_text
+from ...report.listing import write_csv
+from ...report.words import count_doing
+from ..cluster import Opened, keeps_priorities, opened
+from ..documents import DOCUMENT_FORMS, write_document
+from ..notices import tell_notices
+from ..simulate import tell
 from .capacitycurve import draw_curve
-from .cluster import Opened, keeps_priorities, opened
 from .newnodes import NewNodes, add_nodes
-from .notices import tell_notices
-from .simulate import tell
 
 KIND = "Capacity"
 
@@ -160,11 +159,8 @@ def _most(question: Question) -> int:
 
 
 def _write(answer: Answer, wanted: Asked, stream: IO[str]) -> None:
-    if wanted.form == "json":
-        stream.write(indented(document(KIND, answer.record())) + "\n")
-    elif wanted.form == "yaml":
-        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        yaml.dump(document(KIND, answer.record()), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    if wanted.form in DOCUMENT_FORMS:
+        write_document(wanted.form, KIND, answer.record(), stream)
     elif wanted.form == "csv":
         write_csv(answer.node_rows(), stream, headers=not wanted.no_headers)
     else:

@@ -11,24 +11,24 @@ from typing import IO, Any
 import attrs
 import click
 
-from ...algorithmprovider.gates import parse_gates
-from ...exceptions import UnknownNameError
-from ...framework.migrate.deviations import named
-from ...framework.migrate.translation import migrate
-from ...simulation.compare.compare import Comparison
-from ...simulation.compare.migration import Check, agrees
-from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
-from ...simulation.scenario import read_scenario
-from ..console.output import note, warn, writing
-from ..console.progress import following
-from ..console.yamltext import write_yaml
-from ..declaring.options import environments_max_pd_vols
-from ..report.comparison.page import comparison_html
-from ..report.comparison.text import comparison_text
-from ..report.documents import indented
-from ..report.migration import check_text
-from ..report.tables import width_of
-from .notices import tell_line, tell_notices
+from ....algorithmprovider.gates import parse_gates
+from ....exceptions import UnknownNameError
+from ....framework.migrate.deviations import named
+from ....framework.migrate.translation import migrate
+from ....simulation.compare.compare import Comparison
+from ....simulation.compare.migration import Check, agrees
+from ....simulation.compare.newerlabels import with_newer_labels, zones_warning
+from ....simulation.scenario import read_scenario
+from ...console.output import note, warn, writing
+from ...console.progress import following
+from ...console.yamltext import write_yaml
+from ...declaring.options import environments_max_pd_vols
+from ...report.comparison.page import comparison_html
+from ...report.comparison.text import comparison_text
+from ...report.documents import indented
+from ...report.migration import check_text
+from ...report.tables import width_of
+from ..notices import tell_line, tell_notices
 from .policyfiles import read_policy_file, release_of_policies
 
 REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from ...simulation.bench.comparison import compared
-from ..console.output import warn
-from ..report.bench import comparison_table
-from ..report.documents import document
+from ....simulation.bench.comparison import compared
+from ...console.output import warn
+from ...report.bench import comparison_table
+from ...report.documents import document
 
 
 def run_compare(a: Path, b: Path, form: str) -> None:

@@ -9,15 +9,15 @@ from typing import Any
 import attrs
 import click
 
-from ...algorithmprovider.releases import DEFAULT_RELEASE
-from ...api.reading.documents import read_documents
-from ...exceptions import KubeclassicError, UnknownNameError
-from ...framework.config.configuration import KIND, load_configuration
-from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
-from ...simulation.bench import bench as timing
-from ...simulation.bench.cases import Shape
-from ...simulation.bench.workloads.files import find_workloads, is_workload_file
-from ..console.output import note
+from ....algorithmprovider.releases import DEFAULT_RELEASE
+from ....api.reading.documents import read_documents
+from ....exceptions import KubeclassicError, UnknownNameError
+from ....framework.config.configuration import KIND, load_configuration
+from ....framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+from ....simulation.bench import bench as timing
+from ....simulation.bench.cases import Shape
+from ....simulation.bench.workloads.files import find_workloads, is_workload_file
+from ...console.output import note
 
 Json = dict[str, Any]
 PERCENTAGE = "percentageOfNodesToScore"

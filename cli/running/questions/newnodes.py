@@ -7,24 +7,23 @@ from pathlib import Path
 from typing import IO
 
 import attrs
-import yaml
 
-from ...api.load import Loaded, load
-from ...exceptions import ManifestError
-from ...simulation.capacity.question import Question
-from ...simulation.newnodes.answer import Answer
-from ...simulation.newnodes.asking import fewest_nodes
-from ...simulation.newnodes.daemonpods import DaemonPods
-from ...simulation.newnodes.kinds import LIKE, kinds_of, read_costs
-from ..console.output import writing
-from ..console.progress import counting
-from ..declaring.options import ClusterChoice
-from ..engines.setup import Setup
-from ..report.documents import document, indented
-from ..report.listing import write_csv
-from ..report.questions.newnodes import write_text
-from .cluster import Opened, keeps_priorities
-from .notices import tell_notices
+from ....api.load import Loaded, load
+from ....exceptions import ManifestError
+from ....simulation.capacity.question import Question
+from ....simulation.newnodes.answer import Answer
+from ....simulation.newnodes.asking import fewest_nodes
+from ....simulation.newnodes.daemonpods import DaemonPods
+from ....simulation.newnodes.kinds import LIKE, kinds_of, read_costs
+from ...console.output import writing
+from ...console.progress import counting
+from ...declaring.options import ClusterChoice
+from ...engines.setup import Setup
+from ...report.listing import write_csv
+from ...report.questions.newnodes import write_text
+from ..cluster import Opened, keeps_priorities
+from ..documents import DOCUMENT_FORMS, write_document
+from ..notices import tell_notices
 
 KIND = "NewNodes"
 
@@ -74,11 +73,8 @@ def _given(given: tuple[str, ...], cluster: ClusterChoice, setup: Setup) -> Iter
 
 
 def _write(answer: Answer, wanted: NewNodes, stream: IO[str]) -> None:
-    if wanted.form == "json":
-        stream.write(indented(document(KIND, answer.record())) + "\n")
-    elif wanted.form == "yaml":
-        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        yaml.dump(document(KIND, answer.record()), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    if wanted.form in DOCUMENT_FORMS:
+        write_document(wanted.form, KIND, answer.record(), stream)
     elif wanted.form == "csv":
         write_csv(answer.added(), stream, headers=wanted.headers)
     else:

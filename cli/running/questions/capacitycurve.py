@@ -6,19 +6,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-import yaml
-
-from ...core.engine import Engine
-from ...simulation.capacity.counting import Counted
-from ...simulation.capacity.curve import Axis, Point, points, sized
-from ...simulation.capacity.question import Question
-from ..console.output import writing
-from ..console.progress import following
-from ..report.capacity.curve import write_curve
-from ..report.capacity.plot import check_plot, draw
-from ..report.documents import document, indented
-from ..report.listing import write_csv
-from .cluster import Opened
+from ....core.engine import Engine
+from ....simulation.capacity.counting import Counted
+from ....simulation.capacity.curve import Axis, Point, points, sized
+from ....simulation.capacity.question import Question
+from ...console.output import writing
+from ...console.progress import following
+from ...report.capacity.curve import write_curve
+from ...report.capacity.plot import check_plot, draw
+from ...report.listing import write_csv
+from ..cluster import Opened
+from ..documents import DOCUMENT_FORMS, write_document
 
 KIND = "CapacityCurve"
 WORTH_A_BAR = 5
@@ -58,11 +56,8 @@ def _write(release: str, axes: Sequence[Axis], found: Sequence[Point], form: str
     record: dict[str, Any] = {
         "release": release, "axes": [axis.record() for axis in axes], "points": [point.record() for point in found],
     }  # fmt: skip
-    if form == "json":
-        stream.write(indented(document(KIND, record)) + "\n")
-    elif form == "yaml":
-        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        yaml.dump(document(KIND, record), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    if form in DOCUMENT_FORMS:
+        write_document(form, KIND, record, stream)
     elif form == "csv":
         rows = [{**point.requests, "fits": point.fits, "nodes": point.nodes, "limitedBy": point.limited_by} for point in found]
         write_csv(rows, stream, headers=headers)

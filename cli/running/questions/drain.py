@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,24 +11,23 @@ from typing import IO
 
 import attrs
 import click
-import yaml
 
-from ...simulation.drain.auto import ORDERS
-from ...simulation.drain.plan import Plan
-from ...simulation.drain.question import Question, matcher
-from ...simulation.drain.rules import DrainFlags
-from ...simulation.drain.settled import engines_like, settle
-from ...simulation.gcpause import settled as without_collection
-from ..console.output import STANDARD, note, writing
-from ..console.progress import counting
-from ..declaring.options import ClusterChoice
-from ..engines.setup import Setup
-from ..report.documents import document
-from ..report.listing import write_csv
-from ..report.questions.drain import drain_tables, node_records, summary_text
-from ..report.tables import width_of, write_tables
-from .cluster import opened
-from .simulate import tell
+from ....simulation.drain.auto import ORDERS
+from ....simulation.drain.plan import Plan
+from ....simulation.drain.question import Question, matcher
+from ....simulation.drain.rules import DrainFlags
+from ....simulation.drain.settled import engines_like, settle
+from ....simulation.gcpause import settled as without_collection
+from ...console.output import STANDARD, note, writing
+from ...console.progress import counting
+from ...declaring.options import ClusterChoice
+from ...engines.setup import Setup
+from ...report.listing import write_csv
+from ...report.questions.drain import drain_tables, node_records, summary_text
+from ...report.tables import width_of, write_tables
+from ..cluster import opened
+from ..documents import DOCUMENT_FORMS, write_document
+from ..simulate import tell
 
 KIND = "Drain"
 
@@ -107,11 +105,8 @@ def _progress(question: Question, nodes: int) -> Iterator[Callable[[str], None]]
 
 
 def _write(plan: Plan, form: str, stream: IO[str]) -> None:
-    if form == "json":
-        stream.write(json.dumps(document(KIND, plan.record()), indent=2) + "\n")
-    elif form == "yaml":
-        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        yaml.dump(document(KIND, plan.record()), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    if form in DOCUMENT_FORMS:
+        write_document(form, KIND, plan.record(), stream)
     elif form == "csv":
         write_csv([{**record, "can": "true" if record["can"] else "false"} for record in node_records(plan)], stream)
     else:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from ...algorithmprovider.check import Report, check
-from ...algorithmprovider.gates import parse_gates
-from ..console.output import note, one_line
-from ..engines.userrules import catalogue_of
-from ..report.documents import document
-from ..report.prose import wrapped
-from ..report.tables import Table, width_of
-from .notices import tell_line
+from ....algorithmprovider.check import Report, check
+from ....algorithmprovider.gates import parse_gates
+from ...console.output import note, one_line
+from ...engines.userrules import catalogue_of
+from ...report.documents import document
+from ...report.prose import wrapped
+from ...report.tables import Table, width_of
+from ..notices import tell_line
 from .policyfiles import read_policy_file, release_of_policies
 
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from pathlib import Path
 from typing import IO
 
 import attrs
-import yaml
 
-from ...simulation.explain.subject import find_subject
-from ...simulation.simulate import Simulation
-from ...simulation.whatif.whatif import Asked, WhatIf, what_if
-from ..console.output import writing
-from ..console.progress import telling
-from ..declaring.options import ClusterChoice
-from ..engines.setup import Setup
-from ..report.documents import document
-from ..report.questions.whatif import what_if_lines
-from ..report.tables import width_of
-from .cluster import opened
-from .simulate import OptionError, tell
+from ....simulation.explain.subject import find_subject
+from ....simulation.simulate import Simulation
+from ....simulation.whatif.whatif import Asked, WhatIf, what_if
+from ...console.output import writing
+from ...console.progress import telling
+from ...declaring.options import ClusterChoice
+from ...engines.setup import Setup
+from ...report.questions.whatif import what_if_lines
+from ...report.tables import width_of
+from ..cluster import opened
+from ..documents import DOCUMENT_FORMS, write_document
+from ..simulate import OptionError, tell
 
 KIND = "WhatIf"
 
@@ -67,11 +65,8 @@ def run(paths: tuple[Path, ...], name: str, setup: Setup, cluster: ClusterChoice
 def _write(found: WhatIf, form: str, stream: IO[str]) -> None:
     if form == "csv":
         _write_csv(found, stream)
-    elif form == "json":
-        stream.write(json.dumps(document(KIND, found.record()), indent=2) + "\n")
-    elif form == "yaml":
-        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        yaml.dump(document(KIND, found.record()), stream, Dumper=dumper, sort_keys=False, allow_unicode=True)
+    elif form in DOCUMENT_FORMS:
+        write_document(form, KIND, found.record(), stream)
     else:
         stream.writelines(f"{line}\n" for line in what_if_lines(found, width_of(stream), wide=form == "wide"))
 

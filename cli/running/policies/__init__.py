@@ -1,0 +1,1 @@
+"""Policy files and profiles: checked, translated."""
