@@ -10,8 +10,14 @@ from ..exceptions import PolicyError
 
 ALL_ALPHA = "AllAlpha"
 """The gate that sets every gate of stage ALPHA that is not set itself."""
+POD_PRIORITY = "PodPriority"
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
+
+
+def keeps_priorities(gates: Mapping[str, bool]) -> bool:
+    """Whether gate PodPriority is on in *gates*, where the release has it: without it the API server drops the priorities of new pods."""
+    return gates.get(POD_PRIORITY, True)
 
 
 def parse_gates(text: str) -> dict[str, bool]:

@@ -12,7 +12,7 @@ import attrs
 from ..algorithmprovider import config as classic
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..algorithmprovider.config import load_policy
-from ..algorithmprovider.gates import parse_gates
+from ..algorithmprovider.gates import keeps_priorities, parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.registry import DEFAULT_PROVIDER, check_names
 from ..algorithmprovider.releases import DEFAULT_RELEASE
@@ -142,6 +142,11 @@ class Recipe:
         if self.profiles is not None:
             return frozenset(profile.scheduler_name or "" for profile in self.profiles.profiles)
         return frozenset([self.scheduler_name or self.config.scheduler_name or DEFAULT_SCHEDULER])
+
+    @property
+    def keeps_priorities(self) -> bool:
+        """Whether new pods keep the priorities that they ask for, which gate PodPriority decides."""
+        return self.profiles is not None or keeps_priorities({**self.config.gates, **self.gates})
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; *config_maps*: manifests of ConfigMaps by namespace and name, of which *config* may name one."""

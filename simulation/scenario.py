@@ -65,16 +65,17 @@ def read_scenario(
     stdin: IO[Any] | None = None,
     cron_jobs: bool = False,
     edits: Iterable[str] = (),
+    priorities: bool = True,
 ) -> Scenario:
     """Read *paths* and, for more waiting pods, *pods*; workloads count as the pods that their controllers would still create.
 
     With *defaults* objects are completed and admitted as the API server would. Pods that have finished, are being deleted or ask for
     a scheduler of another name than *scheduler_name*, one or several, do not wait. *strict_fields* refuses unknown
-    fields. CronJobs make pods only with *cron_jobs*. *edits*: changes in words, such as ``pod web/* requests.cpu=500m``. Raises
-    :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.paths.EditError`.
+    fields. CronJobs make pods only with *cron_jobs*. *priorities*: whether gate PodPriority is on. *edits*: changes in words, such as
+    ``pod web/* requests.cpu=500m``. Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.paths.EditError`.
     """
     files = Files.read(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, edits=edits)
-    return files.scenario(scheduler_name, cron_jobs=cron_jobs)
+    return files.scenario(scheduler_name, cron_jobs=cron_jobs, priorities=priorities)
 
 
 @attrs.frozen

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ...algorithmprovider import gates
 from ...api.objects import Node, Pod
 from ...api.reading.notices import Notice
 from ...core.engine import Engine
@@ -24,7 +25,6 @@ from ..engines.setup import Configuration, Setup
 if TYPE_CHECKING:
     from ...simulation.replay.inputs.inputs import Inputs
 
-PRIORITY_GATE = "PodPriority"
 
 
 @attrs.frozen
@@ -119,7 +119,5 @@ def input_notices(inputs: Inputs, algorithm: Algorithm, by_default: bool) -> tup
 
 
 def keeps_priorities(configuration: Configuration) -> bool:
-    """Whether gate PodPriority is on, which some releases have: without it the API server drops the priorities of new pods."""
-    if isinstance(configuration, framework.KubeSchedulerConfiguration):
-        return True
-    return configuration.gates.get(PRIORITY_GATE, True)
+    """Whether new pods keep the priorities that they ask for, which gate PodPriority decides."""
+    return isinstance(configuration, framework.KubeSchedulerConfiguration) or gates.keeps_priorities(configuration.gates)

@@ -98,7 +98,7 @@ def capacity(
     exclude, limits = checked_exclude(exclude_nodes), checked_limits(pods=pods, max_limit=max_limit)
     chosen: SchedulerOptions = {**options, "preemption": options.get("preemption", False)}
     recipe = recipe_of(chosen)
-    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults)
+    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
     given = loaded_templates(pod, defaults)
     question = asked(
         scenario, given, recipe.scheduler_names, ratio=_checked_ratio(ratio), limit=min(limits, default=None), defaults=defaults,

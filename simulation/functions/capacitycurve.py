@@ -63,7 +63,7 @@ def capacity_curve(
         raise wrong_type("curve", curve, 'a text such as "cpu=100m..4:20"')
     axes, exclude, limits = axes_of(texts), checked_exclude(exclude_nodes), checked_limits(max_limit=max_limit)
     recipe = recipe_of({**options, "preemption": options.get("preemption", False)})
-    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults)
+    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
     given = loaded_templates(ANY_POD if pod is None else pod, defaults)
     if len(given) != 1:
         raise CurveError(f"curve: got {len(given)} pods, wanted one")

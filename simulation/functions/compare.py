@@ -90,7 +90,8 @@ def compare(
     if len(given) < 2 + len(more):
         raise UnknownNameError(f"compare: got {2 + len(more)} configurations, wanted {len(NAMES)} at most")
     recipes = {name: recipe_of(options) for name, options in given.items()}
-    scenario = scenario_of(cluster, pods, scheduler_names=[_first_name(recipes["a"])], defaults=defaults)
+    first = recipes["a"]
+    scenario = scenario_of(cluster, pods, scheduler_names=[_first_name(first)], defaults=defaults, priorities=first.keeps_priorities)
     warnings = tuple(map(str, scenario.warnings))
     if newer_labels:
         scenario = with_newer_labels(scenario)

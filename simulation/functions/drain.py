@@ -108,7 +108,7 @@ def drain(
         disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),
     )  # fmt: skip
     question = Question(nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector)
-    scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults)
+    scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults, priorities=recipe.keeps_priorities)
     question = question.checked(scenario.nodes)
     make_engine = engines_like(recipe.engine(scenario.config_maps), recipe, scenario)
     settled = settle(scenario, make_engine, recipe.scheduler_names, check_order(order))

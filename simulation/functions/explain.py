@@ -79,7 +79,10 @@ def explain(
         raise wrong_type("pod", pod, "a name, a Pod or its manifest")
     recipe = recipe_of(options)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
-    scenario = scenario_of(cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits)
+    scenario = scenario_of(
+        cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        priorities=recipe.keeps_priorities,
+    )
     subject = find_subject(scenario, name_of(pod))
     simulation = Simulation(scenario, recipe.engine(scenario.config_maps), check_order(order))
     found = ask(simulation, subject, recipe.scheduler_names, node=node, alone=alone)

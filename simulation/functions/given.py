@@ -37,8 +37,9 @@ def recipe_of(options: SchedulerOptions) -> Recipe:
 
 def scenario_of(
     cluster: GivenCluster, pods: GivenCluster = (), *, scheduler_names: Collection[str], defaults: bool = True, edits: Iterable[str] = (),
+    priorities: bool = True,
 ) -> Scenario:  # fmt: skip
-    """The scenario of *cluster* and, for more waiting pods, *pods*, after *edits*.
+    """The scenario of *cluster* and, for more waiting pods, *pods*, after *edits*; *priorities*: whether gate PodPriority is on.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~kubeclassic.simulation.edits.paths.EditError` for edits.
     """
@@ -47,9 +48,10 @@ def scenario_of(
     parts = () if isinstance(cluster, Cluster) else parts_of("cluster", cluster)
     paths, others = _paths(parts), _paths(more)
     if not isinstance(cluster, Cluster) and len(paths) == len(parts) and len(others) == len(more):
-        return read_scenario(paths, others, scheduler_name=scheduler_names, defaults=defaults, edits=texts)
+        return read_scenario(paths, others, scheduler_name=scheduler_names, defaults=defaults, edits=texts, priorities=priorities)
     parsed = parsed_edits(texts, defaults)
-    return sorted_out(_inventory(cluster if isinstance(cluster, Cluster) else None, (*parts, *more), defaults, parsed), scheduler_names)
+    known = cluster if isinstance(cluster, Cluster) else None
+    return sorted_out(_inventory(known, (*parts, *more), defaults, parsed, priorities), scheduler_names)
 
 
 def edits_of(edits: object) -> tuple[str, ...]:
@@ -108,13 +110,13 @@ def _paths(parts: Iterable[Part]) -> list[str | os.PathLike[str]]:
     return [part for part in parts if isinstance(part, str | os.PathLike)]
 
 
-def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool, edits: Edits | None) -> Inventory:
+def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool, edits: Edits | None, priorities: bool) -> Inventory:
     there = Loaded(() if cluster is None else cluster.objects)
     loaded = [_loaded(number, part, defaults) for number, part in enumerate(parts, 1)]
     if edits is not None:
         (there, *loaded), _ = edits.of_loaded([there, *loaded])
-    found = _joined(cluster, there.objects, take_in(loaded, there.objects, defaults=defaults))
-    return found if edits is None else attrs.evolve(found, objects=edits.of_pods(found.objects)[0])
+    found = _joined(cluster, there.objects, take_in(loaded, there.objects, defaults=defaults, priorities=priorities))
+    return found if edits is None else attrs.evolve(found, objects=edits.of_pods(found.objects, priorities=priorities)[0])
 
 
 def _joined(cluster: Cluster | None, known: Sequence[KubeObject], found: Inventory) -> Inventory:

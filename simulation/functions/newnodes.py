@@ -111,7 +111,10 @@ def add_nodes(
     """
     chosen: SchedulerOptions = {**options, "preemption": options.get("preemption", False)}
     recipe = recipe_of(chosen)
-    scenario = scenario_of(cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits)
+    scenario = scenario_of(
+        cluster, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        priorities=recipe.keeps_priorities,
+    )
     if pod is None and (pods is not None or ratio is not None or pending_first):
         raise NewNodeError("pods: got it without pod, wanted pod too: else new nodes are for the pods that wait")
     question = asked(

@@ -80,7 +80,10 @@ def simulate(
     <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
     """
     recipe = recipe_of(options)
-    scenario = scenario_of(cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits)
+    scenario = scenario_of(
+        cluster, pods, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        priorities=recipe.keeps_priorities,
+    )
     engine = recipe.engine(scenario.config_maps)
     simulation = Simulation(scenario, engine, check_order(order), details)
     decisions = tuple(simulation.decisions())

@@ -86,7 +86,10 @@ def what_if(
         raise wrong_type("want", want, "the name of a node")
     recipe = recipe_of(options)
     more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
-    scenario = scenario_of(cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits)
+    scenario = scenario_of(
+        cluster, more, scheduler_names=recipe.scheduler_names, defaults=defaults, edits=edits,
+        priorities=recipe.keeps_priorities,
+    )
     subject = find_subject(scenario, name_of(pod))
     asked = Asked(scenario, recipe, subject.question(recipe.scheduler_names), check_order(order), alone, want, every, defaults)
     return WhatIfResult(found_out(asked, subject.pod), tuple(map(str, scenario.warnings)))

@@ -25,7 +25,6 @@ from .asked.spec import NAME, Spec
 from .objectives import MEASURED
 from .tasks import Place, Task
 
-PRIORITY_GATE = "PodPriority"
 VERSION = str(import_module(__name__.partition(".")[0]).__version__)
 Settings = Mapping[str, Any]
 """Key of the grid -> value; also ``input`` and ``name``."""
@@ -103,7 +102,7 @@ class Planner:
         if is_trace and order != "input":
             raise UnknownNameError(f"{ORDER}: got {order} for a trace, whose pods come in their own order")
         edits = edits_of(settings.get(EDITS) or ())
-        place = Place(settings[INPUT], recipe.scheduler_names, _keeps_priorities(recipe), edits)
+        place = Place(settings[INPUT], recipe.scheduler_names, recipe.keeps_priorities, edits)
         weights = {key.removeprefix(WEIGHT): value for key, value in settings.items() if key.startswith(WEIGHT)}
         return Task(
             key=self.key(settings), recipe=recipe, place=place, weights=weights, order="input" if order == SHUFFLED else order,
@@ -131,8 +130,3 @@ class Planner:
         if name not in self._digests:
             self._digests[name] = self.spec.inputs[name].digest()
         return self._digests[name]
-
-
-def _keeps_priorities(recipe: Recipe) -> bool:
-    """Whether gate PodPriority is on, without which the API server drops the priorities of new pods."""
-    return recipe.profiles is not None or {**recipe.config.gates, **recipe.gates}.get(PRIORITY_GATE, True)

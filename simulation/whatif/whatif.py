@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from ...algorithmprovider.gates import keeps_priorities
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...framework.recipe import ConfigMaps, Recipe
@@ -23,7 +24,6 @@ from .editor import Editor
 from .later import changed_scenario, outcome_after
 from .stage import Stage
 
-PRIORITY_GATE = "PodPriority"
 SHOWN = 3
 """How many suggestions of a kind there are, unless all are asked for."""
 TRIALS = 100
@@ -68,7 +68,7 @@ class Asked:
         else:
             run = simulation.begin() if self.alone else run_up_to(simulation, pod)
         classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
-        return Stage(run, pod, Editor(self.defaults, classes, run.engine.algorithm.gates.get(PRIORITY_GATE, True)))
+        return Stage(run, pod, Editor(self.defaults, classes, keeps_priorities(run.engine.algorithm.gates)))
 
     def simulation(self, recipe: Recipe) -> Simulation:
         """A new simulation of the scenario by a scheduler of *recipe*."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic import Cluster, Scheduler
+from kubeclassic import Cluster, Scheduler, simulate
 from kubeclassic.api.controlplane.workloads import WORKLOADS
 from kubeclassic.api.objects import KINDS
 from kubeclassic.cli import run
@@ -328,6 +328,12 @@ class TestPriorities:
         """Without gate PodPriority a pod whose class is missing is admitted."""
         asked = ("--release", "1.13", "--feature-gates", "PodPriority=false")
         assert told.of(node("a"), pod("p", priorityClassName="nope"), options=asked).placed == ["default/p"]
+
+    def test_functions_look_at_the_gate_too(self) -> None:
+        """The functions of the package admit pods as the command does."""
+        asked: dict[str, Any] = {"release": "1.14", "order": "queue"}
+        assert dict(simulate(self.CLUSTER, gates={"PodPriority": False}, **asked).evicted) == {}
+        assert dict(simulate(self.CLUSTER, **asked).evicted) == {"default/there": "default/urgent"}
 
     @pytest.mark.parametrize(
         ("release", "victim"), [("1.12", "old"), ("1.14", "old"), ("1.15", "young"), ("1.16", "young"), ("1.27", "young")]

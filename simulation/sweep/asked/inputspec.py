@@ -54,7 +54,7 @@ class ClusterInput:
         """
         files = self._files
         if files is None:
-            return scenario_of(self.cluster, self.pods, scheduler_names=names, edits=edits)
+            return scenario_of(self.cluster, self.pods, scheduler_names=names, edits=edits, priorities=priorities)
         parsed = parsed_edits(edits, True)
         if parsed is not None:
             (loaded,), edited = parsed.of_loaded([files.loaded])
