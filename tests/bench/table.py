@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from typing import Any
 
 import attrs
 import click
+import yaml
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "performance.md"
@@ -47,6 +49,30 @@ class Row:
         return float(found[self.key]), found.get("calibration")
 
 
+@attrs.frozen
+class Process(Row):
+    """A row of a whole process: its processor time, reading and writing included. Status 1 is an answer too."""
+
+    def measure(self) -> tuple[float, float | None]:
+        """The seconds of one run."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run = subprocess.run([sys.executable, *self.command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if run.returncode not in (0, 1):
+            raise click.ClickException(f"{self.name}: {run.stderr.strip()[-500:]}")
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, None
+
+
+@attrs.frozen
+class Pair(Row):
+    """A row that says how many times as long loading takes with the second file as with the first."""
+
+    def measure(self) -> tuple[float, float | None]:
+        """The ratio of one run."""
+        first, second = (Row(self.name, (*self.command[:-2], file), self.key, "s").measure()[0] for file in self.command[-2:])
+        return second / first, None
+
+
 GO = {
     "basic-1000": 405, "basic-5000": 77, "basic-adaptive-5000": 331, "basic-15000": 20, "affinity-5000": 25, "antiaffinity-5000": 55,
     "spread-5000": 44, "mixed-5000": 34,
@@ -61,8 +87,27 @@ def bench(*arguments: str) -> tuple[str, ...]:
     return "-m", "kubeclassic", "bench", *arguments, "--repeat", "3"
 
 
+def process(name: str, *arguments: str) -> Process:
+    """The row of a command of ours."""
+    return Process(name, ("-m", "kubeclassic", *arguments), "", "s of CPU")
+
+
 def rows(dump: Path) -> Iterator[Row]:
     """All rows; *dump* is the file of the row about loading."""
+    yield from loops()
+    yield from traces(dump.with_name("openb.json"))
+    load = (str(HERE / "loading.py"), "--file")
+    yield Row("load 5,000 nodes and 50,000 pods of kubectl's JSON", (*load, str(dump)), "load_cpu_seconds", "s of CPU")
+    yield Row("the memory that this takes at most, with a scheduler fed", (*load, str(dump)), "peak_mb", "MB")
+    small = [str(dump.with_name(f"small.{form}")) for form in ("json", "yaml")]
+    yield Pair("load 250 nodes and 2,500 pods as YAML, against JSON", (*load, *small), "load_cpu_seconds", "times")
+    yield process("`--version`, whole process", "--version")
+    yield process("`simulate --help`, whole process", "simulate", "--help")
+    yield process("`simulate examples/cluster`, whole process", "simulate", str(HERE.parents[1] / "examples" / "cluster"))
+
+
+def loops() -> Iterator[Row]:
+    """Rows of the loop alone."""
     for case, go in GO.items():
         path = SHARED / "bench" / f"{case}.jsonl.gz"
         checked = bench(str(path), "--check", str(path).replace(".jsonl", ".hosts.json"))
@@ -75,14 +120,25 @@ def rows(dump: Path) -> Iterator[Row]:
     for release in ("1.16", "1.27"):
         shape = ("--nodes", "5000", "--pods", "100", "--release", release)
         yield Row(f"preempting pods, 5,000 nodes of 30 pods, {release}", bench("--kind", "preemption", *shape), "pods_per_s", "pods/s")
-    traces = [str(SHARED / "data" / name) for name in OPENB]
-    if all(Path(trace).exists() for trace in traces):
-        for release in ("1.16", "1.27"):
-            command = (str(HERE / "openb.py"), *traces, "--release", release, "--json")
-            yield Row(f"openb, the loop alone, {release}", command, "cpu_seconds", "s of CPU")
-    load = (str(HERE / "loading.py"), "--file", str(dump))
-    yield Row("load 5,000 nodes and 50,000 pods of kubectl's JSON", load, "load_cpu_seconds", "s of CPU")
-    yield Row("the memory that this takes at most, with a scheduler fed", load, "peak_mb", "MB")
+    details = (str(HERE / "details.py"), str(SHARED / "bench" / "mixed-5000.jsonl.gz"))
+    yield Row("mixed-5000, decisions with all details", details, "pods_per_s", "pods/s")
+
+
+def traces(manifests: Path) -> Iterator[Row]:
+    """Rows of openb, whose *manifests* are made once; none where the trace is absent."""
+    given = [str(SHARED / "data" / name) for name in OPENB]
+    if not all(Path(trace).exists() for trace in given):
+        return
+    for release in ("1.16", "1.27"):
+        command = (str(HERE / "openb.py"), *given, "--release", release, "--json")
+        yield Row(f"openb, the loop alone, {release}", command, "cpu_seconds", "s of CPU")
+        yield Row(f"openb, the loop alone, {release}, with preemption", (*command, "--preemption"), "cpu_seconds", "s of CPU")
+    path, policy = str(manifests), str(HERE.parents[1] / "examples" / "policies" / "kubernetes-defaults-spelled-out.json")
+    sides = ("--a", "release=1.16", "--b", "release=1.27", "--mode", "locked", "-o", "json")
+    yield process("`compare` of openb, 1.16 with 1.27, locked, whole process", "compare", path, *sides)
+    yield process("`policy migrate --check` of openb, whole process", "policy", "migrate", policy, "--check", path)
+    for release in ("1.16", "1.27"):
+        yield process(f"`replay` of openb, {release}, whole process", "replay", path, "--release", release)
 
 
 def table(found: Mapping[Row, Sequence[float]], calibrations: Sequence[float]) -> str:
@@ -121,11 +177,7 @@ def main() -> None:
 def measured(dump: Path, asked: Any) -> tuple[dict[Row, list[float]], list[float]]:
     """The numbers of every row, in turns."""
     found: dict[Row, list[float]] = {row: [] for row in rows(dump) if asked.only in row.name}
-    if any(str(dump) in row.command for row in found):
-        sys.path.insert(0, str(HERE))
-        from dump import write_dump
-
-        write_dump(dump, 5000, 50_000)
+    prepare(dump, [argument for row in found for argument in row.command])
     calibrations: list[float] = []
     for _ in range(asked.runs):
         for row, numbers in found.items():
@@ -134,6 +186,23 @@ def measured(dump: Path, asked: Any) -> tuple[dict[Row, list[float]], list[float
             calibrations += [] if calibration is None else [calibration]
             click.echo(f"{row.name}: {shown(number)} {row.unit}", err=True)
     return found, calibrations or [float("nan")]
+
+
+def prepare(dump: Path, named: Sequence[str]) -> None:
+    """Make those files that commands have *named*."""
+    sys.path.insert(0, str(HERE))
+    from dump import write_dump
+
+    small, openb = dump.with_name("small.json"), dump.with_name("openb.json")
+    if str(dump) in named:
+        write_dump(dump, 5000, 50_000)
+    if str(small) in named:
+        write_dump(small, 250, 2500)
+        manifests = json.loads(small.read_text(encoding="utf-8"))
+        small.with_suffix(".yaml").write_text(yaml.dump(manifests, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)), encoding="utf-8")
+    if str(openb) in named:
+        given = [str(SHARED / "data" / name) for name in OPENB]
+        subprocess.run([sys.executable, "-m", "kubeclassic", "import", "openb", *given, "--output", str(openb)], check=True)
 
 
 if __name__ == "__main__":

@@ -97,19 +97,19 @@ RELEASES = pytest.mark.parametrize("release", ALL_RELEASES)
 @pytest.mark.parametrize("kinds", [1, 2], ids=["one kind", "two kinds"])
 class TestAgainstBruteForce:
     @given(data=st.data())
-    @examples(0.08)
+    @examples(0.05)
     def test_resources_and_nodes(self, release: str, kinds: int, data: st.DataObject) -> None:
         """Pods with requests, ports, selectors and tolerations."""
         check(data.draw(questions(kinds, ["resources", "ports", "nodes", "tolerations"])), release)
 
     @given(data=st.data())
-    @examples(0.08)
+    @examples(0.05)
     def test_affinity_and_spread(self, release: str, kinds: int, data: st.DataObject) -> None:
         """Pods with affinity to one another and to others, and with spread constraints."""
         check(data.draw(questions(kinds, ["affinity", "spread"], OWNER_KINDS)), release)
 
     @given(data=st.data())
-    @examples(0.08)
+    @examples(0.05)
     def test_volumes(self, release: str, kinds: int, data: st.DataObject) -> None:
         """Pods with disks and claims."""
         check(data.draw(questions(kinds, ["disks", "claims"], VOLUME_KINDS)), release)
