@@ -175,6 +175,7 @@
       for (const old of this.root.querySelectorAll(".here")) old.remove();
       for (const place of this.places.get(node)) place?.picture.append(drawn("rect", { class: "here", x: place.left, y: place.top, width: SIZE, height: SIZE }));
       this.told.replaceChildren(...this.words(node, side));
+      this.told.classList.add("on");
       this.root.dispatchEvent(new CustomEvent("node", { bubbles: true, detail: { name: this.data.nodes[node], side } }));
     }
 
@@ -201,6 +202,7 @@
     leave() {
       for (const old of this.root.querySelectorAll(".here")) old.remove();
       this.told.textContent = this.word ? this.tellFound() : this.hint;
+      this.told.classList.remove("on");
     }
   }
 

@@ -27,7 +27,7 @@
       this.show();
       addEventListener("hashchange", () => { if (this.readAddress()) { this.setUpFields(); this.show(); } });
       addEventListener("beforeprint", () => this.print());
-      addEventListener("afterprint", () => this.show());
+      addEventListener("afterprint", () => { this.setUpHead(); this.show(); });
     }
 
     sortOf(text) {
@@ -233,10 +233,9 @@
     /** On paper there is no scrolling: all rows up to a limit, and a word on the rest. */
     print() {
       this.watcher.disconnect();
-      [...this.body.tBodies].forEach((block, at) => {
-        if ((at + 1) * BLOCK > PRINTED) block.remove();
-        else if (block.dataset.empty) this.write(block);
-      });
+      this.heads.forEach((head, at) => head.replaceChildren(this.columns[at].title)); // a heading that comes again on each page shows no buttons
+      for (const old of [...this.body.tBodies]) old.remove();
+      this.body.append(make("tbody", {}, this.rows.slice(0, PRINTED).flatMap((row) => this.line(row))));
       const left = this.rows.length - PRINTED;
       if (left > 0) this.told.textContent += `. The first ${format.count(PRINTED)} are printed; the page and -o json have the other ${format.count(left)}.`;
     }
