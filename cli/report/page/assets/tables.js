@@ -136,7 +136,7 @@
       const every = Math.ceil(this.all.length / SAMPLE), some = this.all.filter((row) => row % every === 0);
       const wanted = this.columns.map((column) => {
         const lengths = some.map((row) => format.text(column.kind, column.at(row)).length).sort((one, other) => one - other);
-        const most = lengths[Math.floor(0.97 * (lengths.length - 1))] || 0;
+        const most = lengths[Math.floor((column.kind.startsWith("tag") ? 1 : 0.97) * (lengths.length - 1))] || 0;
         return Math.max(Math.min(most, column.number ? 24 : 46), Math.min(column.title.length, 14)) + (column.kind.startsWith("tag") ? 5 : 3);
       });
       if (this.data.details) wanted[0] += 4;
