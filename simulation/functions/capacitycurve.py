@@ -15,7 +15,7 @@ from .capacity import GivenTemplates, checked_exclude, checked_limits, loaded_te
 from .given import GivenCluster, recipe_of, scenario_of
 from .results import Result, Table
 
-ANY_POD = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main"}]}}
+ANY_POD: dict[str, Any] = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main"}]}}
 """What is sized where no template is given."""
 
 
