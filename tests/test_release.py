@@ -67,13 +67,14 @@ class TestChanges:
         assert [entry for entry in (entry.split("\n\n")[0].strip() for entry in entries) if not entry.endswith(".")] == []
 
 
-class TestCitation:
-    @pytest.fixture(scope="class")
-    def citation(self, root: Path) -> dict[str, Any]:
-        """CITATION.cff."""
-        found: dict[str, Any] = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
-        return found
+@pytest.fixture(scope="module")
+def citation(root: Path) -> dict[str, Any]:
+    """CITATION.cff."""
+    found: dict[str, Any] = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    return found
 
+
+class TestCitation:
     def test_it_is_whole(self, citation: dict[str, Any]) -> None:
         """It has all fields that version 1.2 of the format wants, and no name that the format does not have."""
         assert citation["cff-version"] == "1.2.0"
