@@ -20,7 +20,7 @@ from ....simulation.compare.migration import Check, agrees
 from ....simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ....simulation.scenario import read_scenario
 from ...console.output import note, warn, writing
-from ...console.progress import following
+from ...console.progress import following, telling
 from ...console.yamltext import write_yaml
 from ...declaring.options import environments_max_pd_vols
 from ...report.comparison.page import comparison_html
@@ -92,7 +92,8 @@ FORMS: dict[str, Callable[[Mapping[str, Any], IO[str]], None]] = {"yaml": write_
 
 def _compared(check: Check, asked: Asked) -> Comparison:
     """Judge the waiting pods."""
-    scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
+    with telling("reading", ", ".join(map(str, (*asked.paths, *asked.more)))):
+        scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
     tell_notices(scenario.warnings, asked.verbose)
     if asked.newer_labels:
         scenario = with_newer_labels(scenario)
