@@ -1,7 +1,7 @@
 "use strict";
 // Nodes as squares: for the width that there is, grouped by a label, coloured by a resource; pointing or arrow keys tell a node.
 (() => {
-  const { make, coloured, dataOf, format } = kubeclassic;
+  const { make, coloured, start, format } = kubeclassic;
   const SIZE = 11, GAP = 2, STEP = SIZE + GAP, MOST_PODS = 12;
   const SVG = "http://www.w3.org/2000/svg";
 
@@ -14,9 +14,9 @@
   const level = (thousandths) => (thousandths <= 0 ? 0 : Math.min(Math.ceil(thousandths / 100), 11));
 
   class ClusterMap {
-    constructor(root) {
+    constructor(root, data) {
       this.root = root;
-      this.data = dataOf(root.id);
+      this.data = data;
       this.told = root.querySelector(".told");
       this.hint = this.told.textContent;
       this.told.hidden = false;
@@ -206,5 +206,5 @@
     }
   }
 
-  kubeclassic.maps = Object.fromEntries([...document.querySelectorAll("[data-part=map]")].map((root) => [root.id, new ClusterMap(root)]));
+  start("maps", "[data-part=map]", (root, data) => new ClusterMap(root, data));
 })();

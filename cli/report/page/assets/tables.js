@@ -1,16 +1,16 @@
 "use strict";
 // Long lists: what is looked at is in the page, in blocks of rows; the rest is data. The address holds what was asked for.
 (() => {
-  const { make, dataOf, format, details } = kubeclassic;
+  const { make, start, format, details } = kubeclassic;
   const BLOCK = 50, PRINTED = 2000, CHARACTER = 7.6, SAMPLE = 1000;
 
   /** Pairs of a name and a text. */
   details.facts = (pairs) => make("table", { class: "facts-of" }, make("tbody", {}, pairs.map(([name, text]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, text)))));
 
   class Table {
-    constructor(root) {
+    constructor(root, data) {
       this.root = root;
-      this.data = dataOf(root.id);
+      this.data = data;
       this.columns = this.data.columns.map((column) => ({ ...column, number: format.isNumber(column.kind), at: (row) => valueOf(column, row) }));
       this.open = new Set();
       this.first = this.data.sort ? this.sortOf(this.data.sort) : { column: null, down: false };
@@ -263,5 +263,5 @@
     return keyed.map(([row]) => row);
   }
 
-  kubeclassic.tables = Object.fromEntries([...document.querySelectorAll("[data-part=table]")].map((root) => [root.id, new Table(root)]));
+  start("tables", "[data-part=table]", (root, data) => new Table(root, data));
 })();
