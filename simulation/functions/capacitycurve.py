@@ -41,6 +41,10 @@ class CapacityCurveResult(Result):
         most = max((point.fits for point in self.points), default=0)
         return {"release": self.release, "axes": " x ".join(axis.resource for axis in self.axes), "points": len(self.points), "most": most}
 
+    def verdict(self) -> str:
+        fits = [point.fits for point in self.points]
+        return f"Between {min(fits):,} and {max(fits):,} copies fit, by their size." if fits else "No size was asked for."
+
 
 def capacity_curve(
     cluster: GivenCluster, curve: str | Sequence[str], pod: GivenTemplates | None = None, *, max_limit: int | None = None,
