@@ -62,7 +62,8 @@ class ReplayResult(Result):
         told = self.summary
         if self.all_placed:
             return f"All {told['scheduled']:,} pods got a node in the end."
-        return f"{told['scheduled']:,} pods got a node; {told['stillWaiting']:,} still wait in the end."
+        waiting = "1 still waits" if told["stillWaiting"] == 1 else f"{told['stillWaiting']:,} still wait"
+        return f"{told['scheduled']:,} pods got a node; {waiting} in the end."
 
     def lines(self) -> Lines | None:
         names = [name for name in LINES if self.series and name in self.series[0]]

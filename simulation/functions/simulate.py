@@ -63,7 +63,8 @@ class SimulationResult(Result):
         told = self.summary
         if told.placed == told.pods:
             return f"All {told.pods:,} pods get a node." if told.pods else "No pod waits."
-        return f"{told.placed:,} of {told.pods:,} pods get a node; {told.pods - told.placed:,} get none."
+        others = told.pods - told.placed
+        return f"{told.placed:,} of {told.pods:,} pods get a node; {others:,} {'gets' if others == 1 else 'get'} none."
 
     def shares(self) -> Sequence[Share]:
         told = self.summary

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 
-from ....api.notebooks import MOST_ROWS, Lines, Look, NodeMap, Rows, shortened
+from ....api.notebooks import LONGEST, MOST_ROWS, Lines, Look, NodeMap, Rows, shortened
 from .charts import Chart, Series
 from .clustermap import ZONES, ClusterMap, MapSide
 from .document import asset
-from .markup import Markup, Text, element, named, number
+from .markup import Markup, Text, cell_text, element, named, number
 from .parts import BAD, GOOD, HELD, NEAR, SAME, Part, fact, facts, folded, plain_table, soft, stack
 
 COLOURS = {"good": GOOD, "same": SAME, "near": NEAR, "bad": BAD, "held": HELD}
@@ -55,13 +55,13 @@ def _parts(look: Look) -> Iterator[Text]:
 
 def _facts(look: Look) -> Iterator[Text]:
     """Short ones as cards, long ones as lines."""
-    told = {name: number(value) if isinstance(value, int) else str(value) for name, value in look.facts.items() if value is not None}
+    told = {name: cell_text(_cell(value, 10 * LONG_FACT)) for name, value in look.facts.items() if value is not None}
     short = {name: text for name, text in told.items() if len(text) <= LONG_FACT}
     if short:
         yield facts(*(fact(named(text), name) for name, text in short.items()))
     for name, text in told.items():
         if name not in short:
-            yield element("p", element("b", name), ": ", shortened(text, 10 * LONG_FACT))
+            yield element("p", element("b", name), ": ", text)
 
 
 def _shares(look: Look) -> Markup:
@@ -99,7 +99,7 @@ def _table(found: Rows) -> Text:
     return element("div", plain_table(found.headers, rows), *rest)
 
 
-def _cell(value: object) -> object:
+def _cell(value: object, longest: int = LONGEST) -> object:
     """A plain value as it is, all else as a short text."""
     if value is None or value == "":
         return None
@@ -108,5 +108,5 @@ def _cell(value: object) -> object:
     if isinstance(value, int | float):
         return value
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return shortened(", ".join(map(str, value)))
-    return shortened(str(value))
+        return shortened(", ".join(map(str, value)), longest)
+    return shortened(str(value), longest)
