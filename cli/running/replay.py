@@ -32,7 +32,7 @@ from .cluster import input_notices, keeps_priorities, settled_for
 from .notices import tell_notices
 
 INTERRUPTED = 130
-NOT_COMPARED = {"paths", "output", "series", "checkpoint", "checkpoint_every", "resume", "until", "verbose", "strict"}
+NOT_COMPARED = {"paths", "output", "series", "plot", "checkpoint", "checkpoint_every", "resume", "until", "verbose", "strict"}
 """Parameters that may differ between a checkpoint and what resumes from it."""
 BAR_STEPS = 200
 

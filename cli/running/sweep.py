@@ -19,6 +19,8 @@ from ..console.output import note, warn
 from ..console.progress import working
 from ..engines.userrules import catalogue_of, plugins_of
 from ..report.documents import write_rows
+from ..report.plots.files import check_place
+from ..report.plots.runs import draw_runs
 from ..report.sweep import summary_line, sweep_tables
 from ..report.tables import write_tables
 
@@ -33,15 +35,20 @@ class Asked:
     rules: tuple[str, ...] = ()
     form: str = "table"
     output: Path | None = None
+    plot: Path | None = None
 
 
 def run(file: Path, asked: Asked) -> int:
     """Run the sweep in *file*, and write its table; the exit status."""
+    if asked.plot is not None:
+        check_place(asked.plot)
     with working("sweeping", unit="runs") as work:
         found = run_sweep(
             file, output=asked.output, jobs=asked.jobs or _cores(), dask=asked.dask, search=asked.search, **_rules(asked.rules),
             on_progress=work.at,
         )  # fmt: skip
+    if asked.plot is not None:
+        draw_runs(found, asked.plot)
     _write(found, asked.form)
     for line in found.notes:
         warn(line)
