@@ -55,8 +55,11 @@ class Work:
 
     def line(self, seconds: float) -> str:
         """One line on how far it is after *seconds*."""
-        told = ", ".join(filter(None, (self.counted(), self.word, f"{seconds:,.0f} s")))
-        return f"{self.what}: {told}"
+        return f"{self.what}: {', '.join(filter(None, (self.told(), f'{seconds:,.0f} s')))}"
+
+    def told(self) -> str:
+        """What is done, and the latest word."""
+        return ", ".join(filter(None, (self.counted(), self.word)))
 
     def counted(self) -> str:
         """How much is done; empty where nothing is counted."""
@@ -171,9 +174,9 @@ def _bar(work: Work, since: float, over: threading.Event) -> None:
     if over.wait(max(since + TO_BAR - time.monotonic(), 0.0)):
         return
     with _drawn(work) as progress:
-        task = progress.add_task(work.what, total=work.total, word="")
+        task = progress.add_task(work.what, total=work.total, completed=work.done, word=work.told())
         while True:
-            progress.update(task, completed=work.done, word=", ".join(filter(None, (work.counted(), work.word))))
+            progress.update(task, total=work.total, completed=work.done, word=work.told())
             progress.refresh()
             if over.wait(REFRESH):
                 return
