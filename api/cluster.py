@@ -14,6 +14,7 @@ from .garbage import no_garbage_collection
 from .inventory import Inventory, find_waiting, read_inventory, take_in, why_not_waiting
 from .kindnames import kind_of
 from .load import Loaded, load_documents
+from .nodeuse import uses_of
 from .notebooks import Look
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from .reading.documents import Document, PathLike
@@ -89,10 +90,12 @@ class Cluster:
         return f"<Cluster: {len(self.nodes)} nodes, {len(self.pods)} pods, {len(self.pending)} of them waiting>"
 
     def _repr_html_(self) -> str:
+        told = f"{len(self.nodes):,} nodes with {len(self.pods) - len(self.pending):,} pods; {len(self.pending):,} pods wait."
         facts = {"nodes": len(self.nodes), "pods": len(self.pods), "waiting": len(self.pending), "warnings": len(self.warnings) or None}
         on = Counter(pod.spec.node_name for pod in self.pods if not pod.is_terminal)
+        uses = uses_of(self.nodes, [pod for pod in self.pods if pod.spec.node_name])
         rows = [(node.name, on[node.name], *(node.status.allocatable.get(name) for name in ("cpu", "memory"))) for node in self.nodes]
-        return Look("Cluster", facts, ("node", "pods", "cpu", "memory"), rows).html()
+        return Look("Cluster", facts, ("node", "pods", "cpu", "memory"), rows, verdict=told, map=uses).html()
 
     # --- copies and pickles: objects never change, so that copies share them -------------------------------------------
 

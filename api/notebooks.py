@@ -1,9 +1,12 @@
-"""What objects look like in a notebook: a title, some facts and a table, as HTML that needs no other file."""
+"""What objects look like in a notebook, as plain values: a title, the outcome in a sentence, facts, shares, a map of nodes, tables.
+
+They are drawn with the parts of the pages (``cli/report/page/notebook.py``), which are loaded when a notebook first asks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import attrs
@@ -11,7 +14,10 @@ import attrs
 MOST_ROWS = 50
 """The rows of a table that are shown; the others are counted."""
 LONGEST = 160
-"""Longer texts are shortened in a ``repr``."""
+"""Longer texts are shortened in a ``repr``, and in cells."""
+MEANINGS = ("good", "same", "near", "bad", "held")
+"""What a share stands for: fine, nothing new, worth a look, worse, not tried."""
+_DRAWING = "..cli.report.page.notebook"
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -25,30 +31,65 @@ def shortened(text: str, longest: int = LONGEST) -> str:
 
 
 @attrs.frozen
+class Share:
+    """A count of one whole, with its *meaning* among :data:`MEANINGS`."""
+
+    name: str
+    count: int
+    meaning: str = attrs.field(default="same", validator=attrs.validators.in_(MEANINGS))
+
+
+@attrs.frozen
+class NodeMap:
+    """Nodes as squares, grouped by zone; empty for a node without a zone."""
+
+    nodes: Sequence[str]
+    uses: Mapping[str, Sequence[float | None]]
+    """Resource -> the share of each node in use; the first one gives the colour."""
+    zones: Sequence[str] = ()
+
+
+@attrs.frozen
+class Lines:
+    """Values over something that goes on, a line for each."""
+
+    title: str
+    across: str
+    """What :attr:`places` are."""
+    places: Sequence[float]
+    values: Mapping[str, Sequence[float | None]]
+
+
+@attrs.frozen
+class Rows:
+    """A table: rows have a value for each header."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@attrs.frozen
 class Look:
     """What is shown of an object. Facts that are None are left out; all texts are escaped.
 
-    >>> Look("Pod a/<b>", {"host": "n1", "error": None}, ("node",), [("n1",)]).html()
-    '<div><b>Pod a/&lt;b&gt;</b><br>host: n1<table><thead><tr><th>node</th></tr></thead><tbody><tr><td>n1</td></tr></tbody></table></div>'
+    >>> "n&lt;1&gt;" in Look("Pod a/b", {"host": "n<1>", "error": None}).html()
+    True
     """
 
     title: str
     facts: Mapping[str, object] = attrs.field(factory=dict)
     headers: Sequence[str] = ()
     rows: Sequence[Sequence[Any]] = ()
+    verdict: str = attrs.field(default="", kw_only=True)
+    """The outcome in one sentence."""
+    shares: Sequence[Share] = attrs.field(default=(), kw_only=True)
+    """The whole in one bar."""
+    map: NodeMap | None = attrs.field(default=None, kw_only=True)
+    lines: Lines | None = attrs.field(default=None, kw_only=True)
+    """Drawn where matplotlib is installed."""
+    more: Mapping[str, Rows] = attrs.field(factory=dict, kw_only=True)
+    """Further tables by title, which open on a click."""
 
     def html(self) -> str:
-        """The whole as one ``div``."""
-        facts = [f"{escape(name)}: {escape(str(value))}" for name, value in self.facts.items() if value is not None]
-        return f"<div>{'<br>'.join([f'<b>{escape(self.title)}</b>', *facts])}{self._table()}</div>"
-
-    def _table(self) -> str:
-        if not self.rows:
-            return ""
-        body = "".join(f"<tr>{_cells(row, 'td')}</tr>" for row in self.rows[:MOST_ROWS])
-        more = f"<div>and {len(self.rows) - MOST_ROWS:,} more</div>" if len(self.rows) > MOST_ROWS else ""
-        return f"<table><thead><tr>{_cells(self.headers, 'th')}</tr></thead><tbody>{body}</tbody></table>{more}"
-
-
-def _cells(values: Iterable[Any], tag: str) -> str:
-    return "".join(f"<{tag}>{'' if value is None else escape(str(value))}</{tag}>" for value in values)
+        """The whole as one ``div`` with its style, without scripts."""
+        return str(import_module(_DRAWING, __package__).look_html(self))

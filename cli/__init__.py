@@ -59,6 +59,7 @@ def cli() -> None:
     kubeclassic releases --diff 1.15 1.16          what changed?
 
     Exit status: 0 and 1 are a command's answers, which its --help says; 2: bad input; 3: a defect of kubeclassic; 130: interrupted.
+    Long work shows its progress on standard error; KUBECLASSIC_PROGRESS=0 turns that off.
     """
 
 

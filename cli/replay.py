@@ -49,7 +49,7 @@ def _delays(command: Any) -> Any:
     return command
 
 
-@command(short_help="What would have happened over time?")
+@command(short_help="What would have happened over time?", outputs=["--plot"])
 @takes_paths
 @scheduler_options
 @click.option(
@@ -68,11 +68,13 @@ def _delays(command: Any) -> Any:
 @click.option("--output", type=PATH, metavar="FILE", help="Write the events there as they happen, instead of to standard output.")
 @click.option("--series", type=PATH, metavar="FILE", help="Write time series there: CSV, or Parquet if the name ends in .parquet.")
 @click.option("--series-every", type=seconds, default=0.0, show_default="every instant", help="Virtual time between two rows.")
+@click.option("--plot", type=PATH, metavar="FILE", help="Draw the time series into this file: .svg, .png or .pdf.")
 @click.option("--checkpoint", type=PATH, metavar="FILE", help="Save the state there, for --resume; needs --output.")
 @click.option("--checkpoint-every", type=Whole(1), default=10_000, show_default=True, metavar="N", help="In steps.")
 @click.option("--resume", is_flag=True, help="Resume from the checkpoint, if there is one; the results are the same as without a stop.")
 def replay(
-    paths: tuple[Path, ...], setup: Setup, no_defaults: bool, output: Path | None, series: Path | None, series_every: float, **more: Any
+    paths: tuple[Path, ...], setup: Setup, no_defaults: bool, output: Path | None, series: Path | None, series_every: float,
+    plot: Path | None, **more: Any,
 ) -> None:
     """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
 
@@ -89,7 +91,7 @@ def replay(
 
     \b
     kubeclassic replay openb_node_list_all_node.csv openb_pod_list_default.csv --series use.csv > events.jsonl
-    kubeclassic replay cluster.yaml recording.jsonl --release 1.14 --compress-time 60
+    kubeclassic replay cluster.yaml recording.jsonl --release 1.14 --compress-time 60 --plot use.svg
     kubeclassic replay cluster.yaml recording.jsonl --profile profile.yaml
     kubeclassic replay scenario.yaml --output events.jsonl --checkpoint state --resume
     """
@@ -98,8 +100,9 @@ def replay(
         raise click.UsageError(f"--{'checkpoint' if more['checkpoint'] else 'resume'}: wanted {wanted}")
     from ..simulation.replay.settings import Places
     from .running.replay import run
+    from .running.replayplot import plotted
 
     places = Places(
         events=output, series=series, series_every=series_every, checkpoint=more["checkpoint"], checkpoint_every=more["checkpoint_every"]
     )
-    sys.exit(run(paths, setup, no_defaults, places, more))
+    sys.exit(plotted(plot, places, lambda found: run(paths, setup, no_defaults, found, more)))

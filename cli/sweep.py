@@ -14,7 +14,7 @@ from .declaring.paramtypes import FILE, FileName, Whole
 FORMS = ("table", "csv", "json")
 
 
-@command(short_help="Which configuration is best? Many, in one table.", reads_folders=False)
+@command(short_help="Which configuration is best? Many, in one table.", reads_folders=False, outputs=["--plot"])
 @click.argument("file", type=FILE)
 @click.option("--search", is_flag=True, help="Search for the weights that the file names, in place of running the grid once.")
 @click.option("--jobs", "-j", type=Whole(1), metavar="N", help="Run in so many processes.  [default: one a core]")
@@ -25,6 +25,7 @@ FORMS = ("table", "csv", "json")
     "--output", type=FileName(allow_dash=False), metavar="FOLDER",
     help="Write results.csv, results.parquet and sweep.json there, and each finished run at once; what is there is not run again.",
 )  # fmt: skip
+@click.option("--plot", type=FileName(allow_dash=False), metavar="FILE", help="Draw the runs into this file: .svg, .png or .pdf.")
 def sweep(file: Path, **asked: Any) -> None:
     """Run each combination of what FILE lists, and write one table: a row a run.
 
@@ -51,6 +52,7 @@ def sweep(file: Path, **asked: Any) -> None:
     kubeclassic sweep sweep.yaml
     kubeclassic sweep sweep.yaml --output results/ --jobs 8
     kubeclassic sweep sweep.yaml --search -o json
+    kubeclassic sweep sweep.yaml --plot runs.svg
     kubeclassic sweep sweep.yaml --output results/ --dask tcp://10.0.0.1:8786
     """
     from .running.sweep import Asked, run

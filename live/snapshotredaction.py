@@ -85,8 +85,8 @@ class Renamed(Names):
         super().__init__(found.kept_keys)
         self.salt = salt
         # Keys are sorted as ``namespace/name``, so a namespace has its slash when it is ranked.
-        self.new_namespaces = self._ranked(sorted(found.namespaces, key=lambda text: f"{text}/"))
-        self.new_names = self._ranked(sorted(found.names))
+        self.new_namespaces: dict[str, str] = self._ranked(sorted(found.namespaces, key=lambda text: f"{text}/"))
+        self.new_names: dict[str, str] = self._ranked(sorted(found.names))
         for claim, (pod, volume) in claims.items():
             self.new_names[claim] = f"{self.name(pod)}-{self.name(volume)}"
 

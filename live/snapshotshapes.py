@@ -48,10 +48,10 @@ def _text(rename: Callable[[Renaming, str], str]) -> Shape:
     return lambda to, value: rename(to, value) if isinstance(value, str) else value
 
 
-name = _text(lambda to, text: to.name(text))
-namespace = _text(lambda to, text: to.namespace(text))
-image = _text(lambda to, text: to.image(text))
-parts = _text(lambda to, text: to.parts(text))
+name: Shape = _text(lambda to, text: to.name(text))
+namespace: Shape = _text(lambda to, text: to.namespace(text))
+image: Shape = _text(lambda to, text: to.image(text))
+parts: Shape = _text(lambda to, text: to.parts(text))
 
 
 def fields(**shapes: Shape) -> Shape:
@@ -104,9 +104,9 @@ def _keyed(to: Renaming, value: Json) -> Json:
     return {**kept, "value": to.value(str(value.get("key") or ""), value["value"])} if isinstance(value.get("value"), str) else kept
 
 
-selector = fields(matchLabels=labels, matchExpressions=each(_requirement))
-node_term = fields(matchExpressions=each(_requirement), matchFields=each(_field_requirement))
-node_selector = fields(nodeSelectorTerms=each(node_term))
+selector: Shape = fields(matchLabels=labels, matchExpressions=each(_requirement))
+node_term: Shape = fields(matchExpressions=each(_requirement), matchFields=each(_field_requirement))
+node_selector: Shape = fields(nodeSelectorTerms=each(node_term))
 _pod_term = fields(
     labelSelector=selector,
     namespaces=each(namespace),

@@ -69,7 +69,7 @@ def _outcome(answer: object, nodes: Batch, i: int) -> Reasons | str | None:
     raise Unwanted(f'{told(answer)} for node "{nodes.name(i)}"', "None, a tuple of Reasons, or a text for an error")
 
 
-predicate = _Declare()
+predicate: _Declare = _Declare()
 
 
 def has_volumes(pod: Template) -> bool:

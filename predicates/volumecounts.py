@@ -274,7 +274,7 @@ GCE = DiskType(name="MaxGCEPDVolumeCount", key="attachable-volumes-gce-pd", plug
 AZURE = DiskType(name="MaxAzureDiskVolumeCount", key="attachable-volumes-azure-disk", plugin=AZURE_DISK, id_of=_azure_id, limit=16)
 OPENSTACK = DiskType(name="MaxCinderVolumeCount", key="attachable-volumes-cinder", plugin=CINDER, id_of=_cinder_id, limit=256)
 
-max_ebs_volume_count = _predicate(EBS)
-max_gce_pd_volume_count = _predicate(GCE)
-max_azure_disk_volume_count = _predicate(AZURE)
-max_cinder_volume_count = _predicate(OPENSTACK)
+max_ebs_volume_count: Predicate = _predicate(EBS)
+max_gce_pd_volume_count: Predicate = _predicate(GCE)
+max_azure_disk_volume_count: Predicate = _predicate(AZURE)
+max_cinder_volume_count: Predicate = _predicate(OPENSTACK)

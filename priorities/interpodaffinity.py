@@ -90,7 +90,7 @@ def _scaled(above: Ints, spread: int, top: int) -> Scores:
     return scores
 
 
-normalize = Reduction(_extremes, _between, zeros_alike=True, by_value=True)
+normalize: Reduction = Reduction(_extremes, _between, zeros_alike=True, by_value=True)
 
 
 def _times(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:

@@ -97,4 +97,4 @@ def _faults(shape: Sequence[Point]) -> Iterator[str]:
             yield f"score valuses not be greater than {MAX_PRIORITY}. Score[{i}]=={score}"
 
 
-requested_to_capacity_ratio = requested_to_capacity_ratio_of("RequestedToCapacityRatioPriority", DEFAULT_SHAPE)
+requested_to_capacity_ratio: Priority = requested_to_capacity_ratio_of("RequestedToCapacityRatioPriority", DEFAULT_SHAPE)

@@ -60,7 +60,7 @@ class _Declare:
         return declare
 
 
-priority = _Declare()
+priority: _Declare = _Declare()
 
 MAX_PRIORITY = 10
 """The best score of a priority after its reduce step."""

@@ -186,7 +186,7 @@ def zone_reduction(best: int) -> Reduction:
     )  # fmt: skip
 
 
-reduce_by_zone = attrs.evolve(zone_reduction(MAX_PRIORITY), summarise=_crowds_of_owners)
+reduce_by_zone: Reduction = attrs.evolve(zone_reduction(MAX_PRIORITY), summarise=_crowds_of_owners)
 
 
 @priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone)
@@ -198,7 +198,7 @@ def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     return _counts(pod, nodes, cycle)
 
 
-service_spreading = Priority(
+service_spreading: Priority = Priority(
     name="ServiceSpreadingPriority", score=_counts, reads=selector_spread.reads, key=_key, reduce=reduce_by_zone
 )
 """The older name of SelectorSpreadPriority.

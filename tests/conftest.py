@@ -24,6 +24,9 @@ for name, count in EXAMPLES.items():
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
+os.environ.setdefault("KUBECLASSIC_PROGRESS", "0")  # what tests read on standard error must not depend on how busy the machine is
+
+
 def _alias_checkout() -> None:
     """Make the root of the repository importable as ``kubeclassic`` where the package is not installed."""
     if importlib.util.find_spec("kubeclassic") is None:

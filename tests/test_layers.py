@@ -31,6 +31,7 @@ ROWS = {
     "api/load.py": "exceptions.py api",
     "api/inventory.py": "exceptions.py api",
     "api/notebooks.py api/frames.py api/kindnames.py": "exceptions.py api",
+    "api/nodeuse.py": "exceptions.py api",
     "api/cluster.py": "exceptions.py api",
     "core/release.py core/failures.py core/rebuilt.py core/bindingcycle.py": CORE,
     "core/pods": CORE,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
@@ -26,13 +25,6 @@ def test_nothing_else_is_public() -> None:
     assert set(kubeclassic.__all__) == {*kubeclassic._HOME_OF, "__version__"}
     with pytest.raises(AttributeError, match=r"has no attribute 'Clutser'$"):
         _ = kubeclassic.Clutser
-
-
-def test_the_version_is_that_of_the_package(root: Path) -> None:
-    """The version is the one in setup.cfg."""
-    config = ConfigParser()
-    config.read(root / "setup.cfg")
-    assert kubeclassic.__version__ == config["metadata"]["version"]
 
 
 def test_importing_is_cheap() -> None:

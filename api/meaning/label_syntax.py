@@ -39,7 +39,7 @@ class SelectorError(KubeclassicError, ValueError):
 
     def __init__(self, text: str, without_key: str | None = None) -> None:
         super().__init__(text)
-        self.without_key = text if without_key is None else without_key
+        self.without_key: str = text if without_key is None else without_key
 
 
 def quoted(text: str) -> str:

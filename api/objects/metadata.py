@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import attrs
 
@@ -32,7 +32,8 @@ class Map(dict[str, V]):
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise TypeError("a Map cannot be changed")
 
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
+    if not TYPE_CHECKING:  # type checkers know a dict's own methods
+        __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Map, (dict(self),))

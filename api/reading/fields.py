@@ -64,7 +64,7 @@ class Mismatch(Exception):
 
     def __init__(self, got: object, wanted: str) -> None:
         super().__init__(got, wanted)
-        self.path = ""
+        self.path: str = ""
         self.got = got
         self.wanted = wanted
 

@@ -1,58 +1,194 @@
-"""A progress bar on standard error, for people who wait at a terminal."""
+"""Progress of work that takes over two seconds: a bar at a terminal, elsewhere a plain line every ten seconds, on standard error.
+
+The work counts into a :class:`Work`, and a thread of its own shows that from time to time, so that a step costs nothing but the count.
+``KUBECLASSIC_PROGRESS=0`` in the environment turns it off.
+
+    >>> print(Work("scheduling", total=8152, unit="pods", done=1200).line(34))
+    scheduling: 1,200 of 8,152 pods, 34 s
+    >>> print(Work("reading", word="cluster.json").line(12))
+    reading: cluster.json, 12 s
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+import attrs
+
+from .output import note
+
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
-WORTH_A_BAR = 500
-"""With fewer steps the bar would only flicker."""
-WORDS = ("progress.percentage", "progress.remaining", "progress.elapsed")
+TO_BAR, TO_LINE = 2.0, 10.0
+"""After how many seconds a bar appears, and how many lie between two lines."""
+REFRESH = 0.2
+"""Seconds between two looks of the bar."""
+SAME_COMMAND = 1.0
+"""With fewer seconds between two pieces of work, the second one does not begin to wait from the start."""
+WORDS = ("progress.percentage", "progress.remaining", "progress.elapsed", "progress.spinner")
 """What rich colours in cyan and yellow, which nobody can read on white."""
 
 
-def following(items: Iterable[T], total: int, worth: int = WORTH_A_BAR) -> Iterator[T]:
-    """*items* as they come, shown as a bar where standard error is a terminal and there are many: *worth* a bar or more."""
-    if total < worth or not sys.stderr.isatty():
-        yield from items
-        return
-    from rich.progress import track
+@attrs.define(eq=False)
+class Work:
+    """What is under way: *done* of *total* of a *unit*, and a *word* on the latest; without a total nobody knows how much there is."""
 
-    yield from track(items, "scheduling", total=total, console=_console(), transient=True)
+    what: str
+    total: int | None = None
+    unit: str = ""
+    done: int = 0
+    word: str = ""
+
+    def at(self, done: int, total: int) -> None:
+        """So much is done, of so much as is known now."""
+        self.done, self.total = done, total
+
+    def line(self, seconds: float) -> str:
+        """One line on how far it is after *seconds*."""
+        return f"{self.what}: {', '.join(filter(None, (self.told(), f'{seconds:,.0f} s')))}"
+
+    def told(self) -> str:
+        """What is done, and the latest word."""
+        return ", ".join(filter(None, (self.counted(), self.word)))
+
+    def counted(self) -> str:
+        """How much is done; empty where nothing is counted."""
+        if self.total is not None:
+            return f"{min(self.done, self.total):,} of {self.total:,} {self.unit}".rstrip()
+        return f"{self.done:,} {self.unit}".rstrip() if self.done else ""
+
+
+def following(items: Iterable[T], total: int, what: str = "scheduling", unit: str = "pods", *, shown: bool = True) -> Iterator[T]:
+    """*items* as they come, of which there are *total*."""
+    with working(what, total, unit, shown=shown) as work:
+        for item in items:
+            yield item
+            work.done += 1
 
 
 @contextmanager
-def counting(total: int, what: str, worth: int = WORTH_A_BAR) -> Iterator[Callable[[int, str], None]]:
-    """A bar for work that reports its own progress: call the yielded function with the number done and a short text.
+def counting(total: int | None, what: str, unit: str = "", *, shown: bool = True) -> Iterator[Callable[[int, str], None]]:
+    """For work that reports its own progress: call the yielded function with the number done and a short text."""
+    with working(what, total, unit, shown=shown) as work:
 
-    With fewer steps than *worth* there is none.
+        def tell(done: int, word: str = "") -> None:
+            work.done, work.word = done, word
+
+        yield tell
+
+
+@contextmanager
+def telling(what: str, word: str = "") -> Iterator[Callable[[str], None]]:
+    """For work of which nobody knows how long it takes: call the yielded function with what comes next."""
+    with working(what, word=word) as work:
+
+        def tell(word: str) -> None:
+            work.word = word
+
+        yield tell
+
+
+@contextmanager
+def working(
+    what: str, total: int | None = None, unit: str = "", *, word: str = "", shown: bool = True, still: bool = False
+) -> Iterator[Work]:
+    """Show the yielded work while the block runs; work within work is part of it, and is not shown.
+
+    *still*: never as a bar, which takes some time itself.
     """
-    if total < worth or not sys.stderr.isatty():
-        yield lambda done, word: None
+    work = Work(what, total, unit, word=word)
+    if not shown or _PACE.is_taken or not _is_wanted():
+        yield work
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    over = threading.Event()
+    show = _bar if _is_terminal() and not still else _lines
+    teller = threading.Thread(target=show, args=(work, _PACE.begin(), over), name="progress", daemon=True)
+    teller.start()
+    try:
+        yield work
+    finally:
+        over.set()
+        teller.join()
+        _PACE.end()
 
-    shown = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[word]}"))
-    with Progress(*shown, console=_console(), transient=True) as progress:
-        task = progress.add_task(what, total=total, word="")
-        yield lambda done, word: progress.update(task, completed=done, word=word)
+
+# --- when ----------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def telling(what: str) -> Iterator[Callable[[str], None]]:
-    """A line for work of which nobody knows how long it takes: call the yielded function with what comes next."""
-    if not sys.stderr.isatty():
-        yield lambda word: None
+@attrs.define
+class _Pace:
+    """Since when people wait: pieces of work that follow one another are one wait."""
+
+    is_taken: bool = False
+    since: float = 0.0
+    ended: float = float("-inf")
+
+    def begin(self) -> float:
+        """The time at which the wait began, or the latest line was written."""
+        now = time.monotonic()
+        self.is_taken = True
+        if now - self.ended > SAME_COMMAND:
+            self.since = now
+        return self.since
+
+    def end(self) -> None:
+        self.is_taken, self.ended = False, time.monotonic()
+
+
+_PACE = _Pace()
+
+
+def _is_wanted() -> bool:
+    return os.environ.get("KUBECLASSIC_PROGRESS") != "0" and sys.stderr is not None
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+# --- how ------------------------------------------------------------------------------------------------------------
+
+
+def _lines(work: Work, since: float, over: threading.Event) -> None:
+    """A line every :data:`TO_LINE` seconds, until the work is *over*."""
+    began = time.monotonic()
+    due = since + TO_LINE
+    while not over.wait(max(due - time.monotonic(), 0.0)):
+        note(work.line(time.monotonic() - began))
+        due = _PACE.since = time.monotonic()
+        due += TO_LINE
+
+
+def _bar(work: Work, since: float, over: threading.Event) -> None:
+    """A bar after :data:`TO_BAR` seconds, until the work is *over*; it leaves nothing behind."""
+    if over.wait(max(since + TO_BAR - time.monotonic(), 0.0)):
         return
-    with _console().status(what) as status:
-        yield lambda word: status.update(f"{what}: {word}")
+    with _drawn(work) as progress:
+        task = progress.add_task(work.what, total=work.total, completed=work.done, word=work.told())
+        while True:
+            progress.update(task, total=work.total, completed=work.done, word=work.told())
+            progress.refresh()
+            if over.wait(REFRESH):
+                return
+
+
+def _drawn(work: Work) -> Progress:
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    known = (BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[word]}", markup=False), TimeRemainingColumn())
+    unknown = (SpinnerColumn(), TextColumn("{task.fields[word]}", markup=False), TimeElapsedColumn())
+    shown = (TextColumn("{task.description}"), *(unknown if work.total is None else known))
+    return Progress(*shown, console=_console(), transient=True, auto_refresh=False)
 
 
 def _console() -> Console:

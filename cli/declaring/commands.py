@@ -38,7 +38,8 @@ class Command(click.Command):
 
     def __init__(self, *arguments: Any, reads_folders: bool = True, outputs: Collection[str] = (), **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
-        self.reads_folders, self.outputs = reads_folders, outputs
+        self.reads_folders: bool = reads_folders
+        self.outputs: Collection[str] = outputs
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options: input, scheduler, output, others."""
@@ -106,7 +107,7 @@ def command(name: str | None = None, **attributes: Any) -> Callable[[Callable[..
 class Group(click.Group):
     """A group of commands; alone it prints its help."""
 
-    command_class = Command
+    command_class: type[click.Command] | None = Command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read *args*; without any, print the help and end well."""

@@ -44,7 +44,8 @@ class Whole(NumberType):
     name = "integer"
 
     def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
-        self.minimum, self.maximum = minimum, maximum
+        self.minimum: int | None = minimum
+        self.maximum: int | None = maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """*value* as a number."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from ...framework.releases import find_any_release, is_auto
 from ...simulation.releasenotes import auto_told, other_release, release_notices
 from ...simulation.scenario import Scenario
 from ..console.output import note
+from ..console.progress import telling
 from ..declaring.options import ClusterChoice
 from ..engines.configurations import Wanted
 from ..engines.setup import Configuration, Setup
@@ -45,15 +47,22 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Ope
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input or options.
     """
     checked = setup if is_auto(setup.release) else _checked(setup)
-    files = cluster.files(paths, keeps_manifests=setup.may_call_extenders())
+    with reading(paths):
+        files = cluster.files(paths, keeps_manifests=setup.may_call_extenders())
     settled = settled_for(checked, files.nodes)
     configuration = settled.configuration()
     names = settled.scheduler_names(configuration)
-    scenario = files.scenario(names, cron_jobs=cluster.cron_jobs, priorities=keeps_priorities(configuration))
+    with reading(paths):
+        scenario = files.scenario(names, cron_jobs=cluster.cron_jobs, priorities=keeps_priorities(configuration))
     tell_edits(scenario)
     engine = settled.engine(configuration, scenario.config_maps)
     by_default = [engine.algorithm] if setup.release is None else []
     return Opened(settled, configuration, names, with_release_notices(scenario, [engine.algorithm], by_default), engine)
+
+
+def reading(paths: Iterable[Path]) -> AbstractContextManager[Callable[[str], None]]:
+    """A context in which people who wait are told that *paths* are read."""
+    return telling("reading", ", ".join(map(str, paths)))
 
 
 def tell_edits(scenario: Scenario) -> None:
@@ -87,14 +96,16 @@ class Contest:
 
 def contest(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: tuple[Wanted, ...]) -> Contest:
     """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
-    files = cluster.files(paths, keeps_manifests=any(one.setup.may_call_extenders() for one in wanted))
+    with reading(paths):
+        files = cluster.files(paths, keeps_manifests=any(one.setup.may_call_extenders() for one in wanted))
     settled = tuple(one.settled(files.nodes) for one in wanted)
     for before, one in zip(wanted, settled, strict=True):
         if is_auto(before.setup.release):
             note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes)}")
     first = settled[0]
     priorities = keeps_priorities(first.setup.configuration())
-    scenario = files.scenario(first.scheduler_name(), cron_jobs=cluster.cron_jobs, priorities=priorities)
+    with reading(paths):
+        scenario = files.scenario(first.scheduler_name(), cron_jobs=cluster.cron_jobs, priorities=priorities)
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
     algorithms = [engine.algorithm for engine in engines.values()]

@@ -17,6 +17,7 @@ import click
 
 from ...simulation.conform import Family, FamilyReport, Manner, answer_case, check_family, find_families, read_cases
 from ..console.output import writing
+from ..console.progress import following
 from ..declaring.memory import engine_options
 from ..report.documents import document
 from ..report.tables import Table
@@ -59,7 +60,7 @@ def run(asked: Asked) -> None:
 
 def _emit(families: list[Family], output: str | None, manner: Manner) -> None:
     with writing(output) as stream:
-        for family in families:
+        for family in following(families, len(families), "answering", "families", shown=not stream.isatty()):
             for case in read_cases(family.cases):
                 stream.write(json.dumps(answer_case(case, manner)) + "\n")
 
@@ -67,11 +68,11 @@ def _emit(families: list[Family], output: str | None, manner: Manner) -> None:
 def _run(asked: Asked, families: list[Family], manner: Manner) -> Iterator[FamilyReport]:
     check = partial(check_family, without=asked.without, manner=manner)
     if asked.jobs == 1:
-        yield from map(check, families)
+        yield from following(map(check, families), len(families), "conforming", "families")
         return
     with ProcessPoolExecutor(asked.jobs, initializer=_end_quietly) as pool:
         try:
-            yield from pool.map(check, families)
+            yield from following(pool.map(check, families), len(families), "conforming", "families")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)  # first: a pool that finds its workers gone complains of what is cancelled
             for process in active_children():

@@ -13,6 +13,7 @@ from ...simulation.explain.explanation import Explanation
 from ...simulation.explain.subject import find_subject
 from ...simulation.simulate import Simulation
 from ..console.output import writing
+from ..console.progress import telling
 from ..declaring.options import ClusterChoice
 from ..engines.setup import Setup
 from ..report.explain.closeup import close_up_lines
@@ -34,7 +35,8 @@ def run(
     scenario, engine = given.scenario, given.engine
     subject = find_subject(scenario, name, namespace)
     tell(scenario, engine, verbose)
-    explanation = ask(Simulation(scenario, engine, cluster.order), subject, given.scheduler_names, node=node, alone=alone)
+    with telling("explaining", subject.pod.key):
+        explanation = ask(Simulation(scenario, engine, cluster.order), subject, given.scheduler_names, node=node, alone=alone)
     with writing(output) as stream:
         _write(explanation, form, stream, every)
     sys.exit(0 if _is_yes(explanation) else 1)

@@ -12,6 +12,7 @@ from ...exceptions import KubeclassicError
 from ...simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, openb, simkube, simulatorexport
 from ...simulation.traces.made import Trace
 from ..console.output import note, writing
+from ..console.progress import telling
 from ..console.yamltext import write_yaml
 from ..report.words import count_of
 
@@ -22,17 +23,23 @@ class TraceOptionError(KubeclassicError):
 
 def run_openb(nodes: Path, pods: Path, form: str, output: str | None) -> None:
     """Write the openb trace as manifests."""
-    _finish(openb.read(nodes, pods), form, output)
+    with telling("reading", str(nodes)):
+        found = openb.read(nodes, pods)
+    _finish(found, form, output)
 
 
 def run_alibaba2026(nodes: Path, jobs: Path, memory_per_cpu: Decimal | None, form: str, output: str | None) -> None:
     """Write Alibaba's trace of spot GPUs as manifests."""
-    _finish(alibaba2026.read(nodes, jobs, memory_per_cpu), form, output)
+    with telling("reading", str(nodes)):
+        found = alibaba2026.read(nodes, jobs, memory_per_cpu)
+    _finish(found, form, output)
 
 
 def run_alibaba2025(instances: Path, form: str, output: str | None) -> None:
     """Write Alibaba's trace of recommendation models as manifests."""
-    _finish(alibaba2025.read(instances), form, output)
+    with telling("reading", str(instances)):
+        found = alibaba2025.read(instances)
+    _finish(found, form, output)
 
 
 def run_azure(path: Path, chosen: Mapping[str, Any], form: str, output: str | None) -> None:
@@ -40,22 +47,29 @@ def run_azure(path: Path, chosen: Mapping[str, Any], form: str, output: str | No
     for name in ("machine", "machines", "most"):
         if chosen[name] is not None and chosen[name] < (0 if name == "machine" else 1):
             raise TraceOptionError(f"--{name}: got {chosen[name]}, wanted {0 if name == 'machine' else 1} or more")
-    _finish(azurepacking.read(path, azurepacking.Choice(**chosen)), form, output)
+    with telling("reading", str(path)):
+        found = azurepacking.read(path, azurepacking.Choice(**chosen))
+    _finish(found, form, output)
 
 
 def run_google2019(instances: Path, machines: Path, attributes: Path | None, form: str, output: str | None) -> None:
     """Write a slice of Google's cluster data as manifests."""
-    _finish(google2019.read(instances, machines, attributes), form, output)
+    with telling("reading", str(instances)):
+        found = google2019.read(instances, machines, attributes)
+    _finish(found, form, output)
 
 
 def run_simkube(path: Path, form: str, output: str | None) -> None:
     """Write a trace of SimKube as manifests."""
-    _finish(simkube.read(path), form, output)
+    with telling("reading", str(path)):
+        found = simkube.read(path)
+    _finish(found, form, output)
 
 
 def run_simulator(path: Path, profile: str | None, form: str, output: str | None) -> None:
     """Write an export of kube-scheduler-simulator as manifests, and its configuration to *profile*."""
-    found, configuration = simulatorexport.read(path)
+    with telling("reading", str(path)):
+        found, configuration = simulatorexport.read(path)
     if profile is not None and configuration is None:
         raise TraceOptionError(f"--profile: got {profile}, but {path} has no configuration of a scheduler")
     if profile is not None:
@@ -66,7 +80,9 @@ def run_simulator(path: Path, profile: str | None, form: str, output: str | None
 
 def run_csv(table: Path, columns: Path, form: str, output: str | None) -> None:
     """Write a table as manifests, as the map in *columns* says."""
-    _finish(columnmap.read(table, columnmap.read_map(columns)), form, output)
+    with telling("reading", str(table)):
+        found = columnmap.read(table, columnmap.read_map(columns))
+    _finish(found, form, output)
 
 
 def _finish(found: Trace, form: str, output: str | None) -> None:

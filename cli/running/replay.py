@@ -6,8 +6,8 @@ import hashlib
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from ...simulation.replay.recording import Recording, found
 from ...simulation.replay.replay import Replay
 from ...simulation.replay.settings import Delays, Places
 from ..console.output import note
-from ..console.progress import counting
+from ..console.progress import counting, telling
 from ..engines.setup import Setup
 from ..report.replay import duration, replay_text
 from ..report.tables import width_of
@@ -32,7 +32,7 @@ from .cluster import input_notices, keeps_priorities, settled_for
 from .notices import tell_notices
 
 INTERRUPTED = 130
-NOT_COMPARED = {"paths", "output", "series", "checkpoint", "checkpoint_every", "resume", "until", "verbose", "strict"}
+NOT_COMPARED = {"paths", "output", "series", "plot", "checkpoint", "checkpoint_every", "resume", "until", "verbose", "strict"}
 """Parameters that may differ between a checkpoint and what resumes from it."""
 BAR_STEPS = 200
 
@@ -67,7 +67,8 @@ def _replay(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Pl
         cron_jobs=more["cron_jobs"], priorities=keeps_priorities(configuration),
         strict_fields=more["strict"],
     )  # fmt: skip
-    inputs = read_inputs(paths, choice)
+    with telling("reading", ", ".join(map(str, paths))):
+        inputs = read_inputs(paths, choice)
     settled_setup = settled_for(setup, inputs.nodes)
     engine = settled_setup.engine(settled_setup.configuration(), inputs.config_maps)
     tell_notices((*inputs.warnings, *input_notices(inputs, engine.algorithm, setup.release is None)), more["verbose"])
@@ -92,11 +93,15 @@ def _told(value: Any) -> str:
 def _run(recording: Recording) -> None:
     inputs = recording.replay.inputs
     total = len(inputs.events) + len(inputs.operations)
-    with _stopped_by_interrupt(recording), settled(), counting(0 if _are_seen(recording) else total, "replaying") as show:
+    with _stopped_by_interrupt(recording), settled(), _counting(recording, total) as show:
         for steps in recording.run():
             if steps % BAR_STEPS == 0:
                 show(recording.replay.position + recording.replay.program.position, duration(recording.replay.now))
         recording.end()
+
+
+def _counting(recording: Recording, total: int) -> AbstractContextManager[Callable[[int, str], None]]:
+    return counting(total, "replaying", "events", shown=not _are_seen(recording))
 
 
 def _are_seen(recording: Recording) -> bool:

@@ -103,9 +103,14 @@ class Answer:
         if self.view.nodes or self.view.form == "wide":
             self._uses = NodeUses(self.simulation.engine)
             self.simulation.on_begin = self._uses.begin
-        for decision in following(self.simulation.decisions(), len(self.simulation.scenario.pending)):
+        for decision in self._followed():
             if self.view.shows(decision.pod):
                 yield decision
+
+    def _followed(self) -> Iterator[Decision]:
+        """The decisions, with progress for who waits, where no lines of the answer run through it."""
+        is_seen = self.view.form == "jsonl" and self.stream.isatty()
+        return following(self.simulation.decisions(), len(self.simulation.scenario.pending), shown=not is_seen)
 
     def run(self) -> None:
         """Take all decisions."""

@@ -23,6 +23,7 @@ from ...live.client.kubeconfig import in_cluster, read_kubeconfig
 from ...live.snapshot import Snapshot, take_snapshot
 from ...live.snapshotredaction import redact
 from ..console.output import note, one_line, warn, writing
+from ..console.progress import telling
 
 
 class UnreadableClusterError(KubeclassicError):
@@ -76,7 +77,8 @@ def fetched(kubeconfig: Path | None, context: str | None) -> Snapshot:
     Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
     """
     access = in_cluster() if kubeconfig is None else read_kubeconfig(kubeconfig, context)
-    found = asyncio.run(_snapshot(access))
+    with telling("reading", access.server):
+        found = asyncio.run(_snapshot(access))
     for text in found.notes:
         warn(text)
     return found

@@ -16,15 +16,13 @@ from ...simulation.functions.sweep import SweepResult
 from ...simulation.functions.sweep import sweep as run_sweep
 from ...simulation.sweep.table import as_csv
 from ..console.output import note, warn
-from ..console.progress import counting
+from ..console.progress import working
 from ..engines.userrules import catalogue_of, plugins_of
 from ..report.documents import write_rows
+from ..report.plots.files import check_place
+from ..report.plots.runs import draw_runs
 from ..report.sweep import summary_line, sweep_tables
 from ..report.tables import write_tables
-
-WORTH_A_BAR = 2
-SEVERAL = 1_000_000
-"""More steps than anybody waits for; the bar gets the real number with the first step."""
 
 
 @attrs.frozen(kw_only=True)
@@ -37,15 +35,20 @@ class Asked:
     rules: tuple[str, ...] = ()
     form: str = "table"
     output: Path | None = None
+    plot: Path | None = None
 
 
 def run(file: Path, asked: Asked) -> int:
     """Run the sweep in *file*, and write its table; the exit status."""
-    with counting(SEVERAL, "sweeping", WORTH_A_BAR) as show:
+    if asked.plot is not None:
+        check_place(asked.plot)
+    with working("sweeping", unit="runs") as work:
         found = run_sweep(
             file, output=asked.output, jobs=asked.jobs or _cores(), dask=asked.dask, search=asked.search, **_rules(asked.rules),
-            on_progress=lambda done, total: show(done * SEVERAL // max(total, 1), f"{done}/{total}"),
+            on_progress=work.at,
         )  # fmt: skip
+    if asked.plot is not None:
+        draw_runs(found, asked.plot)
     _write(found, asked.form)
     for line in found.notes:
         warn(line)

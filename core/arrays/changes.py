@@ -58,7 +58,7 @@ class ChangeLog(Revisions[Event]):
     def _add(self, step: Event) -> None:
         row = step[0]
         self._steps.append(step)
-        self.revision += 1
+        self.revision: int = self.revision + 1
         if row >= len(self._changed_at):
             self._changed_at = grown(self._changed_at, row + 1)
         self._changed_at[row] = self.revision

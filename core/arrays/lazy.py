@@ -12,7 +12,9 @@ class Lazy(Generic[T]):
     """As :func:`functools.cached_property`, without the lock that it has before Python 3.12: one thread reads the batches of a decision."""
 
     def __init__(self, make: Callable[[Any], T]) -> None:
-        self.make, self.name, self.__doc__ = make, make.__name__, make.__doc__
+        self.make: Callable[[Any], T] = make
+        self.name: str = make.__name__
+        self.__doc__ = make.__doc__
 
     @overload
     def __get__(self, owner: None, kind: type) -> Lazy[T]: ...

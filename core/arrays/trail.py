@@ -50,7 +50,7 @@ class Trail(Revisions[Rows]):
     def touch(self, rows: Rows) -> None:
         """These *rows* changed: intp[k], each once, not to be written to any more."""
         self._steps.append(rows)
-        self.revision += 1
+        self.revision: int = self.revision + 1
         self._held += len(rows) + 1
         if self._held > self.limit:
             self._drop((len(self._steps) + 1) // 2)

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from ...api.frames import make_frame
-from ...api.notebooks import Look, shortened
+from ...api.notebooks import Look, Share, shortened
 from ...api.objects import Pod
 from ..arrays.types import Rows, Scores
 from .extender import Passed
@@ -230,6 +230,12 @@ class Decision:
     def _repr_html_(self) -> str:
         return self._look().html()
 
+    def verdict(self) -> str:
+        """The outcome in one sentence."""
+        if self.host is not None:
+            return f"{self.pod.key} goes to {self.host}."
+        return f"{self.pod.key} fits on no node." if self.is_fit_error else f"{self.pod.key} gets no node."
+
     @property
     def has_details(self) -> bool:
         """Whether the cycle kept its details; False too for a pod that was not tried."""
@@ -309,4 +315,7 @@ class Decision:
         facts = {"host": self.host, "error": self.error, "victims": ", ".join(pod.key for pod in self.victims) or None}
         best_first = sorted(self._rows(), key=lambda row: (not row["fits"], -(row["total"] or 0)))
         rows = [(row["node"], row["total"] if row["fits"] else "", row["reasons"]) for row in best_first]
-        return Look(f"Pod {self.pod.key}", facts, ("node", "total", "does not fit because"), rows)
+        fit = sum(row["fits"] for row in best_first)
+        shares = [Share("fit", fit, "good"), Share("do not fit", len(rows) - fit, "bad")] if rows else []
+        headers = ("node", "total", "does not fit because")
+        return Look(f"Pod {self.pod.key}", facts, headers, rows, verdict=self.verdict(), shares=shares)

@@ -181,7 +181,9 @@ class FailuresAnswer(Answer[Failures | None]):
     def replace(self, found: Failures | None, size: int) -> None:
         if not self._says(found, size):
             self.trail.reset()
-        self.answer, self.shared, self.size, self.tells_row = found, True, size, None
+        self.answer, self.tells_row = found, None
+        self.shared: bool = True
+        self.size: int = size
         self.has_errors = found is not None and found.errors is not None
         # The codes are worked out now: until then they may be masks that are views of the table's own arrays.
         self.codes()
@@ -294,7 +296,8 @@ class ScoresAnswer(Answer[Scores]):
             return
         self.trail.reset()
         key, values = self.values[0]
-        self.size, self.constant, self._nodes = nodes.n, _constant(values.take(codes_in_use(nodes, key))), nodes
+        self.size: int = nodes.n
+        self.constant, self._nodes = _constant(values.take(codes_in_use(nodes, key))), nodes
 
     def untell(self) -> None:
         super().untell()
@@ -312,7 +315,8 @@ class ScoresAnswer(Answer[Scores]):
             return
         # No early cutoff otherwise: equal scores do not mean equal counts.
         self.trail.reset()
-        self.constant, self.size, self.shared, self._nodes = _constant(found), size, True, None
+        self.constant, self.size, self._nodes = _constant(found), size, None
+        self.shared: bool = True
         if self.constant is not None:
             # One array for all such answers: most pods that come are strangers to most rules.
             self._scores = _everywhere(self.constant, size)

@@ -52,8 +52,10 @@ class Feasible(Fitting):
 
     def refit(self, fits: Mask, rows: Sequence[int], count: int) -> None:
         """Rows fit that did not, or no longer do: *rows*, each once; now *fits* is true, for *count* rows."""
-        self.fits, self.fits_everywhere, self._nodes = fits, count == len(fits), None
-        self.refitted += rows
+        self.fits = fits
+        self.fits_everywhere: bool = count == len(fits)
+        self._nodes = None
+        self.refitted.extend(rows)
         for key, counts in self._counts.items():
             codes = Batch.everywhere(self.table).label(key).codes
             for row in rows:

@@ -26,7 +26,8 @@ class FrameworkDetails(Details):
         self._statuses = None
         self.diagnosis.extended = len(rows) != len(self.feasible_rows)
         self.diagnosis.take(passed)
-        self.feasible_rows, self.extender_reasons = rows, self.diagnosis.extender_reasons
+        self.feasible_rows = rows
+        self.extender_reasons: dict[str, list[str]] = self.diagnosis.extender_reasons
 
     @property
     def visited(self) -> list[int]:

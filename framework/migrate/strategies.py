@@ -12,7 +12,7 @@ Point = tuple[int, int]
 FALLING: tuple[Point, ...] = ((0, 10), (100, 0))
 RISING: tuple[Point, ...] = ((0, 0), (100, 10))
 CPU_AND_MEMORY = {"cpu": 1, "memory": 1}
-LINES = {FALLING: "LeastAllocated", RISING: "MostAllocated"}
+LINES: dict[tuple[Point, ...], str] = {FALLING: "LeastAllocated", RISING: "MostAllocated"}
 MAX_SCORE, MAX_RESOURCE_WEIGHT = 10, 100
 
 

@@ -16,7 +16,7 @@ from ...core.arrays.types import Mask, Scores
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import literal_node_affinity_mask, node_selector_mask, required_node_affinity, term_mask
 from ...core.pods.template import Template
-from ...core.rule import Reads, RuleError
+from ...core.rule import Reads, Reduction, RuleError
 from ...priorities.reduce import normalize_reduce
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import preferred_faults
@@ -65,7 +65,7 @@ class NodeAffinity(Plugin):
     score_reads: ClassVar[Reads] = Reads.NODE
     pre_filter_by_class: ClassVar[bool] = True
     pre_score_by_class: ClassVar[bool] = True
-    normalize_score = normalize_reduce(MAX_NODE_SCORE)
+    normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE)
 
     @property
     def added(self) -> Affinity:

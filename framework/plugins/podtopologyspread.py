@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from ...api.meaning.labels import SelectorError
+from ...api.objects import TopologySpreadConstraint
 from ...core.arrays.arithmetic import rounded, tabulated, truncated_div
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask, Scores
@@ -56,9 +57,9 @@ class PodTopologySpread(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or PodTopologySpreadArgs(defaulting_type="System"), handle)
-        self.is_system = self.args.defaulting_type == "System"
-        self.defaults = SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
-        self.reader = ConstraintReader.of(handle)
+        self.is_system: bool = self.args.defaulting_type == "System"
+        self.defaults: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
+        self.reader: ConstraintReader = ConstraintReader.of(handle)
         self.own_slots: Mapping[str, Slot[Constraints]] = {when: Slot(f"{self.name} {when}") for when in (HARD, SOFT)}
         self.domains_slot: Slot[dict[str, Domains]] = Slot(f"{self.name} domains")
         self.soft_slot: Slot[SoftCounts | None] = Slot(f"{self.name} soft")

@@ -12,7 +12,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Scores
 from ...core.failures import Failures
 from ...core.pods.template import Template
-from ...core.rule import Reads
+from ...core.rule import Reads, Reduction
 from ...predicates.taints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.reduce import normalize_reduce
@@ -33,7 +33,7 @@ class TaintToleration(Plugin):
     score_reads: ClassVar[Reads] = Reads.NODE
     pre_score_by_class: ClassVar[bool] = True
     without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
-    normalize_score = normalize_reduce(MAX_NODE_SCORE, reverse=True)
+    normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE, reverse=True)
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.spec.tolerations

@@ -22,7 +22,10 @@ class ApiError(KubeclassicError):
         self, status: int, reason: str = "", message: str = "", retry_after: float | None = None, body: Mapping[str, Any] | None = None
     ) -> None:
         super().__init__(message or f"the server answered {status}")
-        self.status, self.reason, self.message, self.retry_after = status, reason, message, retry_after
+        self.status: int = status
+        self.reason: str = reason
+        self.message: str = message
+        self.retry_after: float | None = retry_after
         self.body: Mapping[str, Any] = body or {}
         """The Status object."""
 

@@ -25,7 +25,10 @@ class RequestError(KubeclassicError):
 
     def __init__(self, where: str, got: str, wanted: str, status: int = BAD_REQUEST) -> None:
         super().__init__(f"{where}: got {got}, wanted {wanted}")
-        self.where, self.got, self.wanted, self.status = where, got, wanted, status
+        self.where: str = where
+        self.got: str = got
+        self.wanted: str = wanted
+        self.status: int = status
 
     def record(self) -> dict[str, str]:
         """As plain data."""

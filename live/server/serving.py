@@ -157,7 +157,8 @@ class QuietServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self.on_ready = on_ready
-        self.was_interrupted = False
+        self.was_interrupted: bool = False
+        self.force_exit: bool = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say so."""

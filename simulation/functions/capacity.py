@@ -70,6 +70,10 @@ class CapacityResult(Result):
     def facts(self) -> Mapping[str, object]:
         return {"release": self.answer.release, "fits": self.fits, "nodes": len(self.nodes), "stop": self.stop.message}
 
+    def verdict(self) -> str:
+        copies = "1 more copy fits" if self.fits == 1 else f"{self.fits:,} more copies fit"
+        return f"{copies}, on {len(self.nodes):,} nodes." if self.fits else "Not one more copy fits."
+
 
 def capacity(
     cluster: GivenCluster, pod: GivenTemplates, *, ratio: Sequence[int] | None = None, pods: int | None = None,

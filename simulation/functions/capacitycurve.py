@@ -15,7 +15,7 @@ from .capacity import GivenTemplates, checked_exclude, checked_limits, loaded_te
 from .given import GivenCluster, recipe_of, scenario_of
 from .results import Result, Table
 
-ANY_POD = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main"}]}}
+ANY_POD: dict[str, Any] = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main"}]}}
 """What is sized where no template is given."""
 
 
@@ -40,6 +40,10 @@ class CapacityCurveResult(Result):
     def facts(self) -> Mapping[str, object]:
         most = max((point.fits for point in self.points), default=0)
         return {"release": self.release, "axes": " x ".join(axis.resource for axis in self.axes), "points": len(self.points), "most": most}
+
+    def verdict(self) -> str:
+        fits = [point.fits for point in self.points]
+        return f"Between {min(fits):,} and {max(fits):,} copies fit, by their size." if fits else "No size was asked for."
 
 
 def capacity_curve(

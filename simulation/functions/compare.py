@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from ...api.notebooks import Share
 from ...exceptions import UnknownNameError, wrong_type
 from ...framework.recipe import Recipe, SchedulerOptions
 from ..compare.compare import Comparison
@@ -17,6 +18,15 @@ from .given import GivenCluster, check_order, recipe_of, scenario_of
 from .results import Result, Row, Table
 
 NAMES = "abcdefgh"
+
+
+AGREEMENT = (
+    ("same", "the same", "same"),
+    ("amongBest", "among the best", "near"),
+    ("different", "different", "bad"),
+    ("heldBack", "held back", "held"),
+)
+"""Key of the record, what people read, and what it means."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -61,6 +71,19 @@ class CompareResult(Result):
             "configurations": len(record["configurations"]), "mode": record["mode"], "cycles": record["cycles"],
             "differences": len(record["differences"]),
         }  # fmt: skip
+
+    def verdict(self) -> str:
+        cycles, differ = self._record["cycles"], len(self.differences)
+        if not differ:
+            return f"All {cycles:,} decisions are the same."
+        told = [f"{share.count:,} {'is' if share.count == 1 else 'are'} {share.name}" for share in self.shares() if share.count]
+        return f"Of {cycles:,} decisions {', '.join(told)}." if told else f"{differ:,} of {cycles:,} decisions are not the same everywhere."
+
+    def shares(self) -> Sequence[Share]:
+        if len(self._record["against"]) != 1:
+            return ()
+        counts = self._record["against"][0]["agreement"]
+        return [Share(name, counts[key], meaning) for key, name, meaning in AGREEMENT if counts[key] or key == "same"]
 
 
 def compare(

@@ -49,6 +49,10 @@ class ConformResult(Result):
         record = self.record()
         return {"families": len(self.reports), "cases": record["cases"], "identical": record["identical"], "different": len(self.different)}
 
+    def verdict(self) -> str:
+        record = self.record()
+        return f"{record['identical']:,} of {record['cases']:,} cases are identical."
+
 
 def conform(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, families: Collection[str] | None = None,

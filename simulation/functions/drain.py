@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import NoneType
 from typing import Any, Unpack
 
 import attrs
 
+from ...api.notebooks import Share
 from ...exceptions import check_type
 from ...framework.recipe import SchedulerOptions
 from ..drain.plan import Plan
@@ -64,6 +65,13 @@ class DrainResult(Result):
             "release": self.plan.release, "nodes": len(self.plan.asked), "can": len(self.can), "at most": self.at_most,
             "moves": len(self.moves), "rounds": self.plan.rounds,
         }  # fmt: skip
+
+    def verdict(self) -> str:
+        moved = "1 pod moves" if len(self.moves) == 1 else f"{len(self.moves):,} pods move"
+        return f"{len(self.can):,} of {len(self.plan.asked):,} nodes can go together; {moved}."
+
+    def shares(self) -> Sequence[Share]:
+        return [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")]
 
 
 def drain(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 import attrs
 
-from ...api.notebooks import shortened
+from ...api.notebooks import Share, shortened
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...exceptions import wrong_type
@@ -51,6 +51,13 @@ class ExplainResult(Result):
     def facts(self) -> Mapping[str, object]:
         error = None if self.decision.error is None else shortened(self.decision.error)
         return {"pod": self.decision.pod.key, "host": self.host, "error": error}
+
+    def verdict(self) -> str:
+        return self.decision.verdict()
+
+    def shares(self) -> Sequence[Share]:
+        fit = sum(node.fits for node in self.nodes)
+        return [Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")] if self.nodes else []
 
 
 def explain(

@@ -44,6 +44,9 @@ class ImportResult(Result):
         kinds = Counter(item["kind"] for item in self.manifest["items"])
         return {"nodes": kinds["Node"], "pods": kinds["Pod"]}
 
+    def verdict(self) -> str:
+        return f"{self.facts()['nodes']:,} nodes and {self.facts()['pods']:,} pods."
+
 
 def _row(item: Mapping[str, Any]) -> Row:
     return {"kind": item["kind"], "namespace": item["metadata"].get("namespace"), "name": item["metadata"]["name"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -20,6 +20,7 @@ from ...algorithmprovider.config import (
 from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, read_policy
 from ...algorithmprovider.releases import DEFAULT_RELEASE, find_release
+from ...api.notebooks import Share
 from ...api.reading.documents import read_documents
 from ...exceptions import check_type, wrong_type
 from ...framework.migrate.deviations import named
@@ -62,6 +63,16 @@ class MigrateResult(Result):
 
     def facts(self) -> Mapping[str, object]:
         return {"notes": len(self.notes), "agrees": self.agrees}
+
+    def verdict(self) -> str:
+        if self.comparison is None or self.agrees is None:
+            return "The Policy as a profile; no cluster was given to check it on."
+        if self.agrees:
+            return f"No decision is different under the profile. {self.comparison.verdict()}"
+        return f"The profile does not decide as the Policy does. {self.comparison.verdict()}"
+
+    def shares(self) -> Sequence[Share]:
+        return () if self.comparison is None else self.comparison.shares()
 
 
 def migrate(

@@ -79,6 +79,11 @@ class NewNodesResult(Result):
         cost = None if self.cost is None else plain(self.cost)
         return {"release": self.answer.release, "added": told, "cost": cost, "placed": self.placed, "proven": self.is_proven or None}
 
+    def verdict(self) -> str:
+        if not self.placed:
+            return "No number of these nodes is enough."
+        return f"With {self.facts()['added']} added, each pod finds a node." if self.added else "Each pod finds a node without a new one."
+
 
 def add_nodes(
     cluster: GivenCluster, nodes: Part | Iterable[Part], *, pod: GivenTemplates | None = None, pods: int | None = None,

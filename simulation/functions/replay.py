@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 import attrs
 
+from ...api.notebooks import Lines
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
 from ...framework.recipe import SchedulerOptions
 from ..gcpause import settled
@@ -23,6 +24,10 @@ from .results import Result, Row, Table
 
 Duration = float | str
 """Seconds, or a text such as ``"90s"`` or ``"1.5h"``."""
+
+
+LINES = {"pending": "pods that wait", "running": "pods on nodes"}
+"""Columns of the series that a notebook draws, and what they are."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -52,6 +57,18 @@ class ReplayResult(Result):
     def facts(self) -> Mapping[str, object]:
         told = self.summary
         return {"release": self.release, "scheduled": told["scheduled"], "still waiting": told["stillWaiting"], "events": len(self.events)}
+
+    def verdict(self) -> str:
+        told = self.summary
+        if self.all_placed:
+            return f"All {told['scheduled']:,} pods got a node in the end."
+        waiting = "1 still waits" if told["stillWaiting"] == 1 else f"{told['stillWaiting']:,} still wait"
+        return f"{told['scheduled']:,} pods got a node; {waiting} in the end."
+
+    def lines(self) -> Lines | None:
+        names = [name for name in LINES if self.series and name in self.series[0]]
+        values = {LINES[name]: [row[name] for row in self.series] for name in names}
+        return Lines("Over time", "seconds", [float(row["time"]) for row in self.series], values) if values else None
 
 
 def replay(

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from ...api.frames import make_frame
-from ...api.notebooks import Look
+from ...api.notebooks import Lines, Look, NodeMap, Rows, Share
 from ...exceptions import UnknownNameError
 
 Row = dict[str, Any]
@@ -59,7 +59,30 @@ class Result(ABC):
         told = ", ".join(f"{name} {value}" for name, value in self.facts().items() if value is not None)
         return f"<{type(self).__name__}: {told}>"
 
+    def verdict(self) -> str:
+        """The outcome in one sentence."""
+        return ""
+
+    def shares(self) -> Sequence[Share]:
+        """The outcome as parts of one whole; empty where it is none."""
+        return ()
+
+    def node_map(self) -> NodeMap | None:
+        """The nodes with their use; None where the result has none."""
+        return None
+
+    def lines(self) -> Lines | None:
+        """What changes over time; None where nothing does."""
+        return None
+
     def _repr_html_(self) -> str:
-        first = next(iter(self.tables().values()))
-        rows = [tuple(row.get(column) for column in first.columns) for row in first.rows]
-        return Look(type(self).__name__, self.facts(), first.columns, rows).html()
+        (_, first), *others = self.tables().items()
+        more = {name: Rows(table.columns, _rows(table)) for name, table in others}
+        return Look(
+            type(self).__name__, self.facts(), first.columns, _rows(first), verdict=self.verdict(), shares=self.shares(),
+            map=self.node_map(), lines=self.lines(), more=more,
+        ).html()  # fmt: skip
+
+
+def _rows(table: Table) -> list[tuple[Any, ...]]:
+    return [tuple(row.get(column) for column in table.columns) for row in table.rows]

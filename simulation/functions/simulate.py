@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 import attrs
 
+from ...api.notebooks import NodeMap, Share
 from ...core.arrays.table import NodeTable
 from ...core.decision.decision import Decision
 from ...framework.recipe import SchedulerOptions
@@ -58,6 +59,24 @@ class SimulationResult(Result):
             "gated": told.gated or None, "evicted": told.evicted or None, "nodes": told.nodes,
         }  # fmt: skip
 
+    def verdict(self) -> str:
+        told = self.summary
+        if told.placed == told.pods:
+            return f"All {told.pods:,} pods get a node." if told.pods else "No pod waits."
+        others = told.pods - told.placed
+        return f"{told.placed:,} of {told.pods:,} pods get a node; {others:,} {'gets' if others == 1 else 'get'} none."
+
+    def shares(self) -> Sequence[Share]:
+        told = self.summary
+        others = told.pods - told.placed - told.unschedulable - told.gated
+        parts = (("placed", told.placed, "good"), ("unschedulable", told.unschedulable, "bad"), ("gated", told.gated, "held"))
+        return [Share(*part) for part in (*parts, ("other", others, "near")) if part[1] > 0]
+
+    def node_map(self) -> NodeMap | None:
+        resources = [name for name in ("cpu", "memory") if any(row.get(name) for row in self.nodes)]
+        uses = {name: [_use(row, name) for row in self.nodes] for name in resources}
+        return NodeMap([row["node"] for row in self.nodes], uses) if uses else None
+
 
 def simulate(
     cluster: GivenCluster, *, pods: GivenCluster = (), order: str = "input", details: bool = False, defaults: bool = True,
@@ -91,6 +110,10 @@ def simulate(
         release=recipe.version, decisions=decisions, outcomes=dict(simulation.outcomes), evicted=dict(simulation.evicted),
         summary=summarise(simulation), nodes=tuple(_nodes(engine.table)), warnings=tuple(map(str, scenario.warnings)), details=details,
     )  # fmt: skip
+
+
+def _use(row: Row, resource: str) -> float | None:
+    return row[f"{resource} requested"] / row[resource] if row.get(resource) else None
 
 
 def _nodes(table: NodeTable) -> Iterator[Row]:

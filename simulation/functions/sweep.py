@@ -74,6 +74,10 @@ class SweepResult(Result):
         trials = None if self.found is None else len(self.found.trials)
         return {"runs": len(self.rows), "failed": self.failed or None, "trials": trials, "front": len(self.front) or None}
 
+    def verdict(self) -> str:
+        told = "1 run" if len(self.rows) == 1 else f"{len(self.rows):,} runs"
+        return f"{told}, {self.failed:,} with an error." if self.failed else f"{told}, none with an error."
+
 
 def sweep(
     spec: str | os.PathLike[str] | Mapping[str, Any], *, output: str | os.PathLike[str] | None = None, jobs: int = 1,

@@ -52,6 +52,12 @@ class WhatIfResult(Result):
         pod = self.found.explanation.decision.pod.key
         return {"pod": pod, "host": self.host, "want": self.found.want, "suggestions": len(self.suggestions)}
 
+    def verdict(self) -> str:
+        if self.fits:
+            return f"The pod gets {self.host} without any change."
+        count = len(self.suggestions)
+        return f"{'1 change helps' if count == 1 else f'{count:,} changes help'}." if count else "No single change helps."
+
 
 def what_if(
     cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], *, want: str | None = None, pods: GivenCluster = (), order: str = "input",

@@ -22,7 +22,7 @@ def _if_installed(name: str) -> Any:
         return None
 
 
-gymnasium = _if_installed("gymnasium")
+gymnasium: Any = _if_installed("gymnasium")
 Observation = dict[str, NDArray[np.float32]]
 Reward = Callable[[State, int], float]
 
@@ -34,7 +34,10 @@ def balance(state: State, action: int) -> float:
     return 1.0 - float(used.max() - used.min()) if len(used) else 0.0
 
 
-class SchedulingEnv(gymnasium.Env if gymnasium is not None else object):  # type: ignore[misc]  # the base is known at run time only
+_Env: type[Any] = object if gymnasium is None else gymnasium.Env
+
+
+class SchedulingEnv(_Env):  # type: ignore[misc]  # the base is known at run time only
     """Each action is the number of a node, in ascending order of names; only those where the pod fits are allowed.
 
     *make* gives a new :class:`~.replay.Replay` for each episode, from its seed. Observations, all float32: ``nodes`` [max_nodes, 2 R], the
@@ -51,8 +54,8 @@ class SchedulingEnv(gymnasium.Env if gymnasium is not None else object):  # type
             raise KubeclassicError("gymnasium is not installed: pip install 'kubeclassic[gym]'")
         spaces = gymnasium.spaces
         self._make, self._reward, self._max_nodes, self._resources = make, reward, max_nodes, resources
-        self.action_space = spaces.Discrete(max_nodes)
-        self.observation_space = spaces.Dict(
+        self.action_space: Any = spaces.Discrete(max_nodes)
+        self.observation_space: Any = spaces.Dict(
             {
                 "nodes": spaces.Box(0.0, 1.0, (max_nodes, 2 * resources), np.float32),
                 "pod": spaces.Box(0.0, np.inf, (resources,), np.float32),

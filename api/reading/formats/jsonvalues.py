@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import msgspec
@@ -24,7 +24,8 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 Parsed = tuple[Any, Repeats]
 
-decoded, encoded = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
+decoded: Callable[[bytes | str], Any] = msgspec.json.Decoder().decode
+encoded: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 UNREADABLE = (ValueError, TypeError, OverflowError, RecursionError)
 """What these two raise."""
 

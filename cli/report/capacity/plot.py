@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ....core.pods.requests import CPU
-from ....exceptions import KubeclassicError
 from ....simulation.capacity.curve import Axis, Point
+from ..plots.files import PlotError, check_place, save
 from ..units import BYTES, short_name
 
-ENDINGS = (".svg", ".png", ".pdf")
 GIB = 1 << 30
-
-
-class PlotError(KubeclassicError):
-    """A picture that cannot be drawn."""
 
 
 def check_plot(path: Path, axes: Sequence[Axis]) -> None:
     """Raise :class:`PlotError` for what cannot be drawn, before anything is counted."""
-    if path.suffix not in ENDINGS:
-        raise PlotError(f"--plot: got {path}, wanted a name that ends in {', '.join(ENDINGS)}")
     if len(axes) > 2:
         raise PlotError(f"--plot: got sizes of {len(axes)} resources, wanted one or two")
-    if not path.parent.is_dir():
-        raise PlotError(f"--plot: {path} cannot be written: no such file or directory")
-    if find_spec("matplotlib") is None:
-        raise PlotError("--plot: got no matplotlib, wanted it installed: pip install 'kubeclassic[plot]'")
+    check_place(path)
 
 
 def draw(axes: Sequence[Axis], points: Sequence[Point], path: Path) -> None:
     """Draw *points* into the file *path*. Raises :class:`PlotError` where it cannot be written."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5))
@@ -47,13 +34,7 @@ def draw(axes: Sequence[Axis], points: Sequence[Point], path: Path) -> None:
     else:
         _map(figure, pane, axes, points)
     figure.tight_layout()
-    picture = BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "kubeclassic"}):
-        figure.savefig(picture, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)
-    try:
-        path.write_bytes(picture.getvalue())
-    except OSError as error:
-        raise PlotError(f"--plot: {path} cannot be written: {(error.strerror or str(error)).lower()}") from None
+    save(figure, path)
 
 
 def _line(pane: Any, axis: Axis, points: Sequence[Point]) -> None:

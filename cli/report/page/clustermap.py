@@ -69,6 +69,10 @@ class ClusterMap:
         parts = (bar, *notes, sides, self._legend(), told, data_script(f"{self.name}-data", self.data()))
         return element("div", *parts, class_="card map", id=self.name, data_part="map")
 
+    def still(self) -> Markup:
+        """The map as it shows before scripts run, without its data: for notebooks."""
+        return element("div", element("div", *map(self._side, self.sides), class_="maps"), self._legend(), class_="card map")
+
     def data(self) -> dict[str, Any]:
         """What the script reads; shares are in thousandths, -1 for none, and pods stand by number."""
         names: dict[str, int] = {}

@@ -123,7 +123,7 @@ def stack(label: str, parts: Sequence[Part]) -> Markup:
     """Counts of one whole side by side as one bar, with a legend that has the numbers."""
     total = max(sum(part.count for part in parts), 1)
     pieces = [element("i", style=f"flex:{part.count};--k:{part.colour}") for part in parts if part.count]
-    counts = [element("b", told(part.path, number(part.count))) for part in parts]
+    counts = [element("b", told(part.path, number(part.count)) if part.path else number(part.count)) for part in parts]
     lines = [
         element("li", dot(part.colour), f"{part.name} ", count, " ", _derived(part.count / total))
         for part, count in zip(parts, counts, strict=True)

@@ -19,6 +19,7 @@ from ....simulation.bench import bench as timing
 from ....simulation.bench.against import Opponent, as_file
 from ....simulation.bench.measured import Timing
 from ...console.output import note, warn, writing
+from ...console.progress import Work, working
 from ...declaring.memory import engine_options
 from ...report.bench import bench_tables
 from ...report.documents import document
@@ -39,7 +40,8 @@ def run(asked: Asked) -> None:
     are_right = True
     records = []
     for problem, read_seconds in _read(problems(asked)):
-        record, is_right = _timed(problem, asked, profiler, read_seconds)
+        with working("timing", asked.repeat, "runs", word=problem["name"], still=True) as work:
+            record, is_right = _timed(problem, asked, profiler, read_seconds, work)
         records.append(record)
         are_right = are_right and is_right
         if asked.form == "json":
@@ -58,11 +60,11 @@ def _read(found: Iterator[Json]) -> Iterator[tuple[Json, float]]:
         started = time.process_time()
 
 
-def _timed(problem: Json, asked: Asked, profiler: Any, read_seconds: float) -> tuple[Json, bool]:
+def _timed(problem: Json, asked: Asked, profiler: Any, read_seconds: float, work: Work) -> tuple[Json, bool]:
     """What is told of one case, and whether its hosts are as expected."""
     wanted = None if asked.check is None else timing.read_hosts(asked.check, problem["version"])
     options = {**engine_options(asked.memory, asked.no_memory), "extenders": ConfiguredExtenders(asked.extenders)}
-    runs, theirs = _alternating(problem, asked, options)
+    runs, theirs = _alternating(problem, asked, options, work)
     best = max(runs, key=lambda found: found.rate)
     record = _record(problem, best, runs, read_seconds, asked.output)
     if theirs is not None:
@@ -77,17 +79,23 @@ def _timed(problem: Json, asked: Asked, profiler: Any, read_seconds: float) -> t
     return record, wanted is None or _is_right(best, *wanted)
 
 
-def _alternating(problem: Json, asked: Asked, options: Json) -> tuple[list[Timing], Opponent | None]:
+def _alternating(problem: Json, asked: Asked, options: Json, work: Work) -> tuple[list[Timing], Opponent | None]:
     """The runs, each followed by one of the other scheduler if there is one."""
     if asked.against is None:
-        return [timing.time_once(problem, options) for _ in range(asked.repeat)], None
+        return [_once(problem, options, work) for _ in range(asked.repeat)], None
     with as_file(problem, asked.case) as place:
         opponent = Opponent(asked.against, str(place), problem["name"], problem["version"])
         runs = []
         for _ in range(asked.repeat):
-            runs.append(timing.time_once(problem, options))
+            runs.append(_once(problem, options, work))
             opponent.run()
     return runs, opponent
+
+
+def _once(problem: Json, options: Json, work: Work) -> Timing:
+    found = timing.time_once(problem, options)
+    work.done += 1
+    return found
 
 
 def _compare_work(record: Json) -> None:

@@ -25,7 +25,7 @@ from ....simulation.compare.newerlabels import with_newer_labels, zones_warning
 from ....simulation.compare.trials import Trial, trials
 from ....simulation.scenario import Scenario, read_scenario
 from ...console.output import note, warn, writing
-from ...console.progress import following
+from ...console.progress import following, telling
 from ...console.yamltext import write_yaml
 from ...declaring.options import environments_max_pd_vols
 from ...report.comparison.nodes import comparison_map
@@ -126,7 +126,8 @@ class Checked:
 def _compared(check: Check, asked: Asked) -> Checked:
     """Judge the waiting pods."""
     warnings = list[str]()
-    scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
+    with telling("reading", ", ".join(map(str, (*asked.paths, *asked.more)))):
+        scenario = read_scenario((*asked.paths, *asked.more), scheduler_name=check.config.scheduler_name)
     tell_notices(scenario.warnings, asked.verbose)
     if asked.newer_labels:
         scenario = with_newer_labels(scenario)

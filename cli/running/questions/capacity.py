@@ -125,7 +125,7 @@ def _new_nodes(wanted: Asked) -> NewNodes:
 
 
 def _count(given: Opened, question: Question, wanted: Asked) -> int:
-    with counting(_most(question), "copies") as progress:
+    with counting(question.limit, "counting", "copies") as progress:
         counted = question.counting(given.engine, on_progress=lambda done: progress(done, "")).count()
     answer = Answer.of(given.engine.algorithm.release.version, counted, question, wanted.wanted)
     with writing(wanted.output) as stream:
@@ -147,12 +147,6 @@ def _tell(scenario: Scenario, engine: Any, wanted: Asked) -> None:
     tell(scenario, engine, wanted.verbose)
     if scenario.pending and wanted.templates and not wanted.pending_first:
         note(f"{count_doing(len(scenario.pending), 'pod', 'wait')} in the cluster, left out here: --pending-first places them first")
-
-
-def _most(question: Question) -> int:
-    """More copies than this do not fit."""
-    pods = (node.status.allocatable.get("pods") for node in question.scenario.nodes)
-    return min(question.limit or 2**62, sum(quantity.value() for quantity in pods if quantity is not None))
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------

@@ -19,8 +19,6 @@ from ..cluster import Opened
 from ..documents import DOCUMENT_FORMS, write_document
 
 KIND = "CapacityCurve"
-WORTH_A_BAR = 5
-"""With so many sizes there is a progress bar: in a large cluster each takes seconds."""
 
 
 def draw_curve(
@@ -37,7 +35,7 @@ def draw_curve(
     total = 1
     for axis in axes:
         total *= len(axis.values)
-    found = list(following(points(axes, ask), total, WORTH_A_BAR))
+    found = list(following(points(axes, ask), total, "counting", "sizes"))
     if plot is not None:
         draw(axes, found, plot)
     with writing(output) as stream:

@@ -19,7 +19,7 @@ from ....simulation.drain.rules import DrainFlags
 from ....simulation.drain.settled import engines_like, settle
 from ....simulation.gcpause import settled as without_collection
 from ...console.output import STANDARD, note, writing
-from ...console.progress import counting
+from ...console.progress import counting, telling
 from ...declaring.options import ClusterChoice
 from ...engines.setup import Setup
 from ...report.listing import write_csv
@@ -75,7 +75,8 @@ def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: W
     tell(found.scenario, found.engine, wanted.verbose)
     with without_collection():
         make_engine = engines_like(found.engine, found.setup.recipe(found.configuration), found.scenario)
-        settled = settle(found.scenario, make_engine, found.scheduler_names, cluster.order)
+        with telling("scheduling"):
+            settled = settle(found.scenario, make_engine, found.scheduler_names, cluster.order)
         with _progress(question, found.scenario.node_count) as on_node:
             plan = question.answer(settled, flags, on_node)
     with writing(wanted.output) as stream:
@@ -97,7 +98,7 @@ def _paths_and_nodes(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[s
 def _progress(question: Question, nodes: int) -> Iterator[Callable[[str], None]]:
     """A bar for searches of many nodes."""
     number = count(1)
-    with counting(nodes * len(ORDERS) if question.auto else len(question.nodes), "emptying") as tell_done:
+    with counting(nodes * len(ORDERS) if question.auto else len(question.nodes), "emptying", "nodes") as tell_done:
         yield lambda node: tell_done(next(number), node)
 
 

@@ -48,11 +48,10 @@ def add_nodes(opened: Opened, question: Question, wanted: NewNodes, cluster: Clu
     scenario, defaults = opened.scenario, not cluster.no_defaults
     daemons = DaemonPods.of(scenario, defaults=defaults, priorities=keeps_priorities(opened.configuration))
     kinds = kinds_of(list(_given(wanted.given, cluster, opened.setup)), scenario.objects, read_costs(wanted.costs), daemons)
-    pods = max(question.limit or len(scenario.pending), 1)
-    with counting(pods * 100, "simulations") as progress:
+    with counting(None, "looking for the fewest nodes", "simulations") as progress:
         answer = fewest_nodes(
             question, kinds, lambda: opened.setup.engine(opened.configuration, scenario.config_maps), most_nodes=wanted.most_nodes,
-            most_trials=wanted.most_trials, preemption=wanted.preemption, on_progress=lambda done: progress(done * pods, f"{done}"),
+            most_trials=wanted.most_trials, preemption=wanted.preemption, on_progress=lambda done: progress(done, ""),
         )  # fmt: skip
     with writing(wanted.output) as stream:
         _write(answer, wanted, stream)

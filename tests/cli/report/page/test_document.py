@@ -68,7 +68,8 @@ class TestPage:
 
     def test_every_asset_is_used(self) -> None:
         """No file of the assets is left over, and all are there."""
-        used = {f"{name}.css" for name in STYLES} | {"page.js"} | {f"{name}.js" for names in SCRIPTS.values() for name in names}
+        scripts = {f"{name}.js" for names in SCRIPTS.values() for name in names}
+        used = {f"{name}.css" for name in (*STYLES, "notebook")} | {"page.js"} | scripts
         assert used == {file.name for file in (ROOT / "cli/report/page/assets").iterdir()}
 
     def test_assets_are_short(self) -> None:

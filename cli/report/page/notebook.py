@@ -1,0 +1,112 @@
+"""What a notebook shows of clusters, decisions and results: the parts of pages, as far as they need no scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
+
+from ....api.notebooks import LONGEST, MOST_ROWS, Lines, Look, NodeMap, Rows, shortened
+from .charts import Chart, Series
+from .clustermap import ZONES, ClusterMap, MapSide
+from .document import asset
+from .markup import Markup, Text, cell_text, element, named, number
+from .parts import BAD, GOOD, HELD, NEAR, SAME, Part, fact, facts, folded, plain_table, soft, stack
+
+COLOURS = {"good": GOOD, "same": SAME, "near": NEAR, "bad": BAD, "held": HELD}
+STYLES = ("base", "parts", "pictures", "notebook")
+MOST_SQUARES = 2_000
+"""A map of more nodes would make a notebook's file large."""
+MOST_POINTS = 200
+"""Of a line."""
+LONG_FACT = 24
+"""A fact with a longer text is a line of its own."""
+
+
+def look_html(look: Look) -> str:
+    """*look* for a cell of a notebook: a ``div`` with its own style, light or dark as the notebook is."""
+    return f'<div class="kubeclassic"><style>{_style()}</style>{"".join(_parts(look))}</div>'
+
+
+@cache
+def _style() -> str:
+    """The style of pages, which here holds for the inside of the ``div`` alone."""
+    text = "".join(map(asset, (f"{name}.css" for name in STYLES)))
+    return ".kubeclassic {\n" + text.replace(":root {", "& {", 1) + "}\n"
+
+
+def _parts(look: Look) -> Iterator[Text]:
+    yield element("p", look.title, class_="soft title")
+    if look.verdict:
+        yield element("p", look.verdict, class_="verdict")
+    yield from _facts(look)
+    if look.shares:
+        yield _shares(look)
+    if look.map is not None:
+        yield _map(look.map)
+    if look.lines is not None and find_spec("matplotlib") is not None:
+        yield _chart(look.lines)
+    if look.rows:
+        yield _table(Rows(look.headers, look.rows))
+    for title, rows in look.more.items():
+        if rows.rows:
+            yield folded(f"{title} ({number(len(rows.rows))})", _table(rows))
+
+
+def _facts(look: Look) -> Iterator[Text]:
+    """Short ones as cards, long ones as lines."""
+    told = {name: cell_text(_cell(value, 10 * LONG_FACT)) for name, value in look.facts.items() if value is not None}
+    short = {name: text for name, text in told.items() if len(text) <= LONG_FACT}
+    if short:
+        yield facts(*(fact(named(text), name) for name, text in short.items()))
+    for name, text in told.items():
+        if name not in short:
+            yield element("p", element("b", name), ": ", text)
+
+
+def _shares(look: Look) -> Markup:
+    return stack(look.title, [Part(one.name, one.count, COLOURS[one.meaning], "") for one in look.shares])
+
+
+def _map(found: NodeMap) -> Text:
+    if len(found.nodes) > MOST_SQUARES:
+        return soft(f"The map is left out: it is for {number(MOST_SQUARES)} nodes at most, and here are {number(len(found.nodes))}.")
+    labels = {ZONES[0]: found.zones} if any(found.zones) else {}
+    return ClusterMap("nodes", found.nodes, (MapSide("", found.uses),), labels).still()
+
+
+def _chart(found: Lines) -> Text:
+    places = _spread(len(found.places))
+    series = [Series(name, [values[at] for at in places], at=at_colour) for at_colour, (name, values) in enumerate(found.values.items())]
+    described = f"{', '.join(found.values)} over {found.across}"
+    chart = Chart(
+        title=found.title, description=described, kind="steps", labels=[found.places[at] for at in places], series=series,
+        across=found.across, wide=True,
+    )  # fmt: skip
+    return chart.html()
+
+
+def _spread(count: int) -> list[int]:
+    """At most :data:`MOST_POINTS` places out of *count*, the first and the last among them."""
+    most = min(count, MOST_POINTS)
+    return sorted({round(at * (count - 1) / max(most - 1, 1)) for at in range(most)})
+
+
+def _table(found: Rows) -> Text:
+    rows = [[_cell(value) for value in row] for row in found.rows[:MOST_ROWS]]
+    more = len(found.rows) - MOST_ROWS
+    rest = [soft(f"and {number(more)} more")] if more > 0 else []
+    return element("div", plain_table(found.headers, rows), *rest)
+
+
+def _cell(value: object, longest: int = LONGEST) -> object:
+    """A plain value as it is, all else as a short text."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return shortened(", ".join(map(str, value)), longest)
+    return shortened(str(value), longest)

@@ -1,0 +1,1 @@
+"""Pictures that ``--plot`` writes, drawn by matplotlib (the extra ``plot``)."""

@@ -1,0 +1,200 @@
+"""Progress on standard error: a bar for people at a terminal, plain lines elsewhere, and nothing for what is quick."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.cli.console import progress
+from kubeclassic.cli.console.progress import Work, counting, following, telling, working
+
+CLUSTER = str(Path(__file__).resolve().parents[3] / "examples" / "cluster")
+POD = str(Path(CLUSTER).parent / "capacity" / "small-pod.yaml")
+NO_PATIENCE = 60.0
+
+
+class Terminal(io.StringIO):
+    """A stream that people look at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress is on, and nobody waits for it."""
+    monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(progress, "TO_BAR", 0.0)
+    monkeypatch.setattr(progress, "TO_LINE", 0.02)
+    monkeypatch.setattr(progress, "REFRESH", 0.01)
+    monkeypatch.setattr(progress, "_PACE", progress._Pace())
+
+
+def stream_of(monkeypatch: pytest.MonkeyPatch, kind: Callable[[], io.StringIO]) -> io.StringIO:
+    """A stream of *kind* in place of standard error."""
+    stream = kind()
+    monkeypatch.setattr(sys, "stderr", stream)
+    return stream
+
+
+def wait_for(stream: io.StringIO, text: str) -> None:
+    """Wait until *stream* has *text*."""
+    end = time.monotonic() + NO_PATIENCE
+    while text not in stream.getvalue():
+        assert time.monotonic() < end, stream.getvalue()
+        time.sleep(0.005)
+
+
+class TestLines:
+    @pytest.mark.parametrize(
+        ("work", "line"),
+        [
+            (Work("scheduling", 8152, "pods", 1200), "scheduling: 1,200 of 8,152 pods, 34 s"),
+            (Work("replaying", 90, "events", 30, "2h0m"), "replaying: 30 of 90 events, 2h0m, 34 s"),
+            (Work("reading", word="cluster.json"), "reading: cluster.json, 34 s"),
+            (Work("counting", unit="copies", done=4000), "counting: 4,000 copies, 34 s"),
+            (Work("scheduling", 10, "pods", 12), "scheduling: 10 of 10 pods, 34 s"),
+            (Work("explaining"), "explaining: 34 s"),
+        ],
+    )
+    def test_a_line_says_how_far_it_is(self, work: Work, line: str) -> None:
+        """A line has what is done, of how much, the latest word and the seconds, as far as they are known."""
+        assert work.line(33.6) == line
+
+    def test_where_there_is_no_terminal_lines_are_plain(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Elsewhere than at a terminal each look is a line of its own, without any code for colours or the cursor."""
+        stream = stream_of(monkeypatch, io.StringIO)
+        for _ in following(range(2), 2):
+            wait_for(stream, "scheduling: 0 of 2 pods, 0 s\n")
+        assert set(re.split(r"(?<=\n)", stream.getvalue())) <= {"", "scheduling: 0 of 2 pods, 0 s\n", "scheduling: 1 of 2 pods, 0 s\n"}
+
+    def test_a_line_every_ten_seconds(self) -> None:
+        """As delivered, a bar comes after two seconds, and a line every ten."""
+        values = re.search(r"^TO_BAR, TO_LINE = (.*), (.*)$", Path(progress.__file__).read_text(encoding="utf-8"), re.MULTILINE)
+        assert values is not None
+        assert values.groups() == ("2.0", "10.0")
+
+    def test_quick_work_is_silent(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Work that is over before its time comes says nothing, at a terminal or elsewhere."""
+        monkeypatch.setattr(progress, "TO_BAR", NO_PATIENCE)
+        monkeypatch.setattr(progress, "TO_LINE", NO_PATIENCE)
+        for kind in (Terminal, io.StringIO):
+            stream = stream_of(monkeypatch, kind)
+            assert list(following(range(5), 5)) == list(range(5))
+            assert stream.getvalue() == ""
+
+    def test_pieces_of_work_are_one_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The time to the first line is that of all the work, also where each piece is shorter."""
+        monkeypatch.setattr(progress, "TO_LINE", 0.3)
+        stream = stream_of(monkeypatch, io.StringIO)
+        end = time.monotonic() + NO_PATIENCE
+        while not stream.getvalue() and time.monotonic() < end:
+            with telling("reading", "a.yaml"):
+                time.sleep(0.02)
+        assert stream.getvalue() == "reading: a.yaml, 0 s\n"
+
+
+class TestBar:
+    def test_it_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """At a terminal a bar says what is done and of how much, and is gone in the end."""
+        stream = stream_of(monkeypatch, Terminal)
+        with counting(200, "emptying", "nodes") as tell:
+            tell(120, "node-7")
+            wait_for(stream, "120 of 200 nodes, node-7")
+        assert stream.getvalue().endswith("\x1b[2K")
+
+    def test_a_total_can_come_late(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where the total is known only when the work has begun, it is shown from then on."""
+        stream = stream_of(monkeypatch, Terminal)
+        with working("sweeping", unit="runs") as work:
+            wait_for(stream, "sweeping")
+            work.at(3, 40)
+            wait_for(stream, "3 of 40 runs")
+
+    def test_names_are_no_markup(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A name with brackets is shown as it is."""
+        stream = stream_of(monkeypatch, Terminal)
+        with telling("reading") as tell:
+            tell("[bold]a[/bold].yaml")
+            wait_for(stream, "[bold]a[/bold].yaml")
+
+    def test_there_is_none_on_a_dumb_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A terminal that cannot move its cursor gets lines, and so does work that a bar would slow down."""
+        stream = stream_of(monkeypatch, Terminal)
+        with working("timing", 3, "runs", still=True):
+            wait_for(stream, "timing: 0 of 3 runs, 0 s\n")
+        monkeypatch.setenv("TERM", "dumb")
+        with telling("reading", "b.yaml"):
+            wait_for(stream, "reading: b.yaml, 0 s\n")
+        assert "\x1b" not in stream.getvalue()
+
+
+class TestQuiet:
+    def test_it_can_be_turned_off(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With KUBECLASSIC_PROGRESS=0 there is none, and no thread either."""
+        monkeypatch.setenv("KUBECLASSIC_PROGRESS", "0")
+        stream = stream_of(monkeypatch, Terminal)
+        with telling("reading"):
+            assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
+        assert stream.getvalue() == ""
+
+    def test_work_within_work_is_part_of_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Of two that are under way at once the outer one is shown, and when it is over the next one may be."""
+        stream = stream_of(monkeypatch, io.StringIO)
+        with telling("trying"):
+            for _ in following(range(1), 1):
+                wait_for(stream, "trying")
+        assert "scheduling" not in stream.getvalue()
+        with telling("reading"):
+            wait_for(stream, "reading")
+
+    def test_a_failure_ends_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Work that fails ends its progress before the error is told."""
+        stream = stream_of(monkeypatch, io.StringIO)
+        with pytest.raises(ZeroDivisionError):
+            self.fail(stream)
+        assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
+
+    def fail(self, stream: io.StringIO) -> None:
+        """Work that fails once it has been told."""
+        with telling("dividing"):
+            wait_for(stream, "dividing")
+            _ = 1 // 0
+
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("simulate", CLUSTER), {"reading", "scheduling"}),
+        (("explain", CLUSTER, "shop/orders-1"), {"reading", "explaining"}),
+        (("explain", CLUSTER, "analytics/yearly-report", "--what-if"), {"reading", "trying changes"}),
+        (("compare", CLUSTER, "--a", "release=1.15", "--b", "release=1.16"), {"reading", "scheduling"}),
+        (("replay", CLUSTER, "--until", "60"), {"reading", "replaying"}),
+        (("capacity", CLUSTER, "--pod", POD), {"reading", "counting"}),
+        (("drain", CLUSTER, "gpu-b1"), {"reading", "scheduling", "emptying"}),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_each_command_says_what_it_does(
+    arguments: tuple[str, ...], told: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each piece of work of a command is shown if it takes long enough, under its own word."""
+    seen: list[str] = []
+
+    def show(work: Work, since: float, over: threading.Event) -> None:
+        seen.append(work.what)
+
+    monkeypatch.setattr(progress, "_lines", show)
+    assert run(arguments) in (0, 1)
+    assert set(seen) == told
+    assert len(seen) >= len(told)

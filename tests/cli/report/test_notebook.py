@@ -1,0 +1,158 @@
+"""What notebooks show: the parts of pages without scripts, escaped, small, and with a style that stays inside."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubeclassic
+from kubeclassic import Cluster, Scheduler
+from kubeclassic.api.nodeuse import uses_of
+from kubeclassic.api.notebooks import Lines, Look, NodeMap, Rows, Share
+from tests.support.build import node, pod
+from tests.support.program import FIND
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+CLUSTER = str(EXAMPLES / "cluster")
+SMALL, BIG = str(EXAMPLES / "capacity" / "small-pod.yaml"), str(EXAMPLES / "capacity" / "big-node.yaml")
+EVIL = "<script>alert(1)</script>"
+MOST_BYTES = 100_000
+
+SHOWN: dict[str, tuple[Any, str]] = {
+    "Cluster": (lambda: Cluster.load(CLUSTER), "11 nodes with 8 pods; 22 pods wait."),
+    "Decision": (lambda: Scheduler(Cluster.load(CLUSTER)).explain("analytics/yearly-report"), "analytics/yearly-report fits on no node."),
+    "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods get a node; 1 gets none."),
+    "explain": (lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"), "shop/orders-1 goes to database-c1."),
+    "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "Of 22 decisions 16 are the same, "),
+    "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "21 pods got a node; 1 still waits in the end."),
+    "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies fit, on 5 nodes."),
+    "capacity_curve": (lambda: kubeclassic.capacity_curve(CLUSTER, ["cpu=500m..4:4"]), "copies fit, by their size."),
+    "drain": (lambda: kubeclassic.drain(CLUSTER, ["general-a1"]), "of 1 nodes can go together"),
+    "what_if": (lambda: kubeclassic.what_if(CLUSTER, "analytics/yearly-report"), "9 changes help."),
+    "add_nodes": (lambda: kubeclassic.add_nodes(CLUSTER, [BIG]), "With 1 big added, each pod finds a node."),
+    "migrate": (lambda: kubeclassic.migrate(str(EXAMPLES / "policies" / "kubernetes-classic.json")), "The Policy as a profile"),
+}
+
+
+class Outside(HTMLParser):
+    """Collects the tags of a text, and the text itself but for the style."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: object) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self.tags[-1:] != ["style"] or "{" not in data:
+            self.words.append(data)
+
+
+def parsed(text: str) -> Outside:
+    """*text* as tags and words."""
+    found = Outside()
+    found.feed(text)
+    return found
+
+
+class TestEachResult:
+    @pytest.fixture(scope="class", params=list(SHOWN))
+    @classmethod
+    def shown(cls, request: pytest.FixtureRequest) -> tuple[str, str]:
+        """The HTML of one of them, and its verdict."""
+        make, verdict = SHOWN[request.param]
+        return make()._repr_html_(), verdict
+
+    def test_it_says_the_outcome_first(self, shown: tuple[str, str]) -> None:
+        """Each has its outcome as a sentence before anything else."""
+        text, verdict = shown
+        found = re.search(r'<p class="verdict">(.*?)</p>', text)
+        assert found is not None
+        assert verdict in found[1]
+
+    def test_it_needs_nothing(self, shown: tuple[str, str]) -> None:
+        """None has a script, a link or anything from elsewhere, and each stays small."""
+        text, _ = shown
+        assert {"script", "link", "img", "iframe", "button", "input"} & set(parsed(text).tags) == set()
+        assert not re.search(r"https?:|url\((?!#)|@import", text)
+        assert len(text.encode()) < MOST_BYTES
+
+    def test_its_style_stays_inside(self, shown: tuple[str, str]) -> None:
+        """All rules of the style stand within the one of the ``div``."""
+        text, _ = shown
+        (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+        depth, ends = 0, []
+        for place, letter in enumerate(style):
+            depth += {"{": 1, "}": -1}.get(letter, 0)
+            if letter == "}" and depth == 0:
+                ends.append(place)
+        assert style.startswith(".kubeclassic {")
+        assert ends == [len(style.rstrip()) - 1]
+        assert ":root {" not in style
+
+
+class TestLook:
+    def test_all_texts_are_escaped(self) -> None:
+        """A name with HTML in it is text, wherever it stands."""
+        found = Look(
+            EVIL, {EVIL: EVIL, "long": EVIL * 3}, (EVIL,), [(EVIL,), ([EVIL],)], verdict=EVIL, shares=[Share(EVIL, 1)],
+            map=NodeMap([EVIL], {EVIL: [0.5]}, [EVIL]), lines=Lines(EVIL, EVIL, [0.0, 1.0], {EVIL: [1.0, 2.0]}),
+            more={EVIL: Rows((EVIL,), [(EVIL,)])},
+        ).html()  # fmt: skip
+        assert "script" not in parsed(found).tags
+        assert "alert(1)" in "".join(parsed(found).words)
+
+    def test_long_tables_are_counted(self) -> None:
+        """Of many rows the first fifty are shown, and the others counted."""
+        found = Look("a", headers=("n",), rows=[(at,) for at in range(1_000)]).html()
+        assert found.count("<tr>") == 51
+        assert "and 950 more" in found
+
+    def test_the_largest_map_is_small(self) -> None:
+        """Two thousand nodes in forty zones stay within the bound; of more nodes there is no map."""
+        names = [f"node-{at}" for at in range(2_001)]
+        found = NodeMap(names[:-1], {"cpu": [at / 2_000 for at in range(2_000)]}, [f"zone-{at % 40}" for at in range(2_000)])
+        assert len(Look("a", map=found).html()) < MOST_BYTES
+        assert "The map is left out" in Look("a", map=NodeMap(names, {"cpu": [0.1] * 2_001})).html()
+
+    def test_long_series_are_thinned(self) -> None:
+        """A line has two hundred points at most, its ends among them."""
+        found = Look("a", lines=Lines("t", "seconds", [float(at) for at in range(5_000)], {"pods": [float(at) for at in range(5_000)]}))
+        text = found.html()
+        assert len(text) < MOST_BYTES
+        assert "4,999.0" in text
+
+    def test_a_notebook_says_whether_it_is_dark(self) -> None:
+        """The style follows the theme of JupyterLab and of VS Code, and else that of the system."""
+        text = Look("a").html()
+        assert '[data-jp-theme-light="false"] &, .vscode-dark &' in text
+        assert "light-dark(" in text
+
+
+def test_a_cluster_shows_how_full_it_is() -> None:
+    """The map of a cluster has what pods on each node request, and no share where a node has none of a resource."""
+    nodes = [node("a", cpu="2", memory="4Gi"), node("b", cpu="1", memory="1Gi")]
+    found = uses_of(Cluster(nodes).nodes, Cluster([*nodes, pod("p", on="a", requests={"cpu": "500m"})]).pods)
+    assert found is not None
+    assert found.nodes == ["a", "b"]
+    assert found.uses["cpu"] == [0.25, 0.0]
+    assert uses_of([], []) is None
+
+
+def test_the_library_does_not_load_the_pages() -> None:
+    """Nothing of the command line is imported before a notebook asks."""
+    script = (
+        f"import kubeclassic; found = kubeclassic.simulate({CLUSTER!r}); import sys;"
+        "before = [n for n in sys.modules if n.startswith('kubeclassic.cli')]; found._repr_html_();"
+        "print(before, 'kubeclassic.cli.report.page.notebook' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", FIND + script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[] True\n"

@@ -1,0 +1,127 @@
+"""``--plot`` of replay and of sweep: the series over time, and the runs beside each other."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubeclassic.cli import run
+from kubeclassic.cli.report.plots import runs, series
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+DAY = str(EXAMPLES / "day.yaml")
+SWEEP = """
+cluster: {cluster}
+grid:
+  release: ["1.14", "1.16"]
+  order: [input, shuffled]
+  seed: [0, 1]
+objectives: [placed, imbalance]
+search: {{weights: {{LeastRequestedPriority: 0..10}}, maximise: [placed], minimise: [imbalance], trials: 2}}
+"""
+Ask = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Run a command in a folder of its own: status, output, messages."""
+    monkeypatch.chdir(tmp_path)
+    Path("sweep.yaml").write_text(SWEEP.format(cluster=EXAMPLES / "cluster"), encoding="utf-8")
+
+    def asked(*arguments: str) -> tuple[int, str, str]:
+        return run(arguments), *capsys.readouterr()
+
+    return asked
+
+
+def words(picture: str) -> set[str]:
+    """The texts of an SVG by matplotlib, which notes each beside its shapes."""
+    return set(re.findall(r"<!-- (.*?) -->", Path(picture).read_text(encoding="utf-8")))
+
+
+class TestReplay:
+    def test_it_draws_the_series(self, ask: Ask) -> None:
+        """Pods that wait, pods on nodes and the use of each resource are lines over time; the answer is the same as without."""
+        drawn, plain = ask("replay", DAY, "--plot", "day.svg"), ask("replay", DAY)
+        assert drawn == plain
+        assert {"pods that wait", "pods on nodes", "cpu", "memory", "minutes"} <= words("day.svg")
+
+    def test_it_is_the_same_each_time(self, ask: Ask) -> None:
+        """Two pictures of one replay are the same bytes, with the series written to a file or not."""
+        ask("replay", DAY, "--plot", "one.svg")
+        ask("replay", DAY, "--plot", "two.svg", "--series", "use.csv")
+        assert Path("one.svg").read_bytes() == Path("two.svg").read_bytes()
+
+    def test_it_draws_what_the_series_says(self, ask: Ask) -> None:
+        """The shares of the picture are what pods on nodes request of what nodes have."""
+        ask("replay", DAY, "--series", "use.csv")
+        columns = series.read_series(Path("use.csv"))
+        uses = series.uses_of(columns)
+        assert max(uses["cpu"]) == pytest.approx(100 * max(columns["cpu.used"]) / max(columns["cpu.capacity"]))
+        assert len(uses["cpu"]) == len(columns["time"])
+
+    def test_nothing_is_left_behind(self, ask: Ask) -> None:
+        """Without --series there is no file but the picture."""
+        ask("replay", DAY, "--plot", "day.png")
+        assert {path.name for path in Path().iterdir()} == {"day.png", "sweep.yaml"}
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            (["--plot", "x.gif"], "--plot: got x.gif, wanted a name that ends in .svg, .png, .pdf"),
+            (["--plot", "/nowhere/x.svg"], "--plot: /nowhere/x.svg cannot be written: no such file or directory"),
+            (["--plot", "x.svg", "--series", "x.parquet"], "--plot: got --series with a name that ends in .parquet, wanted a CSV file"),
+            (["--plot", "x.svg", "--output", "e.jsonl", "--checkpoint", "state"], "wanted --series FILE too"),
+            (["--plot", "x.svg", "--series", "x.svg"], "which is the file of --series too"),
+        ],
+    )
+    def test_refusals(self, ask: Ask, options: list[str], told: str) -> None:
+        """What cannot be drawn is refused in one line, before anything runs."""
+        status, out, said = ask("replay", DAY, *options)
+        assert (status, out) == (2, "")
+        assert told in said
+
+    def test_without_matplotlib(self, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Without matplotlib it says what to install."""
+        found = importlib.util.find_spec
+        monkeypatch.setattr("kubeclassic.cli.report.plots.files.find_spec", lambda name: None if name == "matplotlib" else found(name))
+        assert "pip install 'kubeclassic[plot]'" in ask("replay", DAY, "--plot", "x.svg")[2]
+
+    def test_a_replay_that_goes_on_draws_all(self, ask: Ask) -> None:
+        """With a series on disk a replay that was stopped and resumed draws the same picture as one that was not."""
+        rest = ("--output", "events.jsonl", "--checkpoint", "state", "--series", "use.csv", "--plot", "day.svg")
+        ask("replay", DAY, *rest, "--until", "60")
+        ask("replay", DAY, *rest, "--resume")
+        ask("replay", DAY, "--plot", "whole.svg")
+        assert Path("day.svg").read_bytes() == Path("whole.svg").read_bytes()
+
+
+class TestSweep:
+    def test_it_draws_the_runs(self, ask: Ask) -> None:
+        """Each objective has a pane, and each configuration a place, which is named by the settings that differ."""
+        status, out, _ = ask("sweep", "sweep.yaml", "--jobs", "1", "--plot", "runs.svg")
+        assert status == 0
+        assert "placed" in out.lower()
+        assert {"placed", "imbalance", "1.14, input", "1.16, shuffled"} <= words("runs.svg")
+
+    def test_it_draws_a_search(self, ask: Ask) -> None:
+        """A search is drawn as trials by two objectives, with the front and the configuration as it is marked."""
+        assert ask("sweep", "sweep.yaml", "--search", "--jobs", "1", "--plot", "search.svg")[0] == 0
+        assert {"placed", "imbalance", "trials", "no trial beats these", "as configured"} <= words("search.svg")
+
+    def test_a_place_is_checked_first(self, ask: Ask) -> None:
+        """A place that cannot be written is refused before any run."""
+        status, _, said = ask("sweep", "sweep.yaml", "--plot", "x.txt")
+        assert status == 2
+        assert "wanted a name that ends in .svg" in said
+
+    def test_runs_of_one_configuration_stand_together(self) -> None:
+        """Runs that differ in their seed alone have one place; a setting that is everywhere the same is not named."""
+        rows = [{"release": "1.14", "order": order, "seed": seed} for order in ("input", "shuffled") for seed in (0, 1)]
+        found: Any = type("Found", (), {"settings": ("release", "order", "seed"), "rows": rows})
+        assert {name: len(several) for name, several in runs.configurations(found).items()} == {"input": 2, "shuffled": 2}
