@@ -9,7 +9,7 @@ import pytest
 from tests.support.consoleblocks import WIDTH, examples_of
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = {page.name: list(examples_of(page.read_text(encoding="utf-8"))) for page in sorted((ROOT / "docs").glob("**/*.md"))}
+PAGES = {page.relative_to(ROOT / "docs").as_posix(): list(examples_of(page.read_text(encoding="utf-8"))) for page in sorted((ROOT / "docs").glob("**/*.md"))}
 
 
 @pytest.mark.parametrize("page", [name for name, examples in PAGES.items() if examples])
@@ -26,4 +26,4 @@ def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pyte
 
 def test_there_are_examples() -> None:
     """The pages about questions have examples."""
-    assert all(PAGES[page] for page in ("edits.md", "sweep.md", "traces.md"))
+    assert all(PAGES[page] for page in ("guides/edits.md", "guides/sweep.md", "guides/traces.md"))

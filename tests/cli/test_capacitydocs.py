@@ -1,4 +1,4 @@
-"""docs/capacity.md: each command runs, and prints what the page shows."""
+"""docs/guides/capacity.md: each command runs, and prints what the page shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from kubeclassic.cli import run
 from tests.conftest import ROOT
 
-PAGE = ROOT / "docs" / "capacity.md"
+PAGE = ROOT / "docs" / "guides" / "capacity.md"
 
 
 def shown() -> dict[str, str]:

@@ -307,7 +307,7 @@ def test_import_openb_is_one_call(tmp_path: Path) -> None:
     assert kubeclassic.simulate(tmp_path / "out.json").all_placed
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/rules.md"])
+@pytest.mark.parametrize("page", ["docs/python/python.md", "docs/python/rules.md"])
 def test_the_pages_for_python_run(page: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that the pages for Python show gives what they say."""
     monkeypatch.chdir(root)
@@ -318,7 +318,7 @@ def test_the_pages_for_python_run(page: str, root: Path, monkeypatch: pytest.Mon
 
 def test_the_cheat_sheet_names_what_is_there(root: Path) -> None:
     """Each question of the cheat sheet is one that batches, templates and cycles answer."""
-    text = (root / "docs" / "rules.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "python" / "rules.md").read_text(encoding="utf-8")
     kinds = {"nodes": Batch, "pod": Template, "cycle": Cycle}
     asked = {(owner, name) for owner, name in re.findall(r"`(nodes|pod|cycle)\.(\w+)", text)}
     assert len(asked) > 30
