@@ -13,7 +13,7 @@ FIRST: Mapping[str, Sequence[str]] = {
         "guides/compare.md", "guides/sweep.md", "guides/replay.md", "guides/edits.md", "guides/traces.md", "guides/conform.md",
     ),
     "Live": ("live/beside.md", "live/live.md", "live/serve.md", "live/extenders.md"),
-    "Python": ("python/python.md", "python/rules.md"),
+    "Python": ("python/first.md", "python/python.md", "python/rules.md"),
     "Speed": ("speed/performance.md", "speed/growth.md", "speed/bench.md"),
     "Project": ("project/architecture.md", "project/contributing.md", "project/changes.md"),
 }  # fmt: skip

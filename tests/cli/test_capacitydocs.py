@@ -18,7 +18,7 @@ PAGE = ROOT / "docs" / "guides" / "capacity.md"
 def shown() -> dict[str, str]:
     """Command -> the output that the page shows; empty where it shows none."""
     found: dict[str, str] = {}
-    for block in re.findall(r"^```\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL):
+    for block in re.findall(r"^```console\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             found[command] = output

@@ -24,7 +24,7 @@ from tests.support.kubeconfigs import kubeconfig
 from tests.support.schemas import faults
 
 PAGE = (ROOT / "docs" / "guides" / "drain.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"^```\n\$ (kubeclassic .*)\n((?:.|\n)*?)^```$", PAGE, flags=re.MULTILINE)
+SHOWN = re.findall(r"^```console\n\$ (kubeclassic .*)\n((?:.|\n)*?)^```$", PAGE, flags=re.MULTILINE)
 CLUSTER = "examples/drain/cluster.yaml"
 ALL = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
 
