@@ -14,7 +14,19 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 
 from drawing.svg import (  # noqa: E402
-    BEST, DIM, FAINT, INK, LINE, PALETTE, PAPER, WARN, arrow, box, document, rectangle, text,
+    BEST,
+    DIM,
+    FAINT,
+    INK,
+    LINE,
+    PALETTE,
+    PAPER,
+    WARN,
+    arrow,
+    box,
+    document,
+    rectangle,
+    text,
 )  # fmt: skip
 
 from kubeclassic import Cluster, explain, simulate  # noqa: E402
@@ -122,7 +134,8 @@ def cluster() -> str:
     before = {node.name: _cpu(pod for pod in pods.values() if pod.spec.node_name == node.name) for node in loaded.nodes}
     after = {node.name: _cpu(pods[key] for key, host in result.hosts.items() if host == node.name) for node in loaded.nodes}
     zones = sorted({node.metadata.labels.get(ZONE, "") for node in loaded.nodes})
-    parts, height = [], 0
+    parts: list[str] = []
+    height = 0
     for column, zone in enumerate(zones):
         nodes = [node for node in loaded.nodes if node.metadata.labels.get(ZONE, "") == zone]
         parts += _zone(10 + column * 265, zone, nodes, before, after)

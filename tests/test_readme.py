@@ -102,7 +102,8 @@ def test_every_extra_is_named() -> None:
     declared = set(re.findall(r"^(\w+) =$", section, flags=re.MULTILINE))
     for page in (README, (ROOT / "docs" / "start.md").read_text(encoding="utf-8")):
         table = page.partition("| extra | for |")[2].partition("\n\n")[0]
-        assert {name for row in table.splitlines() for name in re.findall(r"`([a-z]+)`", row.split("|")[1] if "|" in row else "")} == declared
+        cells = re.findall(r"^\| ([^|]+) \|", table, flags=re.MULTILINE)
+        assert {name for cell in cells for name in re.findall(r"`([a-z]+)`", cell)} == declared
 
 
 def test_the_way_to_a_first_answer_is_short() -> None:

@@ -44,11 +44,14 @@ def box(left: float, top: float, width: float, height: float, label: str, line: 
     return frame + (text(left + width / 2, top + height / 2 + 5, label, size=13, bold=True, middle=True) if label else "")
 
 
-def text(left: float, base: float, words: str, *, size: int, colour: str = INK, bold: bool = False, middle: bool = False, end: bool = False) -> str:
+def text(
+    left: float, base: float, words: str, *, size: int, colour: str = INK, bold: bool = False, middle: bool = False, end: bool = False
+) -> str:
     """A line of text on the line *base*, from *left* on, or with its middle or its end there."""
     anchor = "middle" if middle else "end" if end else "start"
     weight = ' font-weight="600"' if bold else ""
-    return f'<text x="{number(left)}" y="{number(base)}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"{weight}>{escape(words)}</text>'
+    place = f'x="{number(left)}" y="{number(base)}" font-size="{size}" text-anchor="{anchor}"'
+    return f'<text {place} fill="{colour}"{weight}>{escape(words)}</text>'
 
 
 def arrow(left: float, top: float, right: float, bottom: float) -> str:

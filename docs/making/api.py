@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import kubeclassic
-
 from making.markdown import block, code, escaped, first_sentence, prose, table
+
+import kubeclassic
 
 FOLDER = "reference/python"
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -149,9 +149,9 @@ def _broken(parameters: Sequence[inspect.Parameter], tail: str) -> str:
 
 
 def _name(parameter: inspect.Parameter) -> str:
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
-    return f"{stars}{parameter.name}"
+    return str(parameter.replace(annotation=inspect.Parameter.empty)).partition("=")[0]
 
 
 def _plain(annotation: Any) -> Any:
-    return annotation if isinstance(annotation, str) or annotation is inspect.Parameter.empty else getattr(annotation, "__name__", annotation)
+    is_plain = isinstance(annotation, str) or annotation is inspect.Parameter.empty
+    return annotation if is_plain else getattr(annotation, "__name__", annotation)

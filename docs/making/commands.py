@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator
 
 import click
+from making.markdown import block, escaped, table
 
 from kubeclassic.cli import COMMANDS, cli
 from kubeclassic.cli.declaring.commands import FIRST, LAST, ParentCommand, section_of
-
-from making.markdown import block, escaped, table
 
 FOLDER = "reference/commands"
 

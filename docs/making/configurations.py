@@ -12,6 +12,8 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import attrs
+from making.fieldwords import WORDS
+from making.markdown import block, code, escaped, prose, table
 
 from kubeclassic.algorithmprovider.config import API_VERSIONS, CONFIGURATION_SCHEMA
 from kubeclassic.algorithmprovider.config import KubeSchedulerConfiguration as OlderConfiguration
@@ -22,9 +24,6 @@ from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema
 from kubeclassic.framework.config.defaults import DEFAULTS, GROUP, Named, PluginSet
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
-
-from making.fieldwords import WORDS
-from making.markdown import block, code, escaped, prose, table
 
 FOLDER = "reference/configuration"
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,19 +39,20 @@ KINDS: Mapping[Any, str] = {str: "text", bool: "true or false", int: "number", f
 def pages() -> Iterator[tuple[str, str]]:
     """(path, text) of the three pages."""
     yield f"{FOLDER}/policy.md", _page("A Policy", _POLICY, "policy", _tables(Policy, POLICY_SCHEMA))
+    tables = _tables(OlderConfiguration, CONFIGURATION_SCHEMA)
     told = _COMPONENT.format(versions=" or ".join(map(code, API_VERSIONS)))
-    yield f"{FOLDER}/component.md", _page("The component configuration", told, "component", _tables(OlderConfiguration, CONFIGURATION_SCHEMA))
+    yield f"{FOLDER}/component.md", _page("The component configuration", told, "component", tables)
     versions = ", ".join(code(f"{GROUP}/{version}") for version in DEFAULTS)
     yield f"{FOLDER}/profile.md", _page("Profiles", _PROFILE.format(versions=versions), "profile", _profile_tables())
 
 
 _POLICY = """Releases 1.12 to 1.16 take a Policy in place of a provider: `--policy FILE` (JSON or YAML), or a ConfigMap with the key
-`policy.cfg`. Keys that nobody reads are ignored, as the original does; `kubeclassic policy check` names them. The names of rules are on the
-pages of [predicates](../predicates/index.md) and [priorities](../priorities/index.md)."""
-_COMPONENT = """The configuration of kube-scheduler 1.12 to 1.16: `--config FILE`, `apiVersion` {versions}. Here are the fields that a decision
-depends on; `kubeclassic run` also reads those of elections, endpoints and the client, as flags do ([run](../commands/run.md))."""
-_PROFILE = """The configuration of kube-scheduler 1.27: `--profile FILE` (or `--config FILE`), `apiVersion` {versions}. Unknown fields are refused.
-The names of plugins are on the page of [plugins](../plugins/index.md)."""
+`policy.cfg`. Keys that nobody reads are ignored, as the original does; `kubeclassic policy check` names them. The names of rules are on
+the pages of [predicates](../predicates/index.md) and [priorities](../priorities/index.md)."""
+_COMPONENT = """The configuration of kube-scheduler 1.12 to 1.16: `--config FILE`, `apiVersion` {versions}. Here are the fields that a
+decision depends on; `kubeclassic run` also reads those of elections, endpoints and the client, as flags do ([run](../commands/run.md))."""
+_PROFILE = """The configuration of kube-scheduler 1.27: `--profile FILE` (or `--config FILE`), `apiVersion` {versions}.
+Unknown fields are refused. The names of plugins are on the page of [plugins](../plugins/index.md)."""
 
 
 def _page(title: str, about: str, name: str, tables: Iterator[str]) -> str:

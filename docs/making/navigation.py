@@ -36,7 +36,8 @@ def navigation(pages: Collection[str]) -> list[Any]:
     for page in sorted(pages):
         if page not in named and page != HOME and not page.startswith((*HIDDEN, "reference/")):
             sections.setdefault(_section(page), []).append(page)
-    sections["Reference"] = [{title: _folder(f"reference/{folder}/", pages)} for folder, title in REFERENCE.items()]
+    folders = [{title: _folder(f"reference/{folder}/", pages)} for folder, title in REFERENCE.items()]
+    sections["Reference"] = ["reference/index.md", *folders]
     order = [*list(FIRST)[:4], "Reference", *list(FIRST)[4:], *(title for title in sections if title not in (*FIRST, "Reference"))]
     return [HOME, *({title: sections[title]} for title in order if sections[title])]
 

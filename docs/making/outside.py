@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import attrs
-
 from making.markdown import block, table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +72,8 @@ def _rewritten(path: str, text: Text, known: Mapping[str, Text]) -> tuple[str, l
         return f"{words}({os.path.relpath(page, os.path.dirname(path) or '.')}{mark}{fragment})"
 
     # Links look so in code too, where they are none; but a label may hold code.
-    parts, kept = _CODE.split(text.markdown), []
+    parts = _CODE.split(text.markdown)
+    kept: list[str] = []
     for part in parts:
         kept.append(part if not _CODE.fullmatch(part) else f"\0{len(kept)}\0")
     rewritten = _LINK.sub(link, "".join(kept))

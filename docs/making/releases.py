@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from making.markdown import block, code, escaped, table
+
 from kubeclassic.algorithmprovider.description.cellwords import CELLS, value_in_words
 from kubeclassic.framework.description.changes import Change
 from kubeclassic.framework.description.correspondences import Successor
 from kubeclassic.framework.description.describe import Difference, ReleaseDiff, describe_any, diff_any, summaries
 from kubeclassic.framework.releases import ALL_RELEASES
-
-from making.markdown import block, code, escaped, table
 
 FOLDER = "reference/releases"
 NONE = "none"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import attrs
+from making import examples
+from making.markdown import block, code, first_sentence, prose, table, upstream
+from making.rulewords import CELLS, FORMULAS
 
-from kubeclassic.algorithmprovider.custom import node_label, node_label_presence, requested_to_capacity_ratio_of
-from kubeclassic.algorithmprovider.custom import service_affinity as service_affinity_of
-from kubeclassic.algorithmprovider.custom import service_anti_affinity
 from kubeclassic.algorithmprovider.description.cellwords import CELLS as CELL_WORDS
 from kubeclassic.algorithmprovider.description.cellwords import value_in_words
 from kubeclassic.framework.config.args import takes_args
@@ -18,11 +20,12 @@ from kubeclassic.framework.description.describe import describe_any, diff_any, h
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.predicates import CATALOGUE as PREDICATES
+from kubeclassic.predicates.labelpresence import node_label_presence
+from kubeclassic.predicates.serviceaffinity import service_affinity
 from kubeclassic.priorities import CATALOGUE as PRIORITIES
-
-from making import examples
-from making.markdown import block, code, first_sentence, prose, table, upstream
-from making.rulewords import CELLS, FORMULAS
+from kubeclassic.priorities.nodelabel import node_label
+from kubeclassic.priorities.requestedtocapacity import requested_to_capacity_ratio_of
+from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
 
 RELEASES = tuple(ALL_RELEASES)
 OLDER = tuple(release for release in RELEASES if not has_plugins(release))
@@ -59,7 +62,7 @@ def predicates() -> Iterator[Rule]:
     for name, found in PREDICATES.items():
         yield Rule("predicate", name, found.check, found.check.__doc__ or "")
     yield Rule("predicate", "CheckNodeLabelPresence", node_label_presence, _inner(node_label_presence("x", (), True).check))
-    yield Rule("predicate", "CheckServiceAffinity", service_affinity_of, _inner(service_affinity_of("x", ()).check))
+    yield Rule("predicate", "CheckServiceAffinity", service_affinity, _inner(service_affinity("x", ()).check))
 
 
 def priorities() -> Iterator[Rule]:
@@ -106,9 +109,10 @@ def pages() -> Iterator[tuple[str, str]]:
     yield f"{FOLDER}/plugins/index.md", _plugin_list(described[NEWEST]["plugins"])
 
 
-_PREDICATES = """A predicate is a question that each node has to pass. Releases 1.12 to 1.16 ask them in the order of this table, and stop at the first
-that a node fails, unless a Policy has `alwaysCheckAllPredicates`."""
-_PRIORITIES = """A priority scores the nodes that fit, from 0 to 10. The total of a node is the sum of its scores, each times the priority's weight."""
+_PREDICATES = """A predicate is a question that each node has to pass. Releases 1.12 to 1.16 ask them in the order of this table, and
+stop at the first that a node fails, unless a Policy has `alwaysCheckAllPredicates`."""
+_PRIORITIES = """A priority scores the nodes that fit, from 0 to 10. The total of a node is the sum of its scores, each times the priority's
+weight."""
 _PLUGINS = """A plugin of release 1.27 joins one or more extension points. Filter plugins turn nodes down, score plugins give 0 to 100."""
 
 
@@ -122,8 +126,8 @@ def page(rule: Rule, described: Mapping[str, Json], replaced: Sequence[Successor
 
 
 def _releases(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]:
-    rows = [[release, described[release][rule.folder].get(rule.name, _absent(rule))] for release in OLDER]
-    yield table(["release", "how it runs"], rows)
+    how = {release: described[release][rule.folder].get(rule.name, _absent(rule)) for release in OLDER}
+    yield table(["release", "how it runs"], together(how))
     yield from _cells(rule, described)
 
 
@@ -132,14 +136,26 @@ def _absent(rule: Rule) -> str:
 
 
 def _cells(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]:
-    """The cells of the release table that change what *rule* decides; those that are the same in all releases are a list."""
+    """The cells of the release table that change what *rule* decides, if there is a difference."""
     known = {release: {cell["cell"]: cell["value"] for cell in found["behaviour"]} for release, found in described.items()}
-    names = CELLS.get(rule.name, ())
-    rows = [[CELL_WORDS[name][1], *(value_in_words(known[release].get(name)) or "-" for release in RELEASES)] for name in names]
-    differing = [row for row in rows if len(set(row[1:])) > 1]
-    if differing:
+    rows: list[list[str]] = []
+    for name in CELLS.get(rule.name, ()):
+        values = together({release: value_in_words(known[release].get(name)) or "-" for release in RELEASES if name in known[release]})
+        if len(values) > 1:
+            rows += [[CELL_WORDS[name][1] if number == 0 else "", *value] for number, value in enumerate(values)]
+    if rows:
         yield "What the releases do differently:"
-        yield table(["what", *RELEASES], differing)
+        yield table(["what", "release", "how"], rows)
+
+
+def together(values: Mapping[str, str]) -> list[list[str]]:
+    """Release -> text as rows, those of neighbours with the same text as one.
+
+    >>> together({"1.12": "on", "1.13": "on", "1.14": "off"})
+    [['1.12 to 1.13', 'on'], ['1.14', 'off']]
+    """
+    groups = [(text, [release for release, _ in found]) for text, found in groupby(values.items(), key=itemgetter(1))]
+    return [[releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}", text] for text, releases in groups]
 
 
 def _plugin_releases(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]:
@@ -191,7 +207,7 @@ def _place(rule: Rule) -> str:
 
 
 def _list(title: str, about: str, rules: list[Rule], described: Mapping[str, Json]) -> str:
-    order = [name for name in described[OLDER[-1]][rules[0].folder]]
+    order = list(described[OLDER[-1]][rules[0].folder])
     rules = sorted(rules, key=lambda rule: order.index(rule.name) if rule.name in order else len(order))
     rows = [[f"[{rule.name}]({rule.name}.md)", first_sentence(rule.text), _default(rule, described)] for rule in rules]
     return f"# {title}\n\n{about}\n\n{table(['name', 'what it does', f'in {OLDER[-1]}'], rows)}"

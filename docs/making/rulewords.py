@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _COUNT = "turned down if  disks(pods of the node and the pod) > limit(node)\ndisks: distinct disks of this type, also those behind claims"
+_COUNT_27 = f"Filter: {_COUNT}\nnodes with a CSINode for it have no limit"
 _LEAST = "score(resource) = whole((allocatable - requested) x {top} / allocatable), 0 if requested > allocatable"
 _MOST = "score(resource) = whole(requested x {top} / allocatable), 0 if requested > allocatable"
 _UP, _DOWN = "score = whole({top} x raw / highest raw)", "score = {top} - whole({top} x raw / highest raw)"
@@ -17,13 +18,15 @@ raw(node) = number of the pod's peers there: pods of its services and controller
 on node   = {top} x (highest raw - raw) / highest raw
 in zone   = the same with the sums over zones
 score     = whole(on node / 3 + in zone x 2 / 3), or on node alone where nodes have no zone"""
-_ROOM = "turned down if  pods of the node + 1 > allocatable pods\n            or  requested > allocatable, for any resource that the pod requests"
+_ROOM = """\
+turned down if  pods of the node + 1 > allocatable pods
+            or  requested > allocatable, for any resource that the pod requests"""
 _CONDITION = "turned down if  condition {0} is True"
 
 FORMULAS: Mapping[str, str] = {
     # --- predicates
-    "CheckNodeCondition": "turned down if  condition Ready is not True, or NetworkUnavailable is not False\n            or  spec.unschedulable"
-    "\na condition that is missing is no objection",
+    "CheckNodeCondition": "turned down if  condition Ready is not True, or NetworkUnavailable is not False\n"
+    "            or  spec.unschedulable\na condition that is missing is no objection",
     "CheckNodeUnschedulable": "turned down if  spec.unschedulable, and the pod does not tolerate\n"
     "                node.kubernetes.io/unschedulable:NoSchedule",
     "GeneralPredicates": "turned down if  PodFitsResources, HostName, PodFitsHostPorts or MatchNodeSelector turns it down",
@@ -37,7 +40,8 @@ FORMULAS: Mapping[str, str] = {
     "and not both of them only read; an EBS volume has one user even so",
     "PodToleratesNodeTaints": "turned down if  a taint with effect NoSchedule or NoExecute is not tolerated",
     "PodToleratesNodeNoExecuteTaints": "turned down if  a taint with effect NoExecute is not tolerated",
-    "CheckNodeLabelPresence": "turned down if  presence is true and a label is missing\n            or  presence is false and a label is there",
+    "CheckNodeLabelPresence": "turned down if  presence is true and a label is missing\n"
+    "            or  presence is false and a label is there",
     "CheckServiceAffinity": "turned down if  a label of the list is another than the pod's node selector says\n"
     "            or, if that says nothing, another than on the node of the service's first pod",
     **dict.fromkeys(("MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCinderVolumeCount"), _COUNT),
@@ -59,7 +63,8 @@ FORMULAS: Mapping[str, str] = {
     # --- priorities
     "SelectorSpreadPriority": _SPREAD.format(top=10),
     "ServiceSpreadingPriority": _SPREAD.format(top=10),
-    "InterPodAffinityPriority": "raw(node) = sum of the weights of preferred terms that match in its domains, anti-affinity counts below 0\n"
+    "InterPodAffinityPriority":
+    "raw(node) = sum of the weights of preferred terms that match in its domains; anti-affinity counts below 0\n"
     "score     = whole(10 x (raw - lowest) / (highest - lowest)), where 0 is among lowest and highest",
     "LeastRequestedPriority": f"{_LEAST.format(top=10)}\nscore = whole((score(cpu) + score(memory)) / 2)",
     "MostRequestedPriority": f"{_MOST.format(top=10)}\nscore = whole((score(cpu) + score(memory)) / 2)",
@@ -81,7 +86,7 @@ FORMULAS: Mapping[str, str] = {
     "serviceAntiAffinity": "score = whole(10 x (pods of the service - those on nodes with the same value) / pods of the service)\n"
     "a node without the label scores 0",
     # --- plugins
-    **dict.fromkeys(("EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"), f"Filter: {_COUNT}\nnodes with a CSINode for it have no limit"),
+    **dict.fromkeys(("EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"), _COUNT_27),
     "NodeVolumeLimits": "Filter: for each CSI driver of the pod's volumes:\n"
     "turned down if  volumes of the driver(pods of the node and the pod) > limit in the node's CSINode",
     "DefaultBinder": "Bind: writes the pod's node to the API server; `simulate` counts the pod as bound",

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from kubeclassic.cli.schema import names, text_of
-
 from making.markdown import block, code, escaped, table
+
+from kubeclassic.cli.schema import names, text_of
 
 FOLDER = "reference/schemas"
 Json = dict[str, Any]

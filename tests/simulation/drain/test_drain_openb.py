@@ -27,7 +27,7 @@ def trace(shared: Path) -> Settled:
 
 
 def test_so_many_nodes_can_go(trace: Settled, root: Path) -> None:
-    """The numbers are those of docs/guides/drain.md, and a scheduler that knows nothing of drains empties the same nodes in the same way."""
+    """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same nodes in the same way."""
     plan = search_for(trace, Wish(), DrainFlags(recreate_bare=True))
     assert plan.bound is not None
     assert (trace.placed, len(plan.can), len(plan.moves), plan.rounds, plan.bound.at_most) == (7919, 418, 625, 305, 571)
