@@ -33,7 +33,7 @@ def _index(pairs: Sequence[tuple[str, str]]) -> str:
     rows = [
         [f"[{found.release}]({found.release}.md)", found.like, found.runs, _changed(found.release, pairs)] for found in summaries()
     ]
-    head = "A release stands for its last patch level. `kubeclassic releases` prints what these pages say."
+    head = "Each release decides as one patch level does, which the table names. `kubeclassic releases` prints what these pages say."
     shown = block("$ kubeclassic releases --diff 1.15 1.16\n...", "console")
     return f"# Releases\n\n{head}\n\n{table(['release', 'patch level', 'runs', 'what changed'], rows)}\n{shown}"
 

@@ -123,7 +123,8 @@ FORMULAS: Mapping[str, str] = {
     "Score:  0, or with gate VolumeCapacityPriority by how much of the chosen volumes is used",
     "VolumeRestrictions": "PreFilter: every node is turned down while another pod uses a ReadWriteOncePod claim of the pod\n"
     "Filter:    turned down if  a pod of the node uses the same GCE disk, EBS volume, iSCSI target or RBD image",
-    "VolumeZone": "Filter: turned down if  the node lacks a zone or region label of a bound volume, or has another value",
+    "VolumeZone": "Filter: turned down if  the node lacks a zone or region label of a bound volume, or has another value\n"
+    "nodes without any such label always fit",
 }
 """Rule -> what it calculates."""
 
