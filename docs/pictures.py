@@ -52,7 +52,7 @@ def cycle() -> str:
     nodes = sorted(found["nodes"], key=lambda node: (not node["fits"], node["node"]))
     height = 116 + 26 * len(nodes) + 96
     parts = [*_steps(), *_the_pod(found), *_verdicts(nodes), *_scores(nodes, found["host"]), *_way_out(height)]
-    return document(1000, height, "One scheduling cycle, step by step", _told(found), parts)
+    return document(1060, height, "One scheduling cycle, step by step", _told(found), parts)
 
 
 def _told(found: Json) -> str:
@@ -60,9 +60,9 @@ def _told(found: Json) -> str:
     return f"Of {len(found['nodes'])} nodes {fit} pass every predicate. Their scores are added up, and {host} has the best total."
 
 
-COLUMNS = (10, 195, 475, 755, 880)
-WIDTHS = (165, 260, 260, 105, 110)
-RULES = 300
+COLUMNS = (10, 195, 500, 775, 920)
+WIDTHS = (165, 285, 255, 125, 130)
+RULES = 302
 """Where the names of predicates begin."""
 
 
@@ -76,18 +76,18 @@ def _steps() -> Iterator[str]:
 def _the_pod(found: Json) -> Iterator[str]:
     name = found["pod"].rpartition("/")[2]
     yield box(10, 92, 165, 50, "", BEST)
-    yield text(92, 113, "pod", size=12, colour=DIM, middle=True)
-    yield text(92, 131, name if len(name) < 20 else f"{name[:18]}…", size=12, bold=True, middle=True)
+    yield text(92, 113, "pod", size=14, colour=DIM, middle=True)
+    yield text(92, 131, name if len(name) < 18 else f"{name[:16]}…", size=14, bold=True, middle=True)
 
 
 def _verdicts(nodes: list[Json]) -> Iterator[str]:
     for row, node in enumerate(nodes):
         top = 92 + 26 * row
-        yield text(COLUMNS[1], top + 15, node["node"], size=12, colour=INK if node["fits"] else DIM)
+        yield text(COLUMNS[1], top + 15, node["node"], size=14, colour=INK if node["fits"] else DIM)
         if node["fits"]:
-            yield text(RULES, top + 15, "fits", size=12, colour=BEST, bold=True)
+            yield text(RULES, top + 15, "fits", size=14, colour=BEST, bold=True)
         else:
-            yield text(RULES, top + 15, node["predicates"][0], size=12, colour=WARN)
+            yield text(RULES, top + 15, node["predicates"][0], size=14, colour=WARN)
 
 
 def _scores(nodes: list[Json], host: str) -> Iterator[str]:
@@ -96,32 +96,32 @@ def _scores(nodes: list[Json], host: str) -> Iterator[str]:
                                                                                       for n in nodes if n["fits"])]  # fmt: skip
     most = max(sum(node["scores"][rule]["total"] for rule in rules) for node in nodes if node["fits"])
     for row, node in enumerate(node for node in nodes if node["fits"]):
-        top, left = 92 + 26 * row, 475.0
+        top, left = 92 + 26 * row, 500.0
         for number, rule in enumerate(rules):
-            width = node["scores"][rule]["total"] / most * 225
+            width = node["scores"][rule]["total"] / most * 215
             yield rectangle(left, top + 2, max(width - 1, 0), 17, PALETTE[number % len(PALETTE)])
             left += width
         total = sum(node["scores"][rule]["total"] for rule in rules)
-        yield text(710, top + 15, str(total), size=12)
+        yield text(725, top + 15, str(total), size=14)
         if node["node"] == host:
-            yield box(755, top - 2, 105, 25, node["node"], BEST)
-            yield arrow(862, top + 10, 878, top + 10)
-            yield text(884, top + 15, f"on {host}", size=12, bold=True)
+            yield box(775, top - 2, 125, 25, node["node"], BEST)
+            yield arrow(902, top + 10, 918, top + 10)
+            yield text(924, top + 15, f"on {host}", size=14, bold=True)
     first = 92 + 26 * sum(node["fits"] for node in nodes) + 10
     for number, rule in enumerate(rules):
-        yield rectangle(475, first + 20 * number, 12, 12, PALETTE[number % len(PALETTE)])
-        yield text(493, first + 20 * number + 11, rule.removesuffix("Priority"), size=12, colour=DIM)
+        yield rectangle(500, first + 20 * number, 12, 12, PALETTE[number % len(PALETTE)])
+        yield text(518, first + 20 * number + 11, rule.removesuffix("Priority"), size=14, colour=DIM)
 
 
 def _way_out(height: int) -> Iterator[str]:
     """What happens where no node fits."""
     top = height - 74
     yield arrow(325, top - 22, 325, top - 2)
-    yield text(335, top - 8, "no node fits", size=12, colour=WARN)
-    yield box(195, top, 260, 44, "Why? Who would have to leave?", WARN)
-    yield arrow(455, top + 22, 495, top + 22)
-    yield box(497, top, 240, 44, "Victims leave, the pod waits", LINE)
-    yield text(755, top + 26, "and is tried again.", size=13)
+    yield text(335, top - 8, "no node fits", size=14, colour=WARN)
+    yield box(195, top, 285, 44, "Why? Who would have to leave?", WARN)
+    yield arrow(480, top + 22, 498, top + 22)
+    yield box(500, top, 255, 44, "Victims leave, the pod waits", LINE)
+    yield text(775, top + 26, "and is tried again.", size=14)
 
 
 # --- the example cluster --------------------------------------------------------------------------------------------

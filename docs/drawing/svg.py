@@ -41,7 +41,7 @@ def box(left: float, top: float, width: float, height: float, label: str, line: 
     """A frame with a label in its middle."""
     place = f'x="{number(left)}" y="{number(top)}" width="{number(width)}" height="{number(height)}"'
     frame = f'<rect {place} rx="6" fill="{PAPER}" stroke="{line}" stroke-width="1.5"/>'
-    return frame + (text(left + width / 2, top + height / 2 + 5, label, size=13, bold=True, middle=True) if label else "")
+    return frame + (text(left + width / 2, top + height / 2 + 5, label, size=14, bold=True, middle=True) if label else "")
 
 
 def text(

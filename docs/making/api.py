@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from making.markdown import block, code, escaped, first_sentence, prose, table
+from making.markdown import block, code, first_sentence, prose, table
 
 import kubeclassic
 
@@ -54,7 +54,7 @@ def groups() -> dict[str, tuple[str, tuple[str, ...]]]:
 def pages() -> Iterator[tuple[str, str]]:
     """(path, text) of the list of names and of each page."""
     rows = [
-        [f"[{name}]({page}.md#{name.lower()})", escaped(first_sentence(_doc(getattr(kubeclassic, name))))]
+        [f"[{name}]({page}.md#{name.lower()})", first_sentence(_doc(getattr(kubeclassic, name)))]
         for page, (_, names) in groups().items()
         for name in names
     ]
@@ -91,7 +91,7 @@ def _class(name: str, found: type[Any]) -> Iterator[str]:
     if not issubclass(found, BaseException | enum.Enum | dict):
         yield block(f"class {name}{_signature(found)}").rstrip()
     yield _documented(found)
-    rows = [[f"`{member}{_call(value)}`", escaped(first_sentence(_member_doc(value)))] for member, value in _members(found)]
+    rows = [[f"`{member}{_call(value)}`", first_sentence(_member_doc(value))] for member, value in _members(found)]
     if rows:
         yield table(["member", "what it is"], rows).rstrip()
 

@@ -27,7 +27,8 @@ def pages() -> Iterator[tuple[str, str]]:
 def _page(name: str, schema: Json) -> str:
     fields = table(["field", "type", "always", "what it is"], _rows(schema, schema, ""))
     shown = block(json.dumps(schema, indent=2, ensure_ascii=False), "json")
-    return f"# {schema['title']}\n\n{escaped(schema.get('description', ''))}\n\n{fields}\n## The schema\n\n{shown}"
+    head = f"# {name}\n\n**{schema['title']}**, as `kubeclassic schema {name}` prints it."
+    return f"{head}\n\n{escaped(schema.get('description', ''))}\n\n{fields}\n## The schema\n\n{shown}"
 
 
 def _rows(schema: Json, whole: Json, path: str, depth: int = 0) -> Iterator[list[str]]:
