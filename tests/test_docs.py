@@ -24,6 +24,7 @@ from tests.support.pageblocks import KINDS, Block, blocks_of, commands_of, files
 DOCS = ROOT / "docs"
 TEXTS = {page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("**/*.md"))}
 PAGES = {name: list(examples_of(text)) for name, text in TEXTS.items()}
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 ELSEWHERE = {"guides/capacity.md": "cli/test_capacitydocs.py", "guides/drain.md": "cli/test_drain.py"}
 """Pages whose commands another test runs, with their exit statuses."""
 PYTHON_ELSEWHERE = {
@@ -114,6 +115,12 @@ def named(words: list[str]) -> tuple[click.Command, list[str]]:
         command, words = command.commands[words[0]], words[1:]  # type: ignore[attr-defined]  # a group has them
     assert command is not cli, words
     return command, words
+
+
+def test_one_line_dumps_a_cluster() -> None:
+    """The line for kubectl is the same on every page, and that of README."""
+    lines = {line for text in (*TEXTS.values(), README) for line in commands_of(text) if line.startswith("kubectl ")}
+    assert len(lines) == 1
 
 
 @pytest.mark.parametrize("page", TEXTS)

@@ -1,15 +1,11 @@
-"""The commands of the pages about live clusters run, against an API server in process."""
+"""The commands of the pages about live clusters run, against an API server in process; those of serve.md in ``server``."""
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
 import signal
-import socket
 import subprocess
 import threading
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -26,7 +22,7 @@ from tests.support.pageblocks import commands_of
 from tests.support.program import command
 
 PAGES = ROOT / "docs" / "live"
-BESIDE, LIVE, SERVE = (commands_of((PAGES / f"{name}.md").read_text(encoding="utf-8")) for name in ("beside", "live", "serve"))
+BESIDE, LIVE = (commands_of((PAGES / f"{name}.md").read_text(encoding="utf-8")) for name in ("beside", "live"))
 SCHEDULING = [line for line in dict.fromkeys((*BESIDE, *LIVE)) if line.split()[1] in ("run", "shadow")]
 
 
@@ -73,43 +69,3 @@ def _until(text: str, lines: IO[str]) -> Iterator[str]:
         yield line
         if text in line:
             return
-
-
-def test_the_commands_that_serve_and_ask_do() -> None:
-    """The server of the page begins, and answers what the page asks, in JSON and as a page."""
-    serve, *asked = SERVE
-    port = _free_port()
-    with subprocess.Popen(
-        command(*shlex.split(serve.replace("8888", str(port)))[1:]), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=ROOT
-    ) as process:
-        assert process.stderr is not None
-        limit = threading.Timer(60, process.kill)
-        limit.start()
-        said = list(_until(str(port), process.stderr))
-        filtered, explained = (_answer(line.replace("8888", str(port))) for line in asked)
-        process.send_signal(signal.SIGTERM)
-        said += process.stderr
-        assert process.wait(30) == 0, said
-        limit.cancel()
-    assert "gpu-b1" in json.loads(filtered)["FailedNodes"]
-    assert "shop/orders-1" in explained
-    assert "<html" in explained
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-def _answer(line: str) -> str:
-    """What the server answers to a line with ``curl``."""
-    words = shlex.split(line)
-    assert words[0] == "curl"
-    body = words[words.index("--json") + 1].encode() if "--json" in words else None
-    (address,) = (word for word in words if re.match("http://", word))
-    request = urllib.request.Request(address, data=body, headers={"content-type": "application/json"} if body else {})
-    with urllib.request.urlopen(request, timeout=30) as reply:
-        text: str = reply.read().decode()
-        return text

@@ -36,7 +36,7 @@ from kubeclassic.cli.report.documents import document
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod
 
-README = "README.md"
+PAGES = ("README.md", "docs/python/first.md")
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LONGEST = 400
 """Characters of a repr that fit on a few lines."""
@@ -118,8 +118,8 @@ def test_help_shows_every_option_on_a_line_of_its_own() -> None:
 
 
 def test_readmes_python_code_has_types(root: Path, tmp_path: Path) -> None:
-    """The Python code of README passes ``mypy --strict``: details are never None there."""
-    program = "\n".join(PYTHON.findall((root / README).read_text(encoding="utf-8")))
+    """The Python code of README and of the first steps passes ``mypy --strict``: details are never None there."""
+    program = "\n".join(code for page in PAGES for code in PYTHON.findall((root / page).read_text(encoding="utf-8")))
     file = tmp_path / "readme.py"
     file.write_text(program)
     options = ["--strict", "--no-error-summary", "--cache-dir", str(root / ".mypy_cache")]
