@@ -81,7 +81,7 @@ def _entry(name: str) -> Iterator[str]:
 
 def _documented(found: Any) -> str:
     """A docstring; ``:param`` lines become a list, examples a block that a test runs."""
-    lines = prose(inspect.getdoc(found))
+    lines = prose(inspect.getdoc(getattr(found, "__func__", found)))
     lines = _FIELD.sub(lambda field: f"* `{field[1].strip()}`: ", lines)
     lines = re.sub(r"(?<=[^\n])\n(\* `)", r"\n\n\1", lines, count=1)
     return re.sub(r"((?:^>>> .*\n?)(?:^(?!\s*$).*\n?)*)", lambda shown: block(shown[1], "python"), lines, flags=re.MULTILINE)
@@ -91,9 +91,16 @@ def _class(name: str, found: type[Any]) -> Iterator[str]:
     if not issubclass(found, BaseException | enum.Enum | dict):
         yield block(f"class {name}{_signature(found)}").rstrip()
     yield _documented(found)
+    if issubclass(found, enum.Enum):
+        yield f"Members: {', '.join(code(member.name or '') for member in found)}."
     rows = [[f"`{member}{_call(value)}`", first_sentence(_member_doc(value))] for member, value in _members(found)]
     if rows:
         yield table(["member", "what it is"], rows).rstrip()
+    for member, value in _members(found):
+        if prose(_member_doc(value)) != first_sentence(_member_doc(value)):
+            yield f"### {name}.{member}"
+            yield from [block(f"{name}.{member}{_call(value, short=False)}").rstrip()] if _call(value) else []
+            yield _documented(value)
 
 
 def _members(found: type[Any]) -> Iterator[tuple[str, Any]]:
@@ -117,9 +124,9 @@ def _member_doc(value: Any) -> str | None:
     return found
 
 
-def _call(value: Any) -> str:
+def _call(value: Any, *, short: bool = True) -> str:
     inner = getattr(value, "__func__", value)
-    return _signature(inner, short=True) if inspect.isfunction(inner) else ""
+    return _signature(inner, short=short) if inspect.isfunction(inner) else ""
 
 
 def _signature(found: Any, *, short: bool = False) -> str:
