@@ -42,7 +42,7 @@ def sweep(file: Path, **asked: Any) -> None:
       maximise: [placed]
       trials: 40
 
-    docs/sweep.md has all keys. A run that fails is a row with its error. Where several seeds run, a second table has means and 95 %
+    docs/guides/sweep.md has all keys. A run that fails is a row with its error. Where several seeds run, a second table has means and 95 %
     intervals. --search shows the trials that no other one beats, and last trial 0, which is the configuration without other weights. The
     table is the same whatever runs it. With --output a sweep that was stopped goes on from where it was when it is run again.
 

@@ -1,94 +1,51 @@
-"""README's commands do what it says."""
+"""README's commands do what it says, it is short, and the way from it to a first answer of one's own is short too."""
 
 from __future__ import annotations
 
 import re
 import shlex
-import signal
-import subprocess
-import threading
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 import pytest
 
 from kubeclassic.cli import run
-from tests.apiserver.app import serving_store
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
-from tests.apiserver.store import Store
-from tests.support.kubeconfigs import kubeconfig
-from tests.support.program import command
+from tests.bench.newcomer import COMMANDS as OF_NEWCOMERS
+from tests.bench.newcomer import way
+from tests.support.pageblocks import blocks_of, commands_of
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+MOST_LINES, MOST_WORDS, MOST_COMMANDS = 120, 600, 4
 
 
 def blocks(heading: str) -> list[str]:
-    """The code blocks under a heading of README."""
+    """The code blocks without a word under a heading of README: commands to type."""
     section = re.split(r"^## ", README, flags=re.MULTILINE)
     found = next(part for part in section if part.startswith(heading + "\n"))
-    return [block.strip("\n") for block in re.findall(r"^```\n(.*?)^```$", found, flags=re.MULTILINE | re.DOTALL)]
+    return [block.text.strip("\n") for block in blocks_of(found) if not block.kind]
 
 
-COMMANDS = [line for heading in ("Use it", "How fast") for block in blocks(heading) for line in block.splitlines()]
+COMMANDS = [line for block in blocks("Use it") for line in block.splitlines()]
 SOME_UNSCHEDULABLE = 1
 
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_runs(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each command of "Use it" and "How fast" runs at the root, with status 1 where an example's unschedulable pod takes part unaided."""
+    """Each command of "Use it" runs at the root, with status 1 where an example's unschedulable pod takes part unaided."""
     monkeypatch.chdir(ROOT)
     program, *arguments = shlex.split(line)
     assert program == "kubeclassic"
     answered = {"shop/orders-1", "capacity", "--what-if"} & set(arguments)
-    placed = not {"examples/cluster", "examples/gang/cluster.yaml"} & set(arguments) or answered
+    placed = "examples/cluster" not in arguments or answered
     assert run(arguments) == (0 if placed else SOME_UNSCHEDULABLE)
     assert capsys.readouterr().out
 
 
-def test_the_commands_for_live_clusters_run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each command under "Live clusters" runs against a server that the kubeconfig in the home folder names."""
-    (tmp_path / ".kube").mkdir()
-    monkeypatch.chdir(tmp_path)
-    store = Store(NEW_SERVER)
-    store.handle("POST", "/api/v1/nodes", "", b'{"metadata":{"name":"a"}}', {"content-type": "application/json"})
-    with serving_store(store) as address:
-        kubeconfig(tmp_path / ".kube", {"server": address}).rename(tmp_path / ".kube" / "config")
-        for line in "\n".join(blocks("Live clusters")).splitlines():
-            assert run(shlex.split(line.replace("~", str(tmp_path)))[1:]) == 0
-    assert (tmp_path / "cluster.json.gz").stat().st_size > 0
-    assert (tmp_path / "names.json").stat().st_size > 0
-
-
-@pytest.mark.parametrize("line", [line for block in blocks("Run it") for line in block.splitlines()])
-def test_the_commands_that_run_a_scheduler_do(line: str, tmp_path: Path) -> None:
-    """Each command under "Run it" begins to schedule, and ends well at SIGTERM; here it does not listen, as others may run beside it."""
-    store = Store(OLD_SERVER)
-    store.handle("POST", "/api/v1/nodes", "", b'{"metadata":{"name":"a"}}', {"content-type": "application/json"})
-    more = ["--port=0"] if " run " in line and "--dry-run" not in line else []
-    with serving_store(store) as address:
-        file = kubeconfig(tmp_path, {"server": address})
-        arguments = [*shlex.split(line.replace("~/.kube/config", str(file)))[1:], *more]
-        with subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
-            assert process.stderr is not None
-            limit = threading.Timer(60, process.kill)
-            limit.start()
-            said = list(_until("scheduling begins", process.stderr))
-            process.send_signal(signal.SIGTERM)
-            said += process.stderr
-            assert process.wait(30) == 0, said
-            limit.cancel()
-
-
-def _until(text: str, lines: IO[str]) -> Iterator[str]:
-    """The lines up to the one that has *text*."""
-    for line in lines:
-        yield line
-        if text in line:
-            return
+def test_the_commands_for_live_clusters_are_run_elsewhere() -> None:
+    """Each command for a live cluster is one of docs/live/beside.md, which ``tests/live/test_pages.py`` runs."""
+    lines = [line for line in commands_of(README) if line.startswith("kubeclassic ")]
+    assert len(lines) == 2
+    assert set(lines) <= set(commands_of((ROOT / "docs" / "live" / "beside.md").read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("heading", ["Try it", "Test it"])
@@ -99,11 +56,23 @@ def test_the_first_commands_are_one_line(heading: str) -> None:
     assert block.startswith("python3 -m venv .venv && ")
 
 
-def test_the_python_examples_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The Python code, block after block, runs at the repository's root, and a rule of one's own has its say."""
+def run_python(text: str) -> None:
+    """Run the Python blocks of a page, one after the other."""
+    program = "\n".join(block.text for block in blocks_of(text) if block.kind == "python")
+    exec(compile(program, "page", "exec"), {"__name__": "page"})
+
+
+def test_its_python_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The Python code runs at the repository's root."""
     monkeypatch.chdir(ROOT)
-    program = "\n".join(re.findall(r"^```python\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL))
-    exec(compile(program, "README.md", "exec"), {"__name__": "readme"})
+    run_python(README)
+    assert re.fullmatch(r"database-\w\d\n", capsys.readouterr().out)
+
+
+def test_the_first_steps_in_python_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first steps in Python, block after block, run at the repository's root, and a rule of one's own has its say."""
+    monkeypatch.chdir(ROOT)
+    run_python((ROOT / "docs" / "python" / "first.md").read_text(encoding="utf-8"))
     first, failed, totals, *others, explained, plugin = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"database-\w\d \d+", first)
     assert failed == """["node(s) had taints that the pod didn't tolerate"]"""
@@ -119,3 +88,27 @@ def test_links_lead_somewhere() -> None:
     targets = [target for target in re.findall(r"\]\(([^)]+)\)", README) if "://" not in target]
     assert targets
     assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_it_is_short() -> None:
+    """README has 120 lines at most, and a picture."""
+    assert README.count("\n") <= MOST_LINES
+    assert len(re.findall(r"^!\[.+\]\(docs/pictures/\w+\.svg\)$", README, flags=re.MULTILINE)) == 1
+
+
+def test_every_extra_is_named() -> None:
+    """The tables of extras, here and on the page of first steps, have each extra that setup.cfg declares."""
+    section = (ROOT / "setup.cfg").read_text(encoding="utf-8").partition("[options.extras_require]\n")[2].partition("\n[")[0]
+    declared = set(re.findall(r"^(\w+) =$", section, flags=re.MULTILINE))
+    for page in (README, (ROOT / "docs" / "start.md").read_text(encoding="utf-8")):
+        table = page.partition("| extra | for |")[2].partition("\n\n")[0]
+        cells = re.findall(r"^\| ([^|]+) \|", table, flags=re.MULTILINE)
+        assert {name for cell in cells for name in re.findall(r"`([a-z]+)`", cell)} == declared
+
+
+def test_the_way_to_a_first_answer_is_short() -> None:
+    """From README's first line to an answer about a pod of one's own: few words, few commands, and each stands on the page."""
+    words, commands = way()
+    assert words <= MOST_WORDS
+    assert len(commands) <= MOST_COMMANDS
+    assert commands == list(OF_NEWCOMERS)

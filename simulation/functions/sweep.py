@@ -86,7 +86,8 @@ def sweep(
 ) -> SweepResult:  # fmt: skip
     """Run each combination of a grid, and tell what each comes to.
 
-    :param spec: the path of a file, as ``docs/sweep.md`` describes it, or its content as a dict, in which a cluster may also be a Cluster.
+    :param spec: the path of a file, as ``docs/guides/sweep.md`` describes it, or its content as a dict, in which a cluster may also
+        be a Cluster.
     :param output: a folder for ``results.csv``, ``results.parquet`` and ``sweep.json``. Each finished run is written there at once, and a
         run that is there already is not made again.
     :param jobs: how many processes of this machine.

@@ -1,4 +1,4 @@
-"""Measures every row of the table in ``docs/performance.md``, and puts the figures there with ``--write``.
+"""Measures every row of the table in ``docs/speed/performance.md``, and puts the figures there with ``--write``.
 
 Each figure is the median of five runs (``--runs``), each run a process of its own; the runs of all rows take turns, so that a busy minute
 of the machine spoils no single row. Hosts are checked in every run of a case.
@@ -23,7 +23,7 @@ import click
 import yaml
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "performance.md"
+PAGE = HERE.parents[1] / "docs" / "speed" / "performance.md"
 BEGIN, END = "<!-- table: made by tests/bench/table.py -->", "<!-- end of table -->"
 SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", HERE.parents[2] / "shared")).resolve()
 OPENB = ("openb/openb_node_list_all_node.csv", "openb/openb_pod_list_gpuspec33.csv")
@@ -163,7 +163,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", default="", help="rows whose name has this in it")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/speed/performance.md")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found, calibrations = measured(Path(folder) / "dump.json", asked)

@@ -22,7 +22,7 @@ WORKLOADS = str(ROOT / "examples" / "bench" / "workloads.yaml")
 SMALL = ["--workload", "*/20Nodes", "--repeat", "1"]
 GENERATED = ["--kind", "basic", "--nodes", "5", "--existing", "3", "--pods", "4", "--repeat", "2"]
 NAMES = ["Plain/20Nodes", "TeamsApart/20Nodes", "ChangingNodes/20Nodes"]
-COMMANDS = re.findall(r"^kubeclassic .*$", (ROOT / "docs" / "bench.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+COMMANDS = re.findall(r"^kubeclassic .*$", (ROOT / "docs" / "speed" / "bench.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
 @pytest.fixture(autouse=True)
@@ -170,7 +170,7 @@ class TestCompare:
 
 @pytest.mark.parametrize("line", [command for command in COMMANDS if "examples/" in command or "--kind" in command])
 def test_the_commands_of_its_page_run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each command of docs/bench.md that needs nothing but the repository runs at its root."""
+    """Each command of docs/speed/bench.md that needs nothing but the repository runs at its root."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("sys.argv", ["kubeclassic"])
     assert run([*shlex.split(line)[1:], "--repeat", "1"]) == 0

@@ -1,4 +1,4 @@
-"""docs/capacity.md: each command runs, and prints what the page shows."""
+"""docs/guides/capacity.md: each command runs, and prints what the page shows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 from kubeclassic.cli import run
 from tests.conftest import ROOT
 
-PAGE = ROOT / "docs" / "capacity.md"
+PAGE = ROOT / "docs" / "guides" / "capacity.md"
 
 
 def shown() -> dict[str, str]:
     """Command -> the output that the page shows; empty where it shows none."""
     found: dict[str, str] = {}
-    for block in re.findall(r"^```\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL):
+    for block in re.findall(r"^```console\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             found[command] = output

@@ -23,8 +23,8 @@ from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.schemas import faults
 
-PAGE = (ROOT / "docs" / "drain.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"^```\n\$ (kubeclassic .*)\n((?:.|\n)*?)^```$", PAGE, flags=re.MULTILINE)
+PAGE = (ROOT / "docs" / "guides" / "drain.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"^```console\n\$ (kubeclassic .*)\n((?:.|\n)*?)^```$", PAGE, flags=re.MULTILINE)
 CLUSTER = "examples/drain/cluster.yaml"
 ALL = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
 
@@ -63,7 +63,7 @@ class TestThePage:
 
     def test_its_python_runs(self) -> None:
         """The Python on it gives what it says."""
-        failed, tried = doctest.testfile(str(ROOT / "docs" / "drain.md"), module_relative=False)
+        failed, tried = doctest.testfile(str(ROOT / "docs" / "guides" / "drain.md"), module_relative=False)
         assert (failed, tried) == (0, 6)
 
 

@@ -235,7 +235,7 @@ class TestWrongInput:
 
 
 def test_the_python_on_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Python examples of docs/add-node.md give what they say."""
+    """The Python examples of docs/guides/add-node.md give what they say."""
     monkeypatch.chdir(ROOT)
-    failed, tried = doctest.testfile(str(ROOT / "docs" / "add-node.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
+    failed, tried = doctest.testfile(str(ROOT / "docs" / "guides" / "add-node.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert (failed, tried > 4) == (0, True)

@@ -36,7 +36,7 @@ from kubeclassic.cli.report.documents import document
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import node, pod
 
-README = "README.md"
+PAGES = ("README.md", "docs/python/first.md")
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LONGEST = 400
 """Characters of a repr that fit on a few lines."""
@@ -118,8 +118,8 @@ def test_help_shows_every_option_on_a_line_of_its_own() -> None:
 
 
 def test_readmes_python_code_has_types(root: Path, tmp_path: Path) -> None:
-    """The Python code of README passes ``mypy --strict``: details are never None there."""
-    program = "\n".join(PYTHON.findall((root / README).read_text(encoding="utf-8")))
+    """The Python code of README and of the first steps passes ``mypy --strict``: details are never None there."""
+    program = "\n".join(code for page in PAGES for code in PYTHON.findall((root / page).read_text(encoding="utf-8")))
     file = tmp_path / "readme.py"
     file.write_text(program)
     options = ["--strict", "--no-error-summary", "--cache-dir", str(root / ".mypy_cache")]
@@ -307,7 +307,7 @@ def test_import_openb_is_one_call(tmp_path: Path) -> None:
     assert kubeclassic.simulate(tmp_path / "out.json").all_placed
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/rules.md"])
+@pytest.mark.parametrize("page", ["docs/python/python.md", "docs/python/rules.md"])
 def test_the_pages_for_python_run(page: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that the pages for Python show gives what they say."""
     monkeypatch.chdir(root)
@@ -318,7 +318,7 @@ def test_the_pages_for_python_run(page: str, root: Path, monkeypatch: pytest.Mon
 
 def test_the_cheat_sheet_names_what_is_there(root: Path) -> None:
     """Each question of the cheat sheet is one that batches, templates and cycles answer."""
-    text = (root / "docs" / "rules.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "python" / "rules.md").read_text(encoding="utf-8")
     kinds = {"nodes": Batch, "pod": Template, "cycle": Cycle}
     asked = {(owner, name) for owner, name in re.findall(r"`(nodes|pod|cycle)\.(\w+)", text)}
     assert len(asked) > 30

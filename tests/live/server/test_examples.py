@@ -1,4 +1,4 @@
-"""The examples of `kubeclassic serve`, in README and in its help, do what they say."""
+"""The examples of `kubeclassic serve`, on its page and in its help, do what they say."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def asked(url: str, line: str) -> httpx.Response:
     return httpx.post(address, content=words[1], headers={"content-type": "application/json"})
 
 
-@pytest.mark.parametrize("place", ["README", "help"])
+@pytest.mark.parametrize("place", ["page", "help"])
 def test_the_examples_run(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server starts as it stands there, on another port, and each call is answered."""
     monkeypatch.chdir(ROOT)
     command = cli.commands["serve"]
     assert isinstance(command, click.Command)
-    text = (ROOT / "README.md").read_text(encoding="utf-8") if place == "README" else command.help or ""
+    text = (ROOT / "docs" / "live" / "serve.md").read_text(encoding="utf-8") if place == "page" else command.help or ""
     serve, *calls = lines_of(text)
     assert len(calls) == 2
     program, name, *arguments = shlex.split(serve)

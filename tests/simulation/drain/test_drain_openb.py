@@ -27,11 +27,11 @@ def trace(shared: Path) -> Settled:
 
 
 def test_so_many_nodes_can_go(trace: Settled, root: Path) -> None:
-    """The numbers are those of docs/drain.md, and a scheduler that knows nothing of drains empties the same nodes in the same way."""
+    """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same nodes in the same way."""
     plan = search_for(trace, Wish(), DrainFlags(recreate_bare=True))
     assert plan.bound is not None
     assert (trace.placed, len(plan.can), len(plan.moves), plan.rounds, plan.bound.at_most) == (7919, 418, 625, 305, 571)
-    page = " ".join((root / "docs" / "drain.md").read_text(encoding="utf-8").split())
+    page = " ".join((root / "docs" / "guides" / "drain.md").read_text(encoding="utf-8").split())
     assert "Then 418 of the 1,523 nodes can go together: 625 pods move in 305 rounds. At most 571 could: 952 nodes" in page
     after = replayed(list(trace.objects), "1.16", plan.record())
     gone = set(plan.can)

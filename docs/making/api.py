@@ -1,0 +1,164 @@
+"""The reference of the Python API: every public name, from its signature and docstring."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from making.markdown import block, code, first_sentence, prose, table
+
+import kubeclassic
+
+FOLDER = "reference/python"
+GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "deciding": ("Deciding", ("Cluster", "Scheduler", "ClassicOptions", "SchedulerOptions", "Decision", "Node", "Pod")),
+    "questions": (
+        "Questions, one call each",
+        ("simulate", "explain", "what_if", "capacity", "capacity_curve", "add_nodes", "drain", "compare", "sweep", "replay", "migrate",
+         "conform"),
+    ),
+    "results": (
+        "Results",
+        ("SimulationResult", "ExplainResult", "WhatIfResult", "CapacityResult", "CapacityCurveResult", "NewNodesResult", "DrainResult",
+         "CompareResult", "SweepResult", "ReplayResult", "MigrateResult", "ConformResult", "ImportResult"),
+    ),
+    "traces": (
+        "Traces",
+        ("import_openb", "import_alibaba2025", "import_alibaba2026", "import_azure_packing", "import_csv", "import_google2019",
+         "import_simkube"),
+    ),
+    "rules": (
+        "Rules and plugins of your own",
+        ("predicate", "priority", "CATALOGUE", "Catalogue", "Template", "Batch", "Cycle", "Failures", "Reason", "Reads", "Plugin",
+         "each_node", "Status", "unschedulable", "unresolvable", "wait"),
+    ),
+    "errors": ("Errors", ("KubeclassicError", "ManifestError", "PolicyError", "UnknownNameError", "WrongTypeError", "ExtenderError")),
+}  # fmt: skip
+"""Page -> its title and the names on it."""
+OTHERS = "others"
+WIDTH = 100
+"""The longest signature on one line."""
+_FIELD = re.compile(r"^:(?:param )?([\w, *]+):\s*", re.MULTILINE)
+
+
+def groups() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """The pages with their names; public names that no page has are on a page of their own."""
+    placed = {name for _, names in GROUPS.values() for name in names} | {"__version__"}
+    rest = tuple(name for name in kubeclassic.__all__ if name not in placed)
+    return {**GROUPS, OTHERS: ("Others", rest)} if rest else dict(GROUPS)
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """(path, text) of the list of names and of each page."""
+    rows = [
+        [f"[{name}]({page}.md#{name.lower()})", first_sentence(_doc(getattr(kubeclassic, name)))]
+        for page, (_, names) in groups().items()
+        for name in names
+    ]
+    yield f"{FOLDER}/index.md", f"# Python API\n\n{prose(kubeclassic.__doc__)}\n\n{table(['name', 'what it is'], rows)}"
+    for page, (title, names) in groups().items():
+        yield f"{FOLDER}/{page}.md", "\n\n".join([f"# {title}", *(part for name in names for part in _entry(name))]) + "\n"
+
+
+def _doc(found: Any) -> str | None:
+    return inspect.getdoc(found) if callable(found) else type(found).__doc__
+
+
+def _entry(name: str) -> Iterator[str]:
+    found = getattr(kubeclassic, name)
+    yield f"## {name}"
+    if isinstance(found, type):
+        yield from _class(name, found)
+    elif callable(found):
+        yield block(f"{name}{_signature(found)}").rstrip()
+        yield _documented(found)
+    else:
+        yield f"A {code(type(found).__name__)}: {prose(_doc(found))}"
+
+
+def _documented(found: Any) -> str:
+    """A docstring; ``:param`` lines become a list, examples a block that a test runs."""
+    lines = prose(inspect.getdoc(getattr(found, "__func__", found)))
+    lines = _FIELD.sub(lambda field: f"* `{field[1].strip()}`: ", lines)
+    lines = re.sub(r"(?<=[^\n])\n(\* `)", r"\n\n\1", lines, count=1)
+    return re.sub(r"((?:^>>> .*\n?)(?:^(?!\s*$).*\n?)*)", lambda shown: block(shown[1], "python"), lines, flags=re.MULTILINE)
+
+
+def _class(name: str, found: type[Any]) -> Iterator[str]:
+    if not issubclass(found, BaseException | enum.Enum | dict):
+        yield block(f"class {name}{_signature(found)}").rstrip()
+    yield _documented(found)
+    if issubclass(found, enum.Enum):
+        yield f"Members: {', '.join(code(member.name or '') for member in found)}."
+    rows = [[f"`{member}{_call(value)}`", first_sentence(_member_doc(value))] for member, value in _members(found)]
+    if rows:
+        yield table(["member", "what it is"], rows).rstrip()
+    for member, value in _members(found):
+        if prose(_member_doc(value)) != first_sentence(_member_doc(value)):
+            yield f"### {name}.{member}"
+            yield from [block(f"{name}.{member}{_call(value, short=False)}").rstrip()] if _call(value) else []
+            yield _documented(value)
+
+
+def _members(found: type[Any]) -> Iterator[tuple[str, Any]]:
+    """Public methods and properties with a docstring, in the order of the classes; those of the base of all errors are left out."""
+    if issubclass(found, BaseException):
+        return
+    seen: set[str] = set()
+    for owner in (kind for kind in found.__mro__ if kind.__module__.startswith("kubeclassic")):
+        for member, value in vars(owner).items():
+            if not member.startswith("_") and member not in seen and _member_doc(value):
+                seen.add(member)
+                yield member, value
+
+
+def _member_doc(value: Any) -> str | None:
+    inner = getattr(value, "__func__", value)
+    documented = callable(inner) or isinstance(inner, property) or hasattr(inner, "func")
+    if isinstance(inner, type) or not documented:
+        return None
+    found: str | None = getattr(inner, "__doc__", None)
+    return found
+
+
+def _call(value: Any, *, short: bool = True) -> str:
+    inner = getattr(value, "__func__", value)
+    return _signature(inner, short=short) if inspect.isfunction(inner) else ""
+
+
+def _signature(found: Any, *, short: bool = False) -> str:
+    """The parameters without *self*; with *short* only their names."""
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):
+        return "(...)"
+    kept = [parameter for name, parameter in signature.parameters.items() if name not in ("self", "cls")]
+    if short:
+        return f"({', '.join(_name(parameter) for parameter in kept)})"
+    plain = [parameter.replace(annotation=_plain(parameter.annotation)) for parameter in kept]
+    whole = signature.replace(parameters=plain, return_annotation=_plain(signature.return_annotation))
+    text = str(whole).replace("'", "")
+    return text if len(text) < WIDTH else _broken(plain, text.rpartition(")")[2])
+
+
+def _broken(parameters: Sequence[inspect.Parameter], tail: str) -> str:
+    """The parameters, one a line."""
+    lines, starred = [], False
+    for parameter in parameters:
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not starred:
+            lines.append("*")
+        starred = starred or parameter.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD
+        lines.append(str(parameter).replace("'", ""))
+    return "(\n" + "".join(f"    {line},\n" for line in lines) + f"){tail}"
+
+
+def _name(parameter: inspect.Parameter) -> str:
+    return str(parameter.replace(annotation=inspect.Parameter.empty)).partition("=")[0]
+
+
+def _plain(annotation: Any) -> Any:
+    is_plain = isinstance(annotation, str) or annotation is inspect.Parameter.empty
+    return annotation if is_plain else getattr(annotation, "__name__", annotation)

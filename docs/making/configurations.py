@@ -1,0 +1,145 @@
+"""The pages of Policies, component configurations and profiles, from the classes that they are read into."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import attrs
+from making.fieldwords import WORDS
+from making.markdown import block, code, escaped, prose, table
+
+from kubeclassic.algorithmprovider.config import API_VERSIONS, CONFIGURATION_SCHEMA
+from kubeclassic.algorithmprovider.config import KubeSchedulerConfiguration as OlderConfiguration
+from kubeclassic.algorithmprovider.policy import POLICY_SCHEMA, Policy
+from kubeclassic.api.reading.derive import UNREAD, Field, Schema, json_name
+from kubeclassic.framework.config import args as arguments
+from kubeclassic.framework.config.args import takes_args
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema
+from kubeclassic.framework.config.defaults import DEFAULTS, GROUP, Named, PluginSet
+from kubeclassic.framework.registry import DEFAULT_REGISTRY
+
+FOLDER = "reference/configuration"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = {
+    "policy": "examples/policies/bin-packing.yaml",
+    "component": "examples/policies/scheduler-config.yaml",
+    "profile": "examples/profiles/two-profiles.yaml",
+}
+"""Page -> a file that it shows."""
+KINDS: Mapping[Any, str] = {str: "text", bool: "true or false", int: "number", float: "duration", bytes: "base64", dict: "object"}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """(path, text) of the three pages."""
+    yield f"{FOLDER}/policy.md", _page("A Policy", _POLICY, "policy", _tables(Policy, POLICY_SCHEMA))
+    tables = _tables(OlderConfiguration, CONFIGURATION_SCHEMA)
+    told = _COMPONENT.format(versions=" or ".join(map(code, API_VERSIONS)))
+    yield f"{FOLDER}/component.md", _page("The component configuration", told, "component", tables)
+    versions = ", ".join(code(f"{GROUP}/{version}") for version in DEFAULTS)
+    yield f"{FOLDER}/profile.md", _page("Profiles", _PROFILE.format(versions=versions), "profile", _profile_tables())
+
+
+_POLICY = """Releases 1.12 to 1.16 take a Policy in place of a provider: `--policy FILE` (JSON or YAML), or a ConfigMap with the key
+`policy.cfg`. Keys that nobody reads are ignored, as the original does; `kubeclassic policy check` names them. The names of rules are on
+the pages of [predicates](../predicates/index.md) and [priorities](../priorities/index.md)."""
+_COMPONENT = """The configuration of kube-scheduler 1.12 to 1.16: `--config FILE`, `apiVersion` {versions}. Here are the fields that a
+decision depends on; `kubeclassic run` also reads those of elections, endpoints and the client, as flags do ([run](../commands/run.md))."""
+_PROFILE = """The configuration of kube-scheduler 1.27: `--profile FILE` (or `--config FILE`), `apiVersion` {versions}.
+Unknown fields are refused. The names of plugins are on the page of [plugins](../plugins/index.md)."""
+
+
+def _page(title: str, about: str, name: str, tables: Iterator[str]) -> str:
+    path = EXAMPLES[name]
+    shown = block((ROOT / path).read_text(encoding="utf-8"), "yaml", path)
+    return "\n\n".join([f"# {title}", about, "## An example", shown.rstrip(), "## Fields", *tables]) + "\n"
+
+
+def _profile_tables() -> Iterator[str]:
+    yield from _tables(KubeSchedulerConfiguration, configuration_schema(), (PluginSet, Named))
+    yield "## Arguments of plugins"
+    seen: set[type[Any]] = set()
+    for plugin in DEFAULT_REGISTRY:
+        if takes_args(plugin):
+            yield from _tables(getattr(arguments, f"{plugin}Args"), arguments.SCHEMA, told=seen)
+
+
+def _tables(kind: type[Any], schema: Schema, more: tuple[type[Any], ...] = (), told: set[type[Any]] | None = None) -> Iterator[str]:
+    """A heading and a table for *kind*, for each class of its fields, and for *more*; those that were *told* are left out."""
+    waiting, seen = [kind], set() if told is None else told
+    while waiting:
+        each = waiting.pop(0)
+        if each in seen:
+            continue
+        seen.add(each)
+        yield f"### {each.__name__}"
+        yield prose(each.__doc__)
+        rows, found = _rows(each, schema)
+        yield table(["field", "type", "default", "what it is"], rows).rstrip()
+        waiting += [*found, *(more if not waiting and not found else ())]
+        if not waiting:
+            waiting += [part for part in more if part not in seen]
+
+
+def _rows(kind: type[Any], schema: Schema) -> tuple[list[list[str]], list[type[Any]]]:
+    """A row for each field of *kind* that is read, and the classes of their values."""
+    rows, classes = [], []
+    hints, words = get_type_hints(kind), _attribute_words(kind)
+    for field in attrs.fields(kind):
+        override = schema.overrides.get(kind, {}).get(field.name)
+        if override is UNREAD or field.name == "folder":
+            continue
+        own, shown = _kind_of(hints[field.name])
+        classes += own
+        told = words.get(field.name) or WORDS[f"{kind.__name__}.{field.name}"]
+        rows.append([code(_json_name(field.name, override)), shown, _default(field), told])
+    return rows, classes
+
+
+def _json_name(attribute: str, override: Any) -> str:
+    name = (override.name if isinstance(override, Field) else "") or json_name(attribute)
+    inside = override.inside if isinstance(override, Field) else ""
+    return f"{inside}.{name}" if inside else name
+
+
+def _attribute_words(kind: type[Any]) -> dict[str, str]:
+    """Attribute -> the text that stands below it in the source."""
+    (body,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(body, ast.ClassDef)
+    found: dict[str, str] = {}
+    for before, after in zip(body.body, body.body[1:], strict=False):
+        is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str)
+        if is_text and isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
+            found[before.target.id] = prose(ast.literal_eval(after.value))  # type: ignore[attr-defined]
+    return found
+
+
+def _kind_of(hint: Any) -> tuple[list[type[Any]], str]:
+    """The classes of our own in a type, and the type in words."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return _kind_of(next(part for part in inner if part is not type(None)))
+    if origin is tuple:
+        own, words = _kind_of(inner[0])
+        return own, f"list of {words}"
+    if origin is not None and issubclass(origin, Mapping):
+        return [], "object"
+    if attrs.has(hint):
+        of_kubernetes = hint.__module__.startswith("kubeclassic.api.objects")
+        return ([] if of_kubernetes else [hint]), (hint.__name__ if of_kubernetes else f"[{hint.__name__}](#{hint.__name__.lower()})")
+    return [], KINDS.get(hint, KINDS[int] if "Int" in str(hint) else "any")
+
+
+def _default(field: Any) -> str:
+    value = field.default
+    if value is None or value is attrs.NOTHING or isinstance(value, attrs.Factory) or attrs.has(type(value)):  # type: ignore[arg-type]
+        return "-"
+    if value in ("", (), b""):
+        return "-"
+    return code(json.dumps(value)) if isinstance(value, bool | int | float | str) else escaped(str(value))

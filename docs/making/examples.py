@@ -1,0 +1,219 @@
+"""An example for each rule: a small cluster, a configuration with this rule alone, and what a command prints about it.
+
+The clusters are the files in ``clusters``. Each command is run when the pages are made, so that a page shows what it really prints.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shlex
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import attrs
+import yaml
+
+from kubeclassic.cli import run
+
+CLUSTERS = Path(__file__).parent / "clusters"
+WIDTH = "110"
+POLICY, PROFILE, ASK = "policy.yaml", "profile.yaml", "ask.py"
+Json = dict[str, Any]
+
+LABELS: Json = {"labelsPresence": {"labels": ["retiring"], "presence": False}}
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+ARGUMENTS: Mapping[str, Json] = {
+    "CheckNodeLabelPresence": LABELS,
+    "CheckServiceAffinity": {"serviceAffinity": {"labels": [ZONE]}},
+    "labelPreference": {"labelPreference": {"label": "retiring", "presence": False}},
+    "serviceAntiAffinity": {"serviceAntiAffinity": {"label": ZONE}},
+    "RequestedToCapacityRatioPriority": {
+        "requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
+    },
+}
+"""Rule of a Policy -> the argument in its example."""
+_OF_DISKS = "MaxEBSVolumeCount MaxGCEPDVolumeCount MaxAzureDiskVolumeCount MaxCinderVolumeCount"
+PREDICATES: Mapping[str, str] = {
+    **dict.fromkeys(("PodToleratesNodeTaints",), "taints"),
+    **dict.fromkeys(("CheckNodeCondition", "CheckNodeUnschedulable", "CheckNodeMemoryPressure", "CheckNodePIDPressure"), "conditions"),
+    "CheckNodeDiskPressure": "conditions",
+    **dict.fromkeys(("GeneralPredicates", "PodFitsResources"), "resources"),
+    **dict.fromkeys(("MatchNodeSelector", "CheckNodeLabelPresence"), "placement"),
+    "PodFitsHostPorts": "ports",
+    "NoDiskConflict": "disks",
+    **dict.fromkeys(_OF_DISKS.split(), "cloudlimits"),
+    "MaxCSIVolumeCountPred": "csilimits",
+    **dict.fromkeys(("CheckVolumeBinding", "NoVolumeZoneConflict"), "volumes"),
+    "EvenPodsSpread": "constraints",
+    "CheckServiceAffinity": "spread",
+    "MatchInterPodAffinity": "interpod",
+}
+"""Predicate -> the cluster of its example."""
+_OF_ROOM = "LeastRequestedPriority MostRequestedPriority BalancedResourceAllocation RequestedToCapacityRatioPriority ResourceLimitsPriority"
+PRIORITIES: Mapping[str, str] = {
+    **dict.fromkeys(_OF_ROOM.split(), "resources"),
+    "EqualPriority": "resources",
+    **dict.fromkeys(("SelectorSpreadPriority", "ServiceSpreadingPriority", "serviceAntiAffinity"), "spread"),
+    "InterPodAffinityPriority": "interpod",
+    "NodePreferAvoidPodsPriority": "avoid",
+    **dict.fromkeys(("NodeAffinityPriority", "labelPreference"), "placement"),
+    "TaintTolerationPriority": "taints",
+    "ImageLocalityPriority": "images",
+    "EvenPodsSpreadPriority": "constraints",
+}
+"""Priority -> the cluster of its example."""
+PLUGINS: Mapping[str, str] = {
+    **dict.fromkeys(("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"), "cloudlimits"),
+    "NodeVolumeLimits": "csilimits",
+    **dict.fromkeys(("DefaultBinder", "DefaultPreemption", "PrioritySort", "SchedulingGates"), "queue"),
+    "ImageLocality": "images",
+    "InterPodAffinity": "interpod",
+    "NodeAffinity": "placement",
+    "NodePorts": "ports",
+    **dict.fromkeys(("NodeResourcesBalancedAllocation", "NodeResourcesFit"), "resources"),
+    "NodeUnschedulable": "conditions",
+    "PodTopologySpread": "constraints",
+    "SelectorSpread": "spread",
+    "TaintToleration": "taints",
+    **dict.fromkeys(("VolumeBinding", "VolumeZone"), "volumes"),
+    "VolumeRestrictions": "disks",
+}
+"""Plugin -> the cluster of its example."""
+GATES = {
+    "EvenPodsSpread": "EvenPodsSpread=true", "EvenPodsSpreadPriority": "EvenPodsSpread=true",
+    "ResourceLimitsPriority": "ResourceLimitsPriorityFunction=true",
+    **dict.fromkeys(("CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure"),
+                    "TaintNodesByCondition=false"),
+}  # fmt: skip
+"""Rule of a Policy -> the gates without which 1.16 does not run it."""
+
+
+PINNED = '{"kind": "Pod", "metadata": {"name": "web"}, "spec": {"nodeName": "ssd-south", "containers": []}}'
+IN_PYTHON: Mapping[str, tuple[str, str]] = {
+    "HostName": ("placement", f'Cluster([{PINNED}]).find("pod", "web")'),
+    "NodeName": ("placement", f'Cluster([{PINNED}]).find("pod", "web")'),
+    "PodFitsPorts": ("ports", 'cluster.find("pod", "web")'),
+    "PodToleratesNodeNoExecuteTaints": ("taints", 'cluster.find("pod", "web")'),
+}
+"""Rule that no command of ours reaches -> the cluster of its example, and the pod, as an expression."""
+SCRIPT = """\
+from kubeclassic import Cluster, Scheduler
+from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.{module} import {table}
+
+cluster = Cluster.load("{cluster}.yaml")
+pod = {pod}
+cycle = Scheduler(cluster, release="{release}")._run.engine.begin(pod)
+nodes = Batch.everywhere(cycle.table)
+found = {ask}(cycle.template, nodes, cycle)
+for i, fits in enumerate(found.passed):
+    print(nodes.name(i), "fits" if fits else found.reasons(i)[0].text)
+"""
+
+
+@attrs.frozen
+class Example:
+    """What a page shows: the files, by name, and a command with what it prints."""
+
+    files: Mapping[str, str]
+    command: str
+    pod: str | None
+
+    def printed(self) -> str:
+        """What the command prints, on both streams."""
+        return self.run(self.command)[1]
+
+    @property
+    def is_script(self) -> bool:
+        """Whether it asks the rule by itself, in Python."""
+        return ASK in self.files
+
+    def explained(self) -> Json:
+        """The record of the decision about the pod, as ``explain -o json`` prints it."""
+        found: Json = json.loads(self.run(f"{self.command} -o json")[0])
+        return found
+
+    def run(self, command: str) -> tuple[str, str]:
+        """What *command* prints in a folder with the files: standard output alone, and with standard error after it."""
+        out, err = io.StringIO(), io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), patch.dict(os.environ, COLUMNS=WIDTH):
+            for name, text in self.files.items():
+                Path(name).write_text(text, encoding="utf-8")
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                status = self._status(command)
+        if status not in (0, 1):
+            raise ValueError(f"{command}: status {status}: {err.getvalue()}")
+        return out.getvalue(), out.getvalue() + err.getvalue()
+
+
+    def _status(self, command: str) -> int:
+        if not self.is_script:
+            return run(shlex.split(command)[1:])
+        exec(compile(self.files[ASK], ASK, "exec"), {"__name__": "__main__"})
+        return 0
+
+
+def of_predicate(name: str) -> Example:
+    """The example of the predicate *name*."""
+    if name in IN_PYTHON:
+        return _script(name, "1.16", "predicates", "CATALOGUE", f'CATALOGUE["{name}"].check')
+    return _of_policy(name, PREDICATES[name], {"predicates": [_entry(name)], "priorities": [{"name": "EqualPriority", "weight": 1}]})
+
+
+def _script(name: str, release: str, module: str, among: str, ask: str) -> Example:
+    cluster, pod = IN_PYTHON[name]
+    text = SCRIPT.format(module=module, table=among, cluster=cluster, pod=pod, release=release, ask=ask)
+    return Example({f"{cluster}.yaml": _text(cluster), ASK: text}, f"python {ASK}", None)
+
+
+def of_priority(name: str) -> Example:
+    """The example of the priority *name*."""
+    return _of_policy(name, PRIORITIES[name], {"predicates": [], "priorities": [{**_entry(name), "weight": 1}]})
+
+
+def _entry(name: str) -> Json:
+    return {"name": name, **({"argument": ARGUMENTS[name]} if name in ARGUMENTS else {})}
+
+
+def _of_policy(name: str, cluster: str, rules: Json) -> Example:
+    policy = {"kind": "Policy", "apiVersion": "v1", **rules}
+    gates = f" --feature-gates {GATES[name]}" if name in GATES else ""
+    command = f"kubeclassic explain {cluster}.yaml web --release 1.16 --policy {POLICY}{gates}"
+    return Example({f"{cluster}.yaml": _text(cluster), POLICY: _yaml(policy)}, command, "web")
+
+
+def of_plugin(name: str) -> Example:
+    """The example of the plugin *name*."""
+    if name in IN_PYTHON:
+        return _script(name, "1.27", "framework.registry", "DEFAULT_REGISTRY", f'DEFAULT_REGISTRY["{name}"](None, None).filter')
+    cluster = PLUGINS[name]
+    files = {f"{cluster}.yaml": _text(cluster), PROFILE: _yaml(_profile(name))}
+    if cluster == "queue":
+        return Example(files, f"kubeclassic simulate {cluster}.yaml --order queue --profile {PROFILE}", None)
+    return Example(files, f"kubeclassic explain {cluster}.yaml web --profile {PROFILE}", "web")
+
+
+def _profile(plugin: str) -> Json:
+    """A profile with *plugin* alone, and what no profile can do without."""
+    needed = ["PrioritySort", "DefaultBinder"]
+    room = ["NodeResourcesFit", "DefaultPreemption"] if PLUGINS[plugin] == "queue" else []
+    names = list(dict.fromkeys([*needed, *room, plugin]))
+    version = "v1beta3" if plugin == "SelectorSpread" else "v1"
+    plugins = {"multiPoint": {"disabled": [{"name": "*"}], "enabled": [{"name": name} for name in names]}}
+    head = {"apiVersion": f"kubescheduler.config.k8s.io/{version}", "kind": "KubeSchedulerConfiguration"}
+    return {**head, "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}]}
+
+
+def _text(cluster: str) -> str:
+    return (CLUSTERS / f"{cluster}.yaml").read_text(encoding="utf-8")
+
+
+def _yaml(document: Json) -> str:
+    text: str = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=110)
+    return text

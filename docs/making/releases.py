@@ -1,0 +1,116 @@
+"""The pages of releases: each of them, and what changed from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from making.markdown import block, code, escaped, table
+
+from kubeclassic.algorithmprovider.description.cellwords import CELLS, value_in_words
+from kubeclassic.framework.description.changes import Change
+from kubeclassic.framework.description.correspondences import Successor
+from kubeclassic.framework.description.describe import Difference, ReleaseDiff, describe_any, diff_any, summaries
+from kubeclassic.framework.releases import ALL_RELEASES
+
+FOLDER = "reference/releases"
+NONE = "none"
+Json = dict[str, Any]
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """(path, text) of the list, of each release, and of each step from one release to the next."""
+    pairs = list(pairwise(ALL_RELEASES))
+    yield f"{FOLDER}/index.md", _index(pairs)
+    for release in ALL_RELEASES:
+        yield f"{FOLDER}/{release}.md", _page(describe_any(release))
+    for before, after in pairs:
+        yield f"{FOLDER}/{before}-to-{after}.md", _step(diff_any(before, after))
+
+
+def _index(pairs: Sequence[tuple[str, str]]) -> str:
+    rows = [
+        [f"[{found.release}]({found.release}.md)", found.like, found.runs, _changed(found.release, pairs)] for found in summaries()
+    ]
+    head = "Each release decides as one patch level does, which the table names. `kubeclassic releases` prints what these pages say."
+    shown = block("$ kubeclassic releases --diff 1.15 1.16\n...", "console")
+    return f"# Releases\n\n{head}\n\n{table(['release', 'patch level', 'runs', 'what changed'], rows)}\n{shown}"
+
+
+def _changed(release: str, pairs: Sequence[tuple[str, str]]) -> str:
+    return next((f"[since {before}]({before}-to-{after}.md)" for before, after in pairs if after == release), "-")
+
+
+# --- one release ----------------------------------------------------------------------------------------------------
+
+
+def _page(record: Json) -> str:
+    parts = [f"# Release {record['release']}\n", f"It is as patch level {record['like']} and runs {record['runs']}."]
+    if "plugins" in record:
+        parts += ["## Plugins\n", table(["plugin", "weight", "default", "extension points"], _plugins(record["plugins"]))]
+    else:
+        for part, kind in (("predicates", "predicate, in running order"), ("priorities", "priority")):
+            rows = [[f"[{name}](../{part}/{name}.md)", how] for name, how in record[part].items()]
+            parts += [f"## {part.capitalize()}\n", table([kind, "how it runs"], rows)]
+    parts += ["## Feature gates\n", table(["gate", "default"], [[code(name), how] for name, how in record["gates"].items()])]
+    parts += ["## Behaviour\n", *_behaviour(record["behaviour"])]
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _plugins(found: Json) -> list[list[str]]:
+    return [
+        [f"[{name}](../plugins/{name}.md)", "-" if how["weight"] is None else str(how["weight"]), "yes" if how["default"] else "no",
+         ", ".join(how["points"])]
+        for name, how in found.items()
+    ]  # fmt: skip
+
+
+def _behaviour(cells: list[Json]) -> Iterator[str]:
+    subjects: dict[str, list[list[str]]] = {}
+    for cell in cells:
+        subjects.setdefault(cell["about"], []).append([escaped(cell["words"]), escaped(value_in_words(cell["value"]) or NONE)])
+    for about, rows in subjects.items():
+        yield f"### {about.capitalize()}\n"
+        yield table(["what", "how"], rows)
+
+
+# --- from one release to the next -----------------------------------------------------------------------------------
+
+
+def _step(found: ReleaseDiff) -> str:
+    pair = found.before, found.after
+    parts = [f"# From {pair[0]} to {pair[1]}\n", f"What [{pair[1]}]({pair[1]}.md) does differently from [{pair[0]}]({pair[0]}.md)."]
+    if found.successors:
+        parts += ["## Rules\n", table(["rule", f"in {pair[0]}", f"in {pair[1]}", "what is different"], map(_successor, found.successors))]
+    parts += _changes((*found.changes, *found.messages), pair)
+    for about in ("predicates", "priorities", "gates"):
+        rows = [[code(item.what), str(item.before or "-"), str(item.after or "-")] for item in found.differences if item.about == about]
+        if rows:
+            parts += [f"## {about.capitalize()}\n", table(["name", *pair], rows)]
+    cells = [item for item in found.differences if item.about == "behaviour"]
+    if cells:
+        parts += ["## Behaviour\n", table(["about", "what", *pair], map(_cell, cells))]
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _successor(found: Successor) -> list[str]:
+    folder = "predicates" if found.kind == "predicate" else "priorities"
+    rule = "-" if found.rule is None else f"[{found.rule}](../{folder}/{found.rule}.md)"
+    plugins = ", ".join(f"[{plugin}](../plugins/{plugin}.md)" for plugin in found.plugins) or NONE
+    return [rule, found.before or "-", f"{plugins}; {found.after}" if found.after else plugins, found.words]
+
+
+def _changes(changes: Sequence[Change], pair: tuple[str, str]) -> Iterator[str]:
+    subjects: dict[str, list[list[str]]] = {}
+    for change in changes:
+        sides = [escaped(change.older or NONE), escaped(change.newer or NONE)]
+        subjects.setdefault(change.about, []).append([change.what, *sides])
+    for about, rows in subjects.items():
+        yield f"## {about.capitalize()}\n"
+        yield table(["what", *pair], rows)
+
+
+def _cell(item: Difference) -> list[str]:
+    sides = [escaped(value_in_words(value) or NONE) for value in (item.before, item.after)]
+    return [CELLS[item.what][0], escaped(item.words or item.what), *sides]

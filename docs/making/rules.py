@@ -1,0 +1,225 @@
+"""The pages of predicates, priorities and plugins: what each is, its formula, an example, and how releases differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import attrs
+from making import examples
+from making.markdown import block, code, first_sentence, prose, table, upstream
+from making.rulewords import CELLS, FORMULAS
+
+from kubeclassic.algorithmprovider.description.cellwords import CELLS as CELL_WORDS
+from kubeclassic.algorithmprovider.description.cellwords import value_in_words
+from kubeclassic.framework.config.args import takes_args
+from kubeclassic.framework.description.correspondences import Successor
+from kubeclassic.framework.description.describe import describe_any, diff_any, has_plugins
+from kubeclassic.framework.registry import DEFAULT_REGISTRY
+from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.predicates import CATALOGUE as PREDICATES
+from kubeclassic.predicates.labelpresence import node_label_presence
+from kubeclassic.predicates.serviceaffinity import service_affinity
+from kubeclassic.priorities import CATALOGUE as PRIORITIES
+from kubeclassic.priorities.nodelabel import node_label
+from kubeclassic.priorities.requestedtocapacity import requested_to_capacity_ratio_of
+from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
+
+RELEASES = tuple(ALL_RELEASES)
+OLDER = tuple(release for release in RELEASES if not has_plugins(release))
+NEWEST = RELEASES[-1]
+FOLDER = "reference"
+Json = dict[str, Any]
+
+
+@attrs.frozen
+class Rule:
+    """A predicate, a priority or a plugin, and where its documentation comes from."""
+
+    kind: str
+    """``predicate``, ``priority`` or ``plugin``."""
+    name: str
+    documented: Any
+    """The function, class or maker with the docstring."""
+    text: str
+    """The docstring."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of its page."""
+        return {"predicate": "predicates", "priority": "priorities", "plugin": "plugins"}[self.kind]
+
+    @property
+    def path(self) -> str:
+        """Its page."""
+        return f"{FOLDER}/{self.folder}/{self.name}.md"
+
+
+def predicates() -> Iterator[Rule]:
+    """Every predicate: upstream's, and those that a Policy makes by an argument."""
+    for name, found in PREDICATES.items():
+        yield Rule("predicate", name, found.check, found.check.__doc__ or "")
+    yield Rule("predicate", "CheckNodeLabelPresence", node_label_presence, _inner(node_label_presence("x", (), True).check))
+    yield Rule("predicate", "CheckServiceAffinity", service_affinity, _inner(service_affinity("x", ()).check))
+
+
+def priorities() -> Iterator[Rule]:
+    """Every priority: upstream's, and those that a Policy makes by an argument."""
+    for name, found in PRIORITIES.items():
+        made = requested_to_capacity_ratio_of if name == "RequestedToCapacityRatioPriority" else found.score
+        yield Rule("priority", name, made, PRIORITIES["SelectorSpreadPriority" if _is_older_name(name) else name].score.__doc__ or "")
+    yield Rule("priority", "labelPreference", node_label, _inner(node_label("x", "y", True).score))
+    yield Rule("priority", "serviceAntiAffinity", service_anti_affinity, _inner(service_anti_affinity("x", "y").score))
+
+
+def _is_older_name(name: str) -> bool:
+    return name == "ServiceSpreadingPriority"
+
+
+def _inner(function: Callable[..., Any]) -> str:
+    return function.__doc__ or ""
+
+
+def plugins() -> Iterator[Rule]:
+    """Every plugin of the framework."""
+    for name, found in DEFAULT_REGISTRY.items():
+        yield Rule("plugin", name, found, found.__doc__ or "")
+
+
+def all_rules() -> Iterator[Rule]:
+    """Predicates, priorities and plugins."""
+    yield from predicates()
+    yield from priorities()
+    yield from plugins()
+
+
+# --- pages ----------------------------------------------------------------------------------------------------------
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """(path, text) of the page of each rule, and of the three lists."""
+    described = {release: describe_any(release) for release in RELEASES}
+    replaced = diff_any(OLDER[-1], NEWEST).successors
+    for rule in all_rules():
+        yield rule.path, page(rule, described, replaced)
+    yield f"{FOLDER}/predicates/index.md", _list("Predicates", _PREDICATES, list(predicates()), described)
+    yield f"{FOLDER}/priorities/index.md", _list("Priorities", _PRIORITIES, list(priorities()), described)
+    yield f"{FOLDER}/plugins/index.md", _plugin_list(described[NEWEST]["plugins"])
+
+
+_PREDICATES = """A predicate is a question that each node has to pass. Releases 1.12 to 1.16 ask them in the order of this table, and
+stop at the first that a node fails, unless a Policy has `alwaysCheckAllPredicates`."""
+_PRIORITIES = """A priority scores the nodes that fit, from 0 to 10. The total of a node is the sum of its scores, each times the priority's
+weight."""
+_PLUGINS = """A plugin of release 1.27 joins one or more extension points. Filter plugins turn nodes down, score plugins give 0 to 100."""
+
+
+def page(rule: Rule, described: Mapping[str, Json], replaced: Sequence[Successor]) -> str:
+    """The page of *rule*."""
+    parts = [f"# {rule.name}\n", prose(rule.text), "## Formula\n", block(FORMULAS[rule.name])]
+    parts += ["## By release\n", *(_plugin_releases(rule, described) if rule.kind == "plugin" else _releases(rule, described))]
+    parts += _successors(rule, replaced)
+    parts += ["## Example\n", *_example(rule), "## Where it is\n", _place(rule)]
+    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
+
+
+def _releases(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]:
+    how = {release: described[release][rule.folder].get(rule.name, _absent(rule)) for release in OLDER}
+    yield table(["release", "how it runs"], together(how))
+    yield from _cells(rule, described)
+
+
+def _absent(rule: Rule) -> str:
+    return "a Policy makes it by an argument, under a name of its own" if rule.name in examples.ARGUMENTS else "unknown"
+
+
+def _cells(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]:
+    """The cells of the release table that change what *rule* decides, if there is a difference."""
+    known = {release: {cell["cell"]: cell["value"] for cell in found["behaviour"]} for release, found in described.items()}
+    rows: list[list[str]] = []
+    for name in CELLS.get(rule.name, ()):
+        values = together({release: value_in_words(known[release].get(name)) or "-" for release in RELEASES if name in known[release]})
+        if len(values) > 1:
+            rows += [[CELL_WORDS[name][1] if number == 0 else "", *value] for number, value in enumerate(values)]
+    if rows:
+        yield "What the releases do differently:"
+        yield table(["what", "release", "how"], rows)
+
+
+def together(values: Mapping[str, str]) -> list[list[str]]:
+    """Release -> text as rows, those of neighbours with the same text as one.
+
+    >>> together({"1.12": "on", "1.13": "on", "1.14": "off"})
+    [['1.12 to 1.13', 'on'], ['1.14', 'off']]
+    """
+    groups = [(text, [release for release, _ in found]) for text, found in groupby(values.items(), key=itemgetter(1))]
+    return [[releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}", text] for text, releases in groups]
+
+
+def _plugin_releases(rule: Rule, described: Mapping[str, Json]) -> Iterator[str]:
+    how = described[NEWEST]["plugins"][rule.name]
+    weight = "-" if how["weight"] is None else str(how["weight"])
+    by = "in every profile by default" if how["default"] else "named by a profile"
+    yield table(["release", "how it runs", "weight", "extension points"], [[NEWEST, by, weight, ", ".join(how["points"])]])
+    if takes_args(rule.name):
+        yield f"Its arguments: [{rule.name}Args](../configuration/profile.md#{rule.name.lower()}args)."
+
+
+def _successors(rule: Rule, replaced: Sequence[Successor]) -> Iterator[str]:
+    """What took the place of a predicate or priority in 1.27; of a plugin, what it took the place of."""
+    if rule.kind == "plugin":
+        rows = [[_linked(found), found.words] for found in replaced if rule.name in found.plugins]
+        head = f"What it took the place of, and what became different since {OLDER[-1]}:"
+        headers = ["rule", "what is different"]
+    else:
+        rows = [[_plugins_of(found), found.words] for found in replaced if found.rule == rule.name]
+        head, headers = f"In {NEWEST} there are plugins instead:", ["plugin", "what is different"]
+    if rows:
+        yield head
+        yield table(headers, rows)
+
+
+def _linked(found: Successor) -> str:
+    if found.rule is None:
+        return "-"
+    folder = "predicates" if found.kind == "predicate" else "priorities"
+    return f"[{found.rule}](../{folder}/{found.rule}.md)"
+
+
+def _plugins_of(found: Successor) -> str:
+    return ", ".join(f"[{plugin}](../plugins/{plugin}.md) ({', '.join(points)})" for plugin, points in found.plugins.items()) or "none"
+
+
+def _example(rule: Rule) -> Iterator[str]:
+    made = {"predicate": examples.of_predicate, "priority": examples.of_priority, "plugin": examples.of_plugin}[rule.kind](rule.name)
+    for name, text in made.files.items():
+        yield block(text, "python" if name.endswith(".py") else "yaml", name)
+    yield block(f"$ {made.command}\n{made.printed()}", "console")
+
+
+def _place(rule: Rule) -> str:
+    module = rule.documented.__module__.partition(".")[2].replace(".", "/")
+    source = f"In the source: [`{module}.py`](../../../{module}.py)."
+    told = upstream(rule.text) or upstream(rule.documented.__doc__)
+    return f"{source} The original: {told.rstrip('.')}." if told else source
+
+
+def _list(title: str, about: str, rules: list[Rule], described: Mapping[str, Json]) -> str:
+    order = list(described[OLDER[-1]][rules[0].folder])
+    rules = sorted(rules, key=lambda rule: order.index(rule.name) if rule.name in order else len(order))
+    rows = [[f"[{rule.name}]({rule.name}.md)", first_sentence(rule.text), _default(rule, described)] for rule in rules]
+    return f"# {title}\n\n{about}\n\n{table(['name', 'what it does', f'in {OLDER[-1]}'], rows)}"
+
+
+def _default(rule: Rule, described: Mapping[str, Json]) -> str:
+    found: str = described[OLDER[-1]][rule.folder].get(rule.name, "by an argument")
+    return found
+
+
+def _plugin_list(described: Mapping[str, Json]) -> str:
+    rows = [
+        [f"[{rule.name}]({rule.name}.md)", first_sentence(rule.text), code(", ".join(described[rule.name]["points"]))] for rule in plugins()
+    ]
+    return f"# Plugins\n\n{_PLUGINS}\n\n{table(['name', 'what it does', 'extension points'], rows)}"

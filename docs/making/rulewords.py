@@ -1,0 +1,160 @@
+"""What rules calculate, as formulas, and the cells of releases that change them.
+
+In formulas ``node.x`` and ``pod.x`` are fields as in manifests, ``requested`` is what the pods of a node request together with the pod that
+is scheduled, and a division is cut to a whole number where it says ``whole``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_COUNT = "turned down if  disks(pods of the node and the pod) > limit(node)\ndisks: distinct disks of this type, also those behind claims"
+_COUNT_27 = f"Filter: {_COUNT}\nnodes with a CSINode for it have no limit"
+_LEAST = "score(resource) = whole((allocatable - requested) x {top} / allocatable), 0 if requested > allocatable"
+_MOST = "score(resource) = whole(requested x {top} / allocatable), 0 if requested > allocatable"
+_UP, _DOWN = "score = whole({top} x raw / highest raw)", "score = {top} - whole({top} x raw / highest raw)"
+_SPREAD = """\
+raw(node) = number of the pod's peers there: pods of its services and controllers
+on node   = {top} x (highest raw - raw) / highest raw
+in zone   = the same with the sums over zones
+score     = whole(on node / 3 + in zone x 2 / 3), or on node alone where nodes have no zone"""
+_ROOM = """\
+turned down if  pods of the node + 1 > allocatable pods
+            or  requested > allocatable, for any resource that the pod requests"""
+_CONDITION = "turned down if  condition {0} is True"
+
+FORMULAS: Mapping[str, str] = {
+    # --- predicates
+    "CheckNodeCondition": "turned down if  condition Ready is not True, or NetworkUnavailable is not False\n"
+    "            or  spec.unschedulable\na condition that is missing is no objection",
+    "CheckNodeUnschedulable": "turned down if  spec.unschedulable, and the pod does not tolerate\n"
+    "                node.kubernetes.io/unschedulable:NoSchedule",
+    "GeneralPredicates": "turned down if  PodFitsResources, HostName, PodFitsHostPorts or MatchNodeSelector turns it down",
+    "HostName": "turned down if  pod.spec.nodeName is set, and is not the node's name",
+    "PodFitsHostPorts": "turned down if  a port (IP, protocol, hostPort) of the pod is taken on the node\nIP 0.0.0.0 meets every IP",
+    "PodFitsPorts": "as PodFitsHostPorts",
+    "MatchNodeSelector": "turned down if  a label of pod.spec.nodeSelector is another on the node\n"
+    "            or  none of the required nodeSelectorTerms matches",
+    "PodFitsResources": _ROOM,
+    "NoDiskConflict": "turned down if  a pod of the node uses the same GCE disk, EBS volume, iSCSI target or RBD image\n"
+    "and not both of them only read; an EBS volume has one user even so",
+    "PodToleratesNodeTaints": "turned down if  a taint with effect NoSchedule or NoExecute is not tolerated",
+    "PodToleratesNodeNoExecuteTaints": "turned down if  a taint with effect NoExecute is not tolerated",
+    "CheckNodeLabelPresence": "turned down if  presence is true and a label is missing\n"
+    "            or  presence is false and a label is there",
+    "CheckServiceAffinity": "turned down if  a label of the list is another than the pod's node selector says\n"
+    "            or, if that says nothing, another than on the node of the service's first pod",
+    **dict.fromkeys(("MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCinderVolumeCount"), _COUNT),
+    "MaxCSIVolumeCountPred": "for each CSI driver of the pod's volumes:\n"
+    "turned down if  volumes of the driver(pods of the node and the pod) > limit of the node for the driver",
+    "CheckVolumeBinding": "turned down if  the node affinity of a bound volume does not match\n"
+    "            or  an unbound claim finds no volume there and none can be made there",
+    "NoVolumeZoneConflict": "turned down if  a zone or region label of a bound volume has no value that the node has\n"
+    "nodes without any such label always fit",
+    "CheckNodeMemoryPressure": f"{_CONDITION.format('MemoryPressure')}, and the pod is BestEffort",
+    "CheckNodePIDPressure": _CONDITION.format("PIDPressure"),
+    "CheckNodeDiskPressure": _CONDITION.format("DiskPressure"),
+    "EvenPodsSpread": "for each constraint with DoNotSchedule:\nturned down if  the node lacks the topology key\n"
+    "            or  peers(domain of the node) + 1 - fewest peers of a domain > maxSkew",
+    "MatchInterPodAffinity": "turned down if  a pod in the node's domain has a required anti-affinity term that matches the pod\n"
+    "            or  a required affinity term of the pod matches no pod in the node's domain\n"
+    "            or  a required anti-affinity term of the pod matches a pod in the node's domain\n"
+    "the first pod of a group that requires itself may go anywhere",
+    # --- priorities
+    "SelectorSpreadPriority": _SPREAD.format(top=10),
+    "ServiceSpreadingPriority": _SPREAD.format(top=10),
+    "InterPodAffinityPriority":
+    "raw(node) = sum of the weights of preferred terms that match in its domains; anti-affinity counts below 0\n"
+    "score     = whole(10 x (raw - lowest) / (highest - lowest)), where 0 is among lowest and highest",
+    "LeastRequestedPriority": f"{_LEAST.format(top=10)}\nscore = whole((score(cpu) + score(memory)) / 2)",
+    "MostRequestedPriority": f"{_MOST.format(top=10)}\nscore = whole((score(cpu) + score(memory)) / 2)",
+    "BalancedResourceAllocation": "share(resource) = requested / allocatable\n"
+    "score = whole(10 x (1 - |share(cpu) - share(memory)|)), 0 if a share is 1 or more",
+    "RequestedToCapacityRatioPriority": "utilization(resource) = 100 - whole(100 x (allocatable - requested) / allocatable)\n"
+    "score(resource) = the height of the Policy's broken line at this utilization\nscore = their mean",
+    "NodePreferAvoidPodsPriority": "score = 0 if the node's annotation names the pod's controller, else 10\n"
+    "its default weight is 10000, so that it decides alone",
+    "NodeAffinityPriority": f"raw(node) = sum of the weights of the preferred terms that match\n{_UP.format(top=10)}",
+    "TaintTolerationPriority": f"raw(node) = number of taints with effect PreferNoSchedule that are not tolerated\n{_DOWN.format(top=10)}",
+    "ImageLocalityPriority": "sum   = size of each image that the node has x nodes with the image / all nodes\n"
+    "score = whole(10 x (sum - 23 MiB) / (1000 MiB - 23 MiB)), with sum kept between these two",
+    "ResourceLimitsPriority": "score = 1 if the pod's limit of cpu or memory is at most what the node has, else 0",
+    "EvenPodsSpreadPriority": "raw(node) = peers in the node's domains, for each constraint with ScheduleAnyway\n"
+    "score     = whole(10 x (total - raw) / (total - lowest)); total: raw of all nodes together",
+    "EqualPriority": "score = 1",
+    "labelPreference": "score = 10 if the node has the label (presence: true), or lacks it (presence: false), else 0",
+    "serviceAntiAffinity": "score = whole(10 x (pods of the service - those on nodes with the same value) / pods of the service)\n"
+    "a node without the label scores 0",
+    # --- plugins
+    **dict.fromkeys(("EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"), _COUNT_27),
+    "NodeVolumeLimits": "Filter: for each CSI driver of the pod's volumes:\n"
+    "turned down if  volumes of the driver(pods of the node and the pod) > limit in the node's CSINode",
+    "DefaultBinder": "Bind: writes the pod's node to the API server; `simulate` counts the pod as bound",
+    "DefaultPreemption": "PostFilter: on at least max(100, 10 % of the nodes) candidates, who would have to leave?\n"
+    "best: fewest broken budgets, lowest highest priority, lowest sum of priorities, fewest victims,\n"
+    "      latest start of the highest victim, then the first",
+    "PrioritySort": "QueueSort: higher spec.priority first; of equal ones the pod that has waited longer",
+    "SchedulingGates": "PreEnqueue: held back while spec.schedulingGates is not empty",
+    "ImageLocality": "sum   = size of each image that the node has x nodes with the image / all nodes\n"
+    "score = whole(100 x (sum - 23 MiB) / (1000 MiB x containers - 23 MiB)), with sum kept between these two",
+    "InterPodAffinity": "Filter: turned down if  a required anti-affinity term of a pod there matches the pod\n"
+    "                    or  a required affinity or anti-affinity term of the pod says so\n"
+    "Score:  raw(node) = sum of the weights of preferred terms that match in its domains\n"
+    "        score     = whole(100 x (raw - lowest) / (highest - lowest))",
+    "NodeAffinity": "Filter: turned down if  nodeSelector, required node affinity or the profile's addedAffinity does not match\n"
+    f"Score:  raw(node) = sum of the weights of the preferred terms that match\n        {_UP.format(top=100)}",
+    "NodeName": "Filter: turned down if  pod.spec.nodeName is set, and is not the node's name",
+    "NodePorts": "Filter: turned down if  a port (IP, protocol, hostPort) of the pod is taken on the node",
+    "NodeResourcesBalancedAllocation": "share(resource) = requested / allocatable, at most 1\n"
+    "score = whole(100 x (1 - standard deviation of the shares))",
+    "NodeResourcesFit": f"Filter: {_ROOM}\nScore:  by scoringStrategy, here LeastAllocated:\n        {_LEAST.format(top=100)}\n"
+    "        score = whole(sum of weight x score(resource) / sum of weights)",
+    "NodeUnschedulable": "Filter: turned down if  spec.unschedulable, and the pod does not tolerate\n"
+    "                        node.kubernetes.io/unschedulable:NoSchedule",
+    "PodTopologySpread": "Filter: for each constraint with DoNotSchedule:\n"
+    "        turned down if  peers(domain of the node) + 1 - fewest peers of a domain > maxSkew\n"
+    "Score:  raw(node) = sum over constraints of peers(domain) x ln(domains + 2) + maxSkew - 1, rounded\n"
+    "        score     = whole(100 x (highest + lowest - raw) / highest)",
+    "SelectorSpread": _SPREAD.format(top=100),
+    "TaintToleration": "Filter: turned down if  a taint with effect NoSchedule or NoExecute is not tolerated\n"
+    f"Score:  raw(node) = number of taints with effect PreferNoSchedule that are not tolerated\n        {_DOWN.format(top=100)}",
+    "VolumeBinding": "Filter: turned down if  the node affinity of a bound volume does not match\n"
+    "                    or  an unbound claim finds no volume there and none can be made there\n"
+    "Score:  0, or with gate VolumeCapacityPriority by how much of the chosen volumes is used",
+    "VolumeRestrictions": "PreFilter: every node is turned down while another pod uses a ReadWriteOncePod claim of the pod\n"
+    "Filter:    turned down if  a pod of the node uses the same GCE disk, EBS volume, iSCSI target or RBD image",
+    "VolumeZone": "Filter: turned down if  the node lacks a zone or region label of a bound volume, or has another value\n"
+    "nodes without any such label always fit",
+}
+"""Rule -> what it calculates."""
+
+_ASKED = ("incoming", "footprint")
+_SCORED = ("incoming_nonzero", "footprint_nonzero")
+_LIMITS = ("volumes.counts_unresolved_claims", "volumes.missing_claim_errs", "volumes.limits_gate")
+_CLOUD = (*_LIMITS, "volumes.instance_type_labels", "volumes.inline_migrates", "volumes.always_migrated")
+_ZONES = ("zone_key",)
+CELLS: Mapping[str, tuple[str, ...]] = {
+    "CheckNodeCondition": ("reads_out_of_disk",),
+    "CheckNodeMemoryPressure": ("best_effort_sees_init_containers",),
+    "PodFitsResources": _ASKED,
+    "GeneralPredicates": _ASKED,
+    **dict.fromkeys(("MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCinderVolumeCount"), _CLOUD),
+    "MaxCSIVolumeCountPred": (*_LIMITS, "volumes.csi_reads_unbound_claims", "volumes.csi_reads_migration", "volumes.migration_gate"),
+    "CheckVolumeBinding": (
+        "volumes.binding_gate", "volumes.selected_node_is_immediate", "volumes.keeps_stale_decisions", "volumes.checks_phase",
+        "volumes.volume_mode", "volumes.matches_by_beta_class", "volumes.groups_by_beta_class", "volumes.ephemeral_claims",
+        "volumes.translates_bound_volumes", "volumes.missing_volume_is_reason", "volumes.checks_storage_capacity",
+        "volumes.claim_text_has_namespace", "volumes.migratable",
+    ),
+    "NoVolumeZoneConflict": (
+        "volumes.unbound_claim_text", "volumes.zone_needs_scheduling_gate", "volumes.zone_labels",
+    ),
+    "MatchInterPodAffinity": ("selects_namespaces", "affinity_texts.existing", "affinity_texts.affinity", "selector_text"),
+    "SelectorSpreadPriority": ("spread_matches_any_selector", *_ZONES),
+    "ServiceSpreadingPriority": ("spread_matches_any_selector", *_ZONES),
+    "InterPodAffinityPriority": ("interpod_counts_by_name", "selects_namespaces"),
+    **dict.fromkeys(("LeastRequestedPriority", "MostRequestedPriority"), _SCORED),
+    "BalancedResourceAllocation": (*_SCORED, "transient_reset_all"),
+    "RequestedToCapacityRatioPriority": (*_SCORED, "ratio_mean", "ratio_reads_resources"),
+}  # fmt: skip
+"""Rule -> the cells of the release table that change what it decides."""

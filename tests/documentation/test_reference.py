@@ -1,0 +1,113 @@
+"""The pages that are made from commands, schemas, configurations and the Python API."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+
+import click
+
+import kubeclassic
+from kubeclassic.cli import cli
+from kubeclassic.cli.schema import names, text_of
+from tests.conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "docs"))
+
+from making import api, commands, configurations, navigation, releases, schemas
+from making.fieldwords import WORDS
+from making.outside import Text, with_outside
+from making.site import DRAWN
+
+
+def test_every_option_of_every_command_is_told() -> None:
+    """The page of a command has each of its options that its help has, and the commands in it."""
+    pages = dict(commands.pages())
+    for name in cli.commands:
+        command = cli.commands[name]
+        page = pages[f"reference/commands/{name}.md"]
+        shown = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
+        assert [option.opts for option in shown if not any(f"{word}" in page for word in option.opts)] == []
+        assert all(f"kubeclassic {name} {inner}" in page for inner in getattr(command, "commands", {}))
+
+
+def test_every_field_of_every_schema_is_told() -> None:
+    """The page of a schema has a row for each field of the document, and the schema itself."""
+    pages = dict(schemas.pages())
+    for name in names():
+        schema, page = json.loads(text_of(name)), pages[f"reference/schemas/{name}.md"]
+        assert [field for field in schema.get("properties", {}) if f"| `{field}` |" not in page] == []
+        assert schema["title"] in page
+
+
+def test_every_public_name_is_told_once() -> None:
+    """Each public name has one heading on one page."""
+    text = "\n".join(text for path, text in api.pages() if not path.endswith("index.md"))
+    told = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+    assert sorted(told) == sorted(set(kubeclassic.__all__) - {"__version__"})
+
+
+def test_a_new_public_name_has_a_place() -> None:
+    """A public name that no page names gets a page for others."""
+    before, kubeclassic.__all__ = kubeclassic.__all__, [*kubeclassic.__all__, "__doc__"]
+    try:
+        assert api.groups()[api.OTHERS] == ("Others", ("__doc__",))
+    finally:
+        kubeclassic.__all__ = before
+
+
+def test_the_words_of_fields_are_used() -> None:
+    """Each field of a configuration has words, and no words are of a field that is gone."""
+    text = "\n".join(text for _, text in configurations.pages())
+    assert [name for name, words in WORDS.items() if words not in text] == []
+    assert "`requestedToCapacityRatioArguments`" in text
+    assert "`podInitialBackoffSeconds`" in text
+
+
+def test_every_release_and_step_has_a_page() -> None:
+    """There is a page for each release, and one for each step to the next."""
+    pages = dict(releases.pages())
+    assert len([path for path in pages if "-to-" in path]) == len([path for path in pages if "-to-" not in path]) - 2
+    assert "equivalence cache" in pages["reference/releases/1.13-to-1.14.md"]
+
+
+class TestNavigation:
+    """The order of the pages."""
+
+    def test_a_new_page_has_a_place(self) -> None:
+        """A page that no list names is in the section of its folder, and a new folder is a section."""
+        found = navigation.navigation(["index.md", "start.md", "lab.md", "guides/new.md", "odd/page.md", "source/a.md"])
+        assert {"Questions": ["guides/new.md", "lab.md"]} in found
+        assert {"Odd": ["odd/page.md"]} in found
+        assert "source/a.md" not in str(found)
+
+    def test_what_is_listed_is_there(self) -> None:
+        """Each page that the lists name is a file, or is made."""
+        listed = {page for section in navigation.FIRST.values() for page in section}
+        assert [page for page in listed if not page.startswith("project/") and not (ROOT / "docs" / page).is_file()] == []
+
+
+class TestLinks:
+    """Links that lead out of the documentation."""
+
+    def rewritten(self, pages: Mapping[str, Text]) -> dict[str, str]:
+        """The pages with their links, and those that they lead to."""
+        return with_outside(pages)
+
+    def test_a_file_becomes_a_page(self) -> None:
+        """A link to a file outside leads to a page with its text; links in code stay."""
+        found = self.rewritten({"guides/a.md": Text("[x](../../LICENSE), `[y](../z)`, [b](b.md#c), [w](https://w)", "docs/guides")})
+        assert found["guides/a.md"] == "[x](../source/LICENSE.md), `[y](../z)`, [b](b.md#c), [w](https://w)"
+        assert "Apache License" in found["source/LICENSE.md"]
+
+    def test_a_folder_becomes_a_list(self) -> None:
+        """A link to a folder leads to a list of its files, each with a page."""
+        found = self.rewritten({"a.md": Text("[x](../examples/cluster)", "docs")})
+        assert "[nodes.yaml](cluster/nodes.yaml.md)" in found["source/examples/cluster.md"]
+        assert "kind: Node" in found["source/examples/cluster/nodes.yaml.md"]
+
+    def test_the_diagrams_have_pictures(self) -> None:
+        """Each diagram of ARCHITECTURE.md has a picture for the site."""
+        diagrams = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").count("```mermaid")
+        assert diagrams == len(DRAWN["project/architecture.md"])

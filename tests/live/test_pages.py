@@ -1,0 +1,71 @@
+"""The commands of the pages about live clusters run, against an API server in process; those of serve.md in ``server``."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from kubeclassic.cli import run
+from tests.apiserver.app import serving_store
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
+from tests.apiserver.store import Store
+from tests.conftest import ROOT
+from tests.support.kubeconfigs import kubeconfig
+from tests.support.pageblocks import commands_of
+from tests.support.program import command
+
+PAGES = ROOT / "docs" / "live"
+BESIDE, LIVE = (commands_of((PAGES / f"{name}.md").read_text(encoding="utf-8")) for name in ("beside", "live"))
+SCHEDULING = [line for line in dict.fromkeys((*BESIDE, *LIVE)) if line.split()[1] in ("run", "shadow")]
+
+
+def with_a_node(server: str) -> Store:
+    """An API server's store with one node."""
+    store = Store(server)
+    store.handle("POST", "/api/v1/nodes", "", b'{"metadata":{"name":"a"}}', {"content-type": "application/json"})
+    return store
+
+
+def test_the_commands_that_look_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each command that reads a live cluster once runs against a server that the kubeconfig in the home folder names."""
+    (tmp_path / ".kube").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with serving_store(with_a_node(NEW_SERVER)) as address:
+        kubeconfig(tmp_path / ".kube", {"server": address}).rename(tmp_path / ".kube" / "config")
+        for line in (line for line in BESIDE if line not in SCHEDULING):
+            assert run(shlex.split(line.replace("~", str(tmp_path)))[1:]) == 0
+    assert (tmp_path / "cluster.json.gz").stat().st_size > 0
+    assert (tmp_path / "names.json").stat().st_size > 0
+
+
+@pytest.mark.parametrize("line", SCHEDULING)
+def test_the_commands_that_schedule_do(line: str, tmp_path: Path) -> None:
+    """Each command begins to schedule, and ends well at SIGTERM; here it does not listen, as others may run beside it."""
+    more = ["--port=0"] if " run " in line and "--dry-run" not in line else []
+    with serving_store(with_a_node(OLD_SERVER)) as address:
+        file = kubeconfig(tmp_path, {"server": address})
+        arguments = [*shlex.split(line.replace("~/.kube/config", str(file)))[1:], *more]
+        with subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+            assert process.stderr is not None
+            limit = threading.Timer(60, process.kill)
+            limit.start()
+            said = list(_until("scheduling begins", process.stderr))
+            process.send_signal(signal.SIGTERM)
+            said += process.stderr
+            assert process.wait(30) == 0, said
+            limit.cancel()
+
+
+def _until(text: str, lines: IO[str]) -> Iterator[str]:
+    """The lines up to the one that has *text*."""
+    for line in lines:
+        yield line
+        if text in line:
+            return

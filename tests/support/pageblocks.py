@@ -1,0 +1,58 @@
+"""The code blocks of a page of the documentation, and what may stand in them.
+
+The word after the three backticks says what a block is; ``title="FILE"`` names a file that the commands of the page find.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+KINDS: Mapping[str, str] = {
+    "console": "commands and what they print, run by a test",
+    "python": "Python, with or without prompts, run by a test",
+    "yaml": "a file, read by the reader that it is for",
+    "sh": "commands that need more than the examples; what they name is checked, and those of live clusters are run by tests of their own",
+    "text": "a picture of output, a formula, a way to call a command",
+    "json": "a document as it is",
+}
+_FENCE = re.compile(r"^```(.*)$")
+_TITLE = re.compile(r'title="([^"]+)"')
+
+
+@attrs.frozen
+class Block:
+    """A code block: its word, the file that it is, if any, and its text."""
+
+    kind: str
+    title: str
+    text: str
+
+
+def blocks_of(page: str) -> Iterator[Block]:
+    """The code blocks of *page*, in order."""
+    head: str | None = None
+    lines: list[str] = []
+    for line in page.splitlines():
+        fence = _FENCE.match(line)
+        if fence is None:
+            lines.append(line)
+        elif head is None:
+            head, lines = fence[1], []
+        else:
+            title = _TITLE.search(head)
+            yield Block(head.partition(" ")[0], title[1] if title else "", "".join(f"{line}\n" for line in lines))
+            head = None
+
+
+def files_of(page: str) -> dict[str, str]:
+    """The files that *page* shows with a name of their own: name -> text."""
+    return {block.title: block.text for block in blocks_of(page) if block.title and "/" not in block.title}
+
+
+def commands_of(page: str) -> list[str]:
+    """The lines of the ``sh`` blocks of *page*, those that a backslash continues joined."""
+    texts = (block.text.replace("\\\n", "") for block in blocks_of(page) if block.kind == "sh")
+    return [line.strip() for text in texts for line in text.splitlines() if line.strip()]
