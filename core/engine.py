@@ -68,6 +68,8 @@ class Engine:
     binder: Binder = attrs.field(init=False)
     on_part: OnPart | None = attrs.field(init=False, default=None)
     """Called when a part of a cycle has ended; None: nobody wants to know."""
+    reads_at_once: bool = attrs.field(init=False, default=False)
+    """Whoever asks for details reads them before the next cycle begins, and no raw scores. See :mod:`.outlines`."""
     latest: Cycle | None = attrs.field(init=False, default=None)
     """The cycle that began last."""
     _nominated: str | None = attrs.field(init=False)
@@ -159,6 +161,10 @@ class Engine:
             found.reduced = found.ranking.by_priority
             best = self.ties.best(found.ranking.totals)
         decision.host = found.names[int(rows[best])]
+
+    def outlines(self, cycle: Cycle) -> bool:
+        """Whether the details of *cycle* may be outlined."""
+        return self.reads_at_once and cycle.details and self.on_part is None
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
         """A cycle for *pod* on a fresh snapshot, for callers that run single rules."""

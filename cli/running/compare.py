@@ -72,7 +72,7 @@ def _yaml(record: Record) -> str:
 
 FORMS: dict[str, Callable[[Record, int, int | None], str]] = {
     "table": comparison_text,
-    "json": lambda record, show, width: indented(document("Comparison", record)),
+    "json": lambda record, show, width: indented(document("Comparison", record), long="differences"),
     "yaml": lambda record, show, width: _yaml(record),
     "csv": lambda record, show, width: comparison_csv(record),
     "markdown": lambda record, show, width: comparison_markdown(record, show),

@@ -33,7 +33,7 @@ from .policyfiles import read_policy_file, release_of_policies
 
 REPORTS: dict[str, Callable[[dict[str, Any]], str]] = {
     ".html": comparison_html,
-    ".json": lambda record: indented(record) + "\n",
+    ".json": lambda record: indented(record, long="differences") + "\n",
     ".txt": lambda record: comparison_text(record) + "\n",
 }
 
