@@ -61,11 +61,12 @@ def listed_in(path: str | os.PathLike[str]) -> str:
 @attrs.frozen
 class _Row:
     values: Mapping[str, str]
+    """By column, without white space around them."""
     where: str
 
     def text(self, column: str) -> str:
         """The value of *column*, empty where the row ends before it."""
-        return self.values.get(column, "").strip()
+        return self.values.get(column, "")
 
     def name(self, column: str) -> str:
         """The value of *column*, which must be there."""
@@ -117,7 +118,7 @@ def _read(lines: Any, path: str, columns: tuple[str, ...], required: int) -> Ite
         if len(values) > len(header):
             raise ManifestError(f"{where}: got {len(values)} values, wanted {len(header)} at most")
         if any(values):
-            yield _complete(_Row(dict(zip(header, values, strict=False)), where), columns[:required])
+            yield _complete(_Row(dict(zip(header, map(str.strip, values), strict=False)), where), columns[:required])
 
 
 def _told(header: list[str]) -> str:
