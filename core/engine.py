@@ -30,7 +30,7 @@ from .decision.extender import Extender, Passed, filter_by_extenders
 from .decision.flow import Flow
 from .decision.parts import SUCCESS, UNSCHEDULABLE, OnPart, Part
 from .decision.score import ScoreError
-from .decision.ties import PickHost, TieBreaker
+from .decision.ties import PickHost, TieBreaker, places_of_best
 from .pods.template import Template, Templates
 from .rule import Algorithm
 
@@ -159,7 +159,8 @@ class Engine:
             if self.on_part is not None:
                 self.on_part(Part.SCORE, SUCCESS)
             found.reduced = found.ranking.by_priority
-            best = self.ties.best(found.ranking.totals)
+            found.best = places_of_best(found.ranking.totals)
+            best = int(found.best[self.ties.which(len(found.best))])
         decision.host = found.names[int(rows[best])]
 
     def outlines(self, cycle: Cycle) -> bool:

@@ -44,7 +44,7 @@ from .cycle.details import FrameworkDetails
 from .cycle.diagnosis import Diagnosis
 from .cycle.postfilter import run_post_filter
 from .cycle.preemption import ineligible
-from .cycle.prefilter import pre_enqueue, run_pre_filter
+from .cycle.prefilter import EVERYTHING, pre_enqueue, run_pre_filter
 from .cycle.quick import PluginCheck
 from .cycle.refused import only_preempts, refused
 from .cycle.score import prioritize
@@ -195,7 +195,9 @@ class FrameworkFlow:
         table.shared_names = True
         diagnosis = Diagnosis(table.names, order.rows())
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
-        outcome, on_part = run_pre_filter(cycle, profile), self.engine.on_part
+        pre_filter, on_part = partial(run_pre_filter, cycle, profile), self.engine.on_part
+        outlined = self.outlines[profile.scheduler_name].verdict(cycle, pre_filter) if self.engine.outlines(cycle) else None
+        outcome = pre_filter() if outlined is None else EVERYTHING
         if on_part is not None:
             on_part(Part.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
         if outcome.status is not None:
@@ -204,7 +206,6 @@ class FrameworkFlow:
                 raise CycleError(outcome.status.message)
             return found
         pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
-        outlined = self.outlines[profile.scheduler_name].verdict(cycle) if self.engine.outlines(cycle) else None
         nominations = self.engine.nominations
         searched = search(cycle, profile, nominations, diagnosis, outcome.node_names, order.start, pass_extenders, outlined)
         found.passed_extenders = searched.passed_extenders

@@ -15,6 +15,7 @@ from ...algorithmprovider.gates import parse_gates
 from ...exceptions import UnknownNameError
 from ...framework.migrate.deviations import named
 from ...framework.migrate.translation import migrate
+from ...simulation.compare.agreement import DIFFERENT
 from ...simulation.compare.compare import Comparison
 from ...simulation.compare.migration import Check, agrees
 from ...simulation.compare.newerlabels import with_newer_labels, zones_warning
@@ -100,11 +101,11 @@ def _compared(check: Check, asked: Asked) -> Comparison:
         warn(missing)
     if check.policy is not None and check.policy.extenders:
         warn(f"the Policy's extenders are not called: {len(check.policy.extenders)}")
-    return check.on(scenario, following=following)
+    return check.on(scenario, correlates=asked.report is not None, following=following)
 
 
 def _tell(found: Comparison, asked: Asked) -> None:
-    record = found.record()
+    record = found.record(DIFFERENT if asked.report is None else None)
     note("")
     note(check_text(record, asked.show, width_of(sys.stderr)))
     if asked.report is not None:

@@ -128,7 +128,7 @@ class Verdict:
     """
 
     _plain: Judgement | Callable[[], Judgement]
-    """A function works it out when it is asked for; then no node has an error."""
+    """Of a function, which is called when somebody asks, no node has an error."""
     fits: Mask
     with_nominated: Judgement | None = None
     place: dict[int, int] = attrs.field(factory=dict)

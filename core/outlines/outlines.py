@@ -1,8 +1,8 @@
 """The details of a decision in outline: which nodes fit and their scores at once, why others do not fit only for those who ask.
 
-Who compares two schedulers wants the scores of every cycle, and of few nodes why they were turned down. For most templates all rules but
-those that look at the row alone give every node the same score, and object to the same nodes, for a long time. An :class:`Outline` has
-noted that; what is left for a cycle are the rows that changed, on a :class:`~.sheets.RowSheet`.
+Those who compare schedulers want the scores of every cycle, but only of a few nodes why they were turned down. For most templates all
+rules but those that look at the row alone give every node the same score, and object to the same nodes, for a long time. An
+:class:`Outline` has noted that; what is left for a cycle are the rows that changed, on a :class:`~.sheets.RowSheet`.
 """
 
 from __future__ import annotations
@@ -82,8 +82,11 @@ class Outlines:
     _latest: tuple[Cycle, Outline] | None = None
     """The cycle whose verdict came from an outline."""
 
-    def verdict(self, cycle: Cycle) -> Verdict | None:
-        """Which nodes fit; None where the rules have to be asked. Read the rest of it before the next cycle begins."""
+    def verdict(self, cycle: Cycle, prepare: Callable[[], object] = bool) -> Verdict | None:
+        """Which nodes fit; None where the rules have to be asked. Read the rest of it before the next cycle begins.
+
+        *prepare*: what has to be done before rules are asked.
+        """
         self._latest = None
         outline = self._known.pop(cycle.template, None)
         if outline is None or not self._is_current(outline, cycle) or self.quick_path.beyond_details(cycle) is not None:
@@ -100,7 +103,7 @@ class Outlines:
         if not np.count_nonzero(fits):
             return None
         self._latest = cycle, outline
-        found = Verdict(partial(_judgement, cycle, cycle.table.changed.revision), fits)
+        found = Verdict(partial(_judgement, cycle, cycle.table.changed.revision, prepare), fits)
         if verify.SWITCH.is_on:
             _check_fits(found, cycle)
         return found
@@ -199,9 +202,10 @@ class Outlines:
         return found
 
 
-def _judgement(cycle: Cycle, revision: int) -> Judgement:
+def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> Judgement:
     """What all predicates say of all nodes in *cycle*, which began at this *revision* of the table."""
     assert cycle.table.changed.revision == revision, "the next cycle has begun"
+    prepare()
     return judge(cycle, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
 
 
