@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import attrs
@@ -28,6 +29,7 @@ from .equivalence.cache import EquivalenceCache
 from .incremental.answers import AnswerCache
 from .incremental.quick import QuickPath
 from .incremental.scoreboards import Scoreboards
+from .outlines.outlines import Outlines
 from .preemption.asked import victims_beside
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
@@ -62,6 +64,7 @@ class ClassicFlow:
     equivalence: EquivalenceCache | None
     """None if it is off."""
     binding: ClassicBinding = attrs.field(init=False)
+    outlines: Outlines = attrs.field(init=False)
     refusals: Refusals = attrs.field(init=False)
     refused_again: Callable[[Cycle], Decision | None] | None = None
     quick: Callable[[Cycle], int | None] = attrs.field(init=False)
@@ -95,6 +98,7 @@ class ClassicFlow:
     def __attrs_post_init__(self) -> None:
         self.binding = ClassicBinding(self.engine)
         self.quick, self.refusals = self.quick_path.row, Refusals(self.quick_path)
+        self.outlines = Outlines(self.quick_path)
 
     # --- one cycle --------------------------------------------------------------------------------------------------
 
@@ -122,10 +126,11 @@ class ClassicFlow:
         order = self.order.one_pass()
         wanted = algorithm.release.nodes_to_find(len(order), algorithm.percentage)
         view = None if self.equivalence is None else self.equivalence.view(cycle.pod, engine.nominations)
-        found = search(cycle, engine.nominations, order, wanted, view)
+        outlined = self.outlines.verdict(cycle) if engine.outlines(cycle) else None
+        found = search(cycle, engine.nominations, order, wanted, view, outlined)
         if algorithm.has_predicates:
             self.order.take(found.consumed)
-        if algorithm.has_effects:
+        if algorithm.has_effects and outlined is None:
             run_effects(cycle, found.verdict, order[: found.consumed])
         if view is not None:
             view.keep(found.verdict.plain, order[: found.consumed])
@@ -136,7 +141,8 @@ class ClassicFlow:
         return Details(engine.table.names, found.feasible, found)
 
     def score(self, cycle: Cycle, rows: Rows) -> Ranking:
-        return prioritize(cycle, rows, self.engine.extenders)
+        ask = partial(prioritize, cycle, rows, self.engine.extenders)
+        return self.outlines.ranking(cycle, rows, ask) if self.engine.outlines(cycle) else ask()
 
     def make_room(self, cycle: Cycle, found: Details, decision: Decision) -> None:
         assert found.search is not None

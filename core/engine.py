@@ -30,7 +30,7 @@ from .decision.extender import Extender, Passed, filter_by_extenders
 from .decision.flow import Flow
 from .decision.parts import SUCCESS, UNSCHEDULABLE, OnPart, Part
 from .decision.score import ScoreError
-from .decision.ties import PickHost, TieBreaker
+from .decision.ties import PickHost, TieBreaker, places_of_best
 from .pods.template import Template, Templates
 from .rule import Algorithm
 
@@ -68,6 +68,8 @@ class Engine:
     binder: Binder = attrs.field(init=False)
     on_part: OnPart | None = attrs.field(init=False, default=None)
     """Called when a part of a cycle has ended; None: nobody wants to know."""
+    reads_at_once: bool = attrs.field(init=False, default=False)
+    """Whoever asks for details reads them before the next cycle begins, and no raw scores. See :mod:`.outlines`."""
     latest: Cycle | None = attrs.field(init=False, default=None)
     """The cycle that began last."""
     _nominated: str | None = attrs.field(init=False)
@@ -157,8 +159,13 @@ class Engine:
             if self.on_part is not None:
                 self.on_part(Part.SCORE, SUCCESS)
             found.reduced = found.ranking.by_priority
-            best = self.ties.best(found.ranking.totals)
+            found.best = places_of_best(found.ranking.totals)
+            best = int(found.best[self.ties.which(len(found.best))])
         decision.host = found.names[int(rows[best])]
+
+    def outlines(self, cycle: Cycle) -> bool:
+        """Whether the details of *cycle* may be outlined."""
+        return self.reads_at_once and cycle.details and self.on_part is None
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
         """A cycle for *pod* on a fresh snapshot, for callers that run single rules."""

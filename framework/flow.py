@@ -29,6 +29,7 @@ from ..core.engine import NO_NODES, CycleError, Engine
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.quick import QuickPath
 from ..core.incremental.scoreboards import Scoreboards
+from ..core.outlines.outlines import Outlines
 from ..core.preemption.asked import victims_beside
 from ..core.preemption.budgets import counted_down
 from ..core.preemption.layout import PodLayout
@@ -43,7 +44,7 @@ from .cycle.details import FrameworkDetails
 from .cycle.diagnosis import Diagnosis
 from .cycle.postfilter import run_post_filter
 from .cycle.preemption import ineligible
-from .cycle.prefilter import pre_enqueue, run_pre_filter
+from .cycle.prefilter import EVERYTHING, pre_enqueue, run_pre_filter
 from .cycle.quick import PluginCheck
 from .cycle.refused import only_preempts, refused
 from .cycle.score import prioritize
@@ -103,6 +104,8 @@ class FrameworkFlow:
     runs: DryRuns
     refusals: Mapping[str, Refusals] = attrs.field(init=False)
     """By profile."""
+    outlines: Mapping[str, Outlines] = attrs.field(init=False)
+    """By profile."""
     refused_again: Callable[[FrameworkCycle], Decision | None] | None = None
     binding: FrameworkBinding = attrs.field(init=False)
     max_score: int = MAX_NODE_SCORE
@@ -133,6 +136,7 @@ class FrameworkFlow:
 
     def __attrs_post_init__(self) -> None:
         self.refusals = {name: Refusals(path) for name, path in self.quick_paths.items()}
+        self.outlines = {name: Outlines(path) for name, path in self.quick_paths.items()}
         self.binding = FrameworkBinding(self.engine, self._profile, self._latest_cycle)
 
     def profile_of(self, pod: Pod) -> Profile | None:
@@ -191,7 +195,9 @@ class FrameworkFlow:
         table.shared_names = True
         diagnosis = Diagnosis(table.names, order.rows())
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
-        outcome, on_part = run_pre_filter(cycle, profile), self.engine.on_part
+        pre_filter, on_part = partial(run_pre_filter, cycle, profile), self.engine.on_part
+        outlined = self.outlines[profile.scheduler_name].verdict(cycle, pre_filter) if self.engine.outlines(cycle) else None
+        outcome = pre_filter() if outlined is None else EVERYTHING
         if on_part is not None:
             on_part(Part.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
         if outcome.status is not None:
@@ -200,7 +206,8 @@ class FrameworkFlow:
                 raise CycleError(outcome.status.message)
             return found
         pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
-        searched = search(cycle, profile, self.engine.nominations, diagnosis, outcome.node_names, order.start, pass_extenders)
+        nominations = self.engine.nominations
+        searched = search(cycle, profile, nominations, diagnosis, outcome.node_names, order.start, pass_extenders, outlined)
         found.passed_extenders = searched.passed_extenders
         order.start, found.feasible_rows, found.search = searched.start, searched.feasible, diagnosis.search
         if searched.error is not None:
@@ -208,7 +215,9 @@ class FrameworkFlow:
         return found
 
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking:
-        return prioritize(cycle, self._profile(cycle.pod), rows, self.engine.extenders, self.engine.on_part)
+        profile = self._profile(cycle.pod)
+        ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_part)
+        return self.outlines[profile.scheduler_name].ranking(cycle, rows, ask) if self.engine.outlines(cycle) else ask()
 
     def make_room(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
         profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None

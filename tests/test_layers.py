@@ -41,7 +41,7 @@ ROWS = {
     "core/guardedrules.py": CORE,
     "core/cycle.py core/queue core/decision/ties.py": CORE,
     "core/matching core/incremental core/decision": CORE,
-    "core/volumes core/preemption core/equivalence": CORE,
+    "core/volumes core/preemption core/equivalence core/outlines": CORE,
     "core/engine.py": CORE,
     "core/feed.py": f"{CORE} api/garbage.py",
     "core/run.py core/router.py": CORE,

@@ -222,6 +222,20 @@ class TestSchedules:
         assert all(decision.record(details=True) == record for decision, record in detailed), "details changed afterwards"
 
     @sequences(0.1)
+    @given(subject=st.sampled_from(SUBJECTS), forms=st.tuples(*[st.integers(0, 63)] * 2), seed=st.integers(0, 1 << 20), data=st.data())
+    def test_details_in_outline_are_whole(
+        self, configuration: str, memory_bytes: int, subject: str, forms: tuple[int, int], seed: int, data: st.DataObject
+    ) -> None:
+        """Whoever reads details at once finds what a scheduler without memory says, whatever happened before."""
+        engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
+        engines[0].reads_at_once = True
+        world = World.of(*engines, subject=subject, details=(True, True))
+        again = [("schedule", 0, form) for form in forms]
+        for number, step in enumerate((*beginning(seed, SCHEDULING), *again, *data.draw(steps_of(SCHEDULING, 8)), *again, *again)):
+            records = [decision.record(details=True) for decision in world.take(step)]
+            assert records[:1] == records[1:], f"step {number}"
+
+    @sequences(0.1)
     @given(forms=st.lists(st.integers(0, 63), min_size=1, max_size=3), seed=st.integers(0, 1 << 20), count=st.integers(3, 40))
     def test_equal_pods_one_after_another(self, configuration: str, memory_bytes: int, forms: list[int], seed: int, count: int) -> None:
         """Runs of equal pods, which are foreseen, get the hosts that they get one by one."""

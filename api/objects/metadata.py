@@ -109,7 +109,8 @@ class KubeObject:
     @property
     def key(self) -> str:
         """``namespace/name``; only the name for kinds without namespaces."""
-        return f"{self.namespace}/{self.metadata.name}" if self.namespaced else self.metadata.name
+        metadata = self.metadata
+        return f"{metadata.namespace or 'default'}/{metadata.name}" if self.namespaced else metadata.name
 
     @property
     def uid(self) -> str:

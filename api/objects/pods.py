@@ -158,11 +158,15 @@ class Pod(KubeObject):
 _POD_FIELDS = tuple(field.name for field in attrs.fields(Pod))
 _SPEC_FIELDS = tuple(field.name for field in attrs.fields(PodSpec))
 _READ = {fields: attrgetter(*fields) for fields in (_POD_FIELDS, _SPEC_FIELDS)}
+_PUT = {
+    fields: tuple(getattr(kind, name).__set__ for name in fields) for fields, kind in ((_POD_FIELDS, Pod), (_SPEC_FIELDS, PodSpec))
+}
+"""What sets each field of a new object; a frozen one itself refuses that."""
 
 
 def _copied(item: V, fields: tuple[str, ...]) -> V:
     """A shallow copy of a frozen value."""
-    made, put = object.__new__(type(item)), object.__setattr__
-    for name, value in zip(fields, _READ[fields](item), strict=True):
-        put(made, name, value)
+    made = object.__new__(type(item))
+    for put, value in zip(_PUT[fields], _READ[fields](item), strict=True):
+        put(made, value)
     return made

@@ -21,8 +21,10 @@ def document(kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
     return {"apiVersion": API_VERSION, "kind": kind, **record}
 
 
-def indented(value: Any) -> str:
+def indented(value: Any, *, long: str = "") -> str:
     """What ``json.dumps(value, indent=2)`` writes, in a tenth of the time.
+
+    *long*: the last key of *value*, if what it stands for is long and has no floats; then it takes half of that.
 
     >>> print(indented({"pods": [{"pod": "a"}], "none": []}))
     {
@@ -35,8 +37,12 @@ def indented(value: Any) -> str:
     }
     """
     try:
-        return msgspec.json.format(json.dumps(value, allow_nan=False), indent=2)
-    except (ValueError, msgspec.DecodeError):  # only Python's JSON has infinite numbers and halves of characters
+        if long and (encoded := msgspec.json.encode(value[long])).isascii():  # Python's JSON writes other characters as numbers
+            text = json.dumps({**value, long: 0}, allow_nan=False).removesuffix("0}") + encoded.decode() + "}"
+        else:
+            text = json.dumps(value, allow_nan=False)
+        return msgspec.json.format(text, indent=2)
+    except (ValueError, OverflowError, msgspec.DecodeError):  # only Python's JSON has infinite numbers, huge ones and halves of characters
         return json.dumps(value, indent=2)
 
 

@@ -86,7 +86,7 @@ def _told(scenario: Scenario, wish: Wish, profiles: bool) -> Scenario:
 
 def _write(record: Record, wish: Wish, stream: IO[str]) -> None:
     if wish.form in DOCUMENT_FORMS:
-        write_document(wish.form, "Comparison", record, stream)
+        write_document(wish.form, "Comparison", record, stream, long="differences")
     else:
         stream.write(FORMS[wish.form](record, wish.show, width_of(stream)).rstrip("\n") + "\n")
 

@@ -11,8 +11,8 @@ from ..report.documents import document, indented
 DOCUMENT_FORMS = ("json", "yaml")
 
 
-def write_document(form: str, kind: str, record: Mapping[str, Any], stream: IO[str]) -> None:
-    """Write *record* as a document of *kind* in *form*, one of :data:`DOCUMENT_FORMS`.
+def write_document(form: str, kind: str, record: Mapping[str, Any], stream: IO[str], *, long: str = "") -> None:
+    """Write *record* as a document of *kind* in *form*, one of :data:`DOCUMENT_FORMS`; *long*: as for :func:`~..report.documents.indented`.
 
     >>> import sys
     >>> write_document("yaml", "Bench", {"nodes": 3}, sys.stdout)
@@ -23,4 +23,4 @@ def write_document(form: str, kind: str, record: Mapping[str, Any], stream: IO[s
     if form == "yaml":
         write_yaml(document(kind, record), stream)
     else:
-        stream.write(indented(document(kind, record)) + "\n")
+        stream.write(indented(document(kind, record), long=long) + "\n")

@@ -53,6 +53,8 @@ class Details:
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
     passed_extenders: bool = False
     """Extenders were asked already."""
+    best: Rows | None = None
+    """Where those with the highest total are among ``feasible_rows``; None: nothing was scored, or it was copied."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.feasible_rows)} of {len(self.visited)} nodes visited fit>"

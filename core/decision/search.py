@@ -89,9 +89,11 @@ class Search:
         return [text for text in texts if text is not None]
 
 
-def search(cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, view: EquivalenceView | None = None) -> Search:
-    """Judge the whole table, then visit rows in *order* until one feasible node more than *wanted* is found."""
-    verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view)
+def search(
+    cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, view: EquivalenceView | None = None, verdict: Verdict | None = None
+) -> Search:
+    """Judge the whole table, then visit rows in *order* until one feasible node more than *wanted* is found; *verdict*: if it is known."""
+    verdict = verdict or judge_twice(cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view)
     fits: Mask = verdict.fits.take(order)
     consumed = len(order)
     if wanted < consumed:

@@ -7,10 +7,15 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from ..arrays.types import Ints
+from ..arrays.types import Ints, Rows
 
 PickHost = Callable[[int, int], tuple[int, bool]]
 """(number of nodes with the best total, lastNodeIndex) -> (index of the host among them, whether lastNodeIndex moves)."""
+
+
+def places_of_best(totals: Ints) -> Rows:
+    """Where the highest of *totals* are: intp[k]."""
+    return np.flatnonzero(totals == totals.max())
 
 
 @attrs.define(eq=False, repr=False)

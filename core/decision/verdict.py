@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import attrs
@@ -127,7 +127,8 @@ class Verdict:
     For a node that fails with its nominated pods that failure counts; for all others the pass without them counts.
     """
 
-    plain: Judgement
+    _plain: Judgement | Callable[[], Judgement]
+    """Of a function, which is called when somebody asks, no node has an error."""
     fits: Mask
     with_nominated: Judgement | None = None
     place: dict[int, int] = attrs.field(factory=dict)
@@ -136,11 +137,17 @@ class Verdict:
     """Whether any node may have an error."""
 
     def __attrs_post_init__(self) -> None:
-        trial = self.with_nominated
-        self.has_errors = self.plain.errors is not None or (trial is not None and trial.errors is not None)
+        self.has_errors = any(one.errors is not None for one in (self._plain, self.with_nominated) if isinstance(one, Judgement))
 
     def __repr__(self) -> str:
         return f"<Verdict: {np.count_nonzero(self.fits)} of {len(self.fits)} rows fit>"
+
+    @property
+    def plain(self) -> Judgement:
+        """The pass without nominated pods."""
+        if not isinstance(self._plain, Judgement):
+            self._plain = self._plain()
+        return self._plain
 
     def _of(self, i: int) -> tuple[Judgement, int]:
         place = self.place.get(i)

@@ -79,8 +79,10 @@ class QuickPath:
 
     def detour(self, cycle: Cycle) -> Detour | None:
         """What is against it before anything is read."""
-        if cycle.details:
-            return Detour.DETAILS
+        return Detour.DETAILS if cycle.details else self.beyond_details(cycle)
+
+    def beyond_details(self, cycle: Cycle) -> Detour | None:
+        """What is against it besides that details are wanted."""
         if cycle.answers is None:
             return Detour.NO_CACHE
         if not self.is_cacheable:

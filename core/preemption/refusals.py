@@ -8,7 +8,7 @@ reasons follow from those before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -38,6 +38,8 @@ class Part:
     """What one predicate had against each row when all were judged, and what it has against the rows that changed since."""
 
     predicate: Predicate
+    name: str
+    """Under which it rejects rows: its own name, or that of the predicate that it is a part of."""
     sequences: Mapping[int, Reasons]
     codes: Codes | None
     """int64[rows] into ``sequences``; None: nothing against any row."""
@@ -46,12 +48,12 @@ class Part:
     changed: dict[int, Reasons] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, predicate: Predicate, failures: Failures | None) -> Part:
+    def of(cls, predicate: Predicate, name: str, failures: Failures | None) -> Part:
         """What *predicate* has against the rows by its *failures*, which may change afterwards."""
         scope = Scope.of(predicate.reads)
         follows = scope.rowwise or scope.counted
-        return cls(predicate, {}, None, follows) if failures is None else cls(
-            predicate, dict(failures.sequences), failures.codes.copy(), follows
+        return cls(predicate, name, {}, None, follows) if failures is None else cls(
+            predicate, name, dict(failures.sequences), failures.codes.copy(), follows
         )  # fmt: skip
 
     def reasons(self, row: int) -> Reasons:
@@ -110,13 +112,16 @@ class Refusal:
         return bool(after)
 
     def _objections(self, row: int) -> Objections:
-        found = []
+        found: Objections = []
         for part in self.parts:
             reasons = part.reasons(row)
             if reasons:
-                found.append((part.predicate.name, reasons))
-                if not self.check_all:
+                if found and found[-1][0] == part.name:
+                    found[-1] = part.name, (*found[-1][1], *reasons)
+                elif found and not self.check_all:
                     break
+                else:
+                    found.append((part.name, reasons))
         return found
 
     def _count(self, objections: Objections, sign: int) -> None:
@@ -192,7 +197,7 @@ class Refusals:
     def _refusal(self, cycle: Cycle, found: Search, predicates: Sequence[Predicate]) -> Refusal:
         verdict, table, rows = found.verdict, cycle.table, found.visited
         failures = {predicate.name: failures for predicate, failures in verdict.plain.findings}
-        parts = [Part.of(predicate, failures.get(predicate.name)) for predicate in predicates]
+        parts = [part for predicate in predicates for part in _parts(predicate, failures.get(predicate.name), cycle)]
         scope = Scope.together(frozenset(Scope.of(predicate.reads) for predicate in predicates))
         visited, alive = np.zeros(table.size, np.bool_), np.zeros(table.size, np.bool_)
         visited[rows] = alive[rows] = True
@@ -207,6 +212,14 @@ class Refusals:
             self.quick_path.scoreboards.answers.environment(scope, cycle), self.quick_path.order.revision, table.changed.revision,
             nodes=len(rows), unresolvable=int(np.count_nonzero(verdict.unresolvable() & visited)), predicates=rejected,
         )  # fmt: skip
+
+
+def _parts(predicate: Predicate, failures: Failures | None, cycle: Cycle) -> Iterator[Part]:
+    """*predicate*, or the parts that it asks: those which look at node objects alone need not be asked again."""
+    asked = predicate.parts_for(cycle.template)
+    for part in asked:
+        of_part = failures if failures is None or len(asked) == 1 else part.check(cycle.template, Batch.everywhere(cycle.table), cycle)
+        yield Part.of(part, predicate.name, of_part)
 
 
 def _check(kept: Refusal, cycle: Cycle) -> None:

@@ -57,8 +57,9 @@ class Diagnosis:
         """The number of nodes with a status. Upstream: the length of NodeToStatusMap."""
         if self.rejected is not None:
             return self.node_count
-        others = 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
-        return len(self.failed_rows) + len(self.excluded) + others
+        search, others = self.search, 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
+        failed = 0 if search is None else len(search.visited) - int(np.count_nonzero(search.fits))
+        return failed + (self.failed_first is not None) + len(self.excluded) + others
 
     @property
     def rejected_names(self) -> set[str]:

@@ -41,13 +41,13 @@ PassExtenders = Callable[[FrameworkCycle, Rows], tuple[Rows, Passed]]
 
 def search(
     cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, names: frozenset[str] | None, start: int,
-    pass_extenders: PassExtenders | None = None,
+    pass_extenders: PassExtenders | None = None, verdict: Verdict | None = None,
 ) -> Found:  # fmt: skip
     """Filter the nodes, the nominated one first, and write into *diagnosis* why nodes were rejected.
 
-    *pass_extenders* asks extenders about the nominated node, which they may reject, too.
+    *pass_extenders* asks extenders about the nominated node, which they may reject, too. *verdict*: if it is known.
     """
-    verdict = judge_twice(cycle, Batch.everywhere(cycle.table), nominations, check_all=False)
+    verdict = verdict or judge_twice(cycle, Batch.everywhere(cycle.table), nominations, check_all=False)
     first = _nominated_row(cycle)
     if first is not None and verdict.fits[first]:
         rows = _left_by_extenders(cycle, np.array([first], np.intp), diagnosis, pass_extenders)

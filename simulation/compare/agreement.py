@@ -8,8 +8,9 @@ import attrs
 import numpy as np
 
 from ...core.arrays.trail import NO_ROWS
-from ...core.arrays.types import Ints, Rows
+from ...core.arrays.types import Rows
 from ...core.decision.decision import Decision
+from ...core.decision.ties import places_of_best
 from .contestants import Contestant
 from .rowmaps import Feasible, RowMap
 
@@ -39,8 +40,8 @@ def best(decision: Decision) -> Rows:
         return NO_ROWS
     if details.ranking is None:
         return details.feasible_rows
-    totals: Ints = details.ranking.totals
-    found: Rows = details.feasible_rows[totals == totals.max()]
+    places = places_of_best(details.ranking.totals) if details.best is None else details.best
+    found: Rows = details.feasible_rows.take(places)
     return found
 
 

@@ -62,6 +62,7 @@ class Contestant:
 
     def __attrs_post_init__(self) -> None:
         self.run = self.simulation.begin()
+        self.engine.reads_at_once = True
 
     @property
     def engine(self) -> Engine:

@@ -52,13 +52,14 @@ class Check:
         return build_engine(read_configuration({**self.profile, "percentageOfNodesToScore": EVERY_NODE}), max_pd_vols=self.max_pd_vols)
 
     def on(
-        self, scenario: Scenario, *, order: str = "input", following: Callable[[Iterator[None], int], Iterator[None]] | None = None
-    ) -> Comparison:
-        """Compare both on *scenario*, on a state that follows the old release."""
+        self, scenario: Scenario, *, order: str = "input", correlates: bool = True,
+        following: Callable[[Iterator[None], int], Iterator[None]] | None = None,
+    ) -> Comparison:  # fmt: skip
+        """Compare both on *scenario*, on a state that follows the old release; *correlates* as for :func:`~.compare.compare`."""
         texts = {POLICY: f"release={self.release.version}", PROFILE: "the migrated profile"}
         engines = {POLICY: self.old(), PROFILE: self.new()}
         options = {} if following is None else {"following": following}
-        return compare(scenario, engines, mode=LOCKED, order=order, texts=texts, **options)
+        return compare(scenario, engines, mode=LOCKED, order=order, texts=texts, correlates=correlates, **options)
 
 
 def agrees(comparison: Comparison) -> bool:

@@ -25,7 +25,7 @@ from .state.kinds import StateError
 from .state.taking import taken_apart
 
 MAGIC = "kubeclassic checkpoint"
-FORMAT = 7
+FORMAT = 8
 """Goes up with every change of what a checkpoint holds or means."""
 CHECKSUM = "sha256"
 _LONGEST_HEADER = 1 << 20

@@ -29,10 +29,8 @@ class Ledger:
     allocatable: Ints = attrs.field(init=False)
     used: Ints = attrs.field(init=False)
     waiting: Ints = attrs.field(init=False)
-    capacity: Ints = attrs.field(init=False)
-    """What the nodes have together: int64[R]."""
-    in_use: Ints = attrs.field(init=False)
-    """What the pods on nodes ask for together: int64[R]."""
+    totals: Ints = attrs.field(init=False)
+    """int64[2, R]: ``in_use``, what the pods on nodes ask for together; and ``capacity``, what the nodes have together."""
     nodes: int = 0
     waiting_pods: int = 0
     _rows: dict[str, int] = attrs.field(factory=dict)
@@ -46,7 +44,19 @@ class Ledger:
     def __attrs_post_init__(self) -> None:
         self.allocatable = np.zeros((len(self.resources), 8), np.int64)
         self.used = np.zeros((len(self.resources), 8), np.int64)
-        self.waiting, self.capacity, self.in_use = (np.zeros(len(self.resources), np.int64) for _ in range(3))
+        self.waiting, self.totals = np.zeros(len(self.resources), np.int64), np.zeros((2, len(self.resources)), np.int64)
+
+    @property
+    def in_use(self) -> Ints:
+        """What the pods on nodes ask for together: int64[R]."""
+        found: Ints = self.totals[0]
+        return found
+
+    @property
+    def capacity(self) -> Ints:
+        """What the nodes have together: int64[R]."""
+        found: Ints = self.totals[1]
+        return found
 
     @property
     def rows(self) -> int:
@@ -83,7 +93,7 @@ class Ledger:
         self._set_capacity(row, np.zeros(len(self.resources), np.int64))
 
     def _set_capacity(self, row: int, amounts: Ints) -> None:
-        self.capacity += amounts - self.allocatable[:, row]
+        self.totals[1] += amounts - self.allocatable[:, row]
         self.allocatable[:, row] = amounts
 
     def _row(self, name: str) -> int:
@@ -107,7 +117,7 @@ class Ledger:
         row = self._row(node)
         self._pods[key] = row, asked
         self.used[:, row] += asked
-        self.in_use += asked
+        self.totals[0] += asked
 
     def leave(self, key: str) -> None:
         """A pod is gone, from its node or from those that wait."""
@@ -119,7 +129,7 @@ class Ledger:
             self.waiting_pods -= 1
         else:
             self.used[:, row] -= asked
-            self.in_use -= asked
+            self.totals[0] -= asked
             self.touched.add(row)
 
 
@@ -146,6 +156,8 @@ class Fragmentation:
     """int64[R], of all nodes together."""
     _lost: list[int] = attrs.field(init=False)
     """By resource: free room times the pods that do not fit there, of all nodes together. Exact, so that it can follow each change."""
+    _unjudged: set[int] = attrs.field(factory=set)
+    """The places of the sample that changed since somebody asked last."""
     _moved: bool = False
     """The sample changed since that was summed up."""
 
@@ -161,10 +173,10 @@ class Fragmentation:
         if len(self.asked) < SAMPLE:
             self.asked = np.concatenate([self.asked, asked[None]])
             self._misfits = np.concatenate([self._misfits, np.zeros((1, self._misfits.shape[1]), np.bool_)])
-            self._judge_pod(len(self.asked) - 1)
+            self._unjudged.add(len(self.asked) - 1)
         elif (place := self.draw.randrange(self.seen)) < SAMPLE:
             self.asked[place] = asked
-            self._judge_pod(place)
+            self._unjudged.add(place)
 
     def _judge_pod(self, place: int) -> None:
         asked, width = self.asked[place], self._misfits.shape[1]
@@ -199,6 +211,9 @@ class Fragmentation:
 
     def by_resource(self) -> Floats:
         """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
+        for place in sorted(self._unjudged):
+            self._judge_pod(place)
+        self._unjudged.clear()
         self._judge_nodes()
         if self._moved:
             self._sum_up()

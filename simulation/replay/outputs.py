@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import attrs
+import msgspec
 
 from ...exceptions import KubeclassicError
 from .journal import Record
@@ -102,6 +103,8 @@ def _summed(stream: IO[bytes], length: int) -> tuple[int, int]:
 
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _quoted = encode_basestring
+_SIMPLE = frozenset([str, int, bool, type(None)])
+_encoded = msgspec.json.Encoder().encode
 
 
 def _as_json(value: Any) -> str:
@@ -111,7 +114,12 @@ def _as_json(value: Any) -> str:
 
 def as_json_line(record: Record) -> bytes:
     """A record as a line of JSON."""
-    # Nearly all values are texts and whole numbers, which need no encoder: json makes one for each call.
+    if _SIMPLE.issuperset(map(type, record.values())):
+        try:
+            return _encoded(record) + b"\n"
+        except OverflowError:  # a number of more than 64 bits
+            pass
+    # Floats are written as Python's JSON writes them. json makes an encoder for each call, and texts and whole numbers need none.
     fields = [f"{_quoted(name)}:{_as_json(value)}" for name, value in record.items()]
     return f"{{{','.join(fields)}}}\n".encode()
 

@@ -104,21 +104,23 @@ class Replay:
         if self.is_over:
             return False
         self.steps += 1
-        self.program.look()
+        if self.program.deadline is not None:
+            self.program.look()
         if self._happen():
             return True
-        if self._free_at <= self.now and (pod := self._pop()) is not None:
+        if self._free_at <= self.cluster.clock.now and (pod := self._pop()) is not None:
             return pod
         return self._jump()
 
     def _happen(self) -> bool:
         """Do the next thing that is due, events from outside first."""
-        events = self.inputs.events
-        if self.position < len(events) and events[self.position].time <= self.now:
+        events, position, cluster = self.inputs.events, self.position, self.cluster
+        now = cluster.clock.now
+        if position < len(events) and events[position].time <= now:
             self.position += 1
-            self.outside.apply(events[self.position - 1])
+            self.outside.apply(events[position])
             return True
-        task = self.cluster.agenda.pop_due(self.now)
+        task = cluster.agenda.pop_due(now)
         if task is not None:
             task()
         return task is not None
@@ -149,16 +151,17 @@ class Replay:
 
     def next_time(self) -> float | None:
         """When the next thing happens that can change anything; None: never."""
-        events, times = self.inputs.events, [self.cluster.agenda.next_time]
+        events, cluster, coming = self.inputs.events, self.cluster, []
+        if (task := cluster.agenda.next_time) is not None:
+            coming.append(task)
         if self.position < len(events):
-            times.append(events[self.position].time)
-        if self.cluster.queue.pending.active:
-            times.append(self._free_at)
-        times.append(self.program.deadline)
-        coming = [time for time in times if time is not None]
-        if coming or self._has_untried_pod():
-            due = self.cluster.queue.next_due()
-            coming += [] if due is None else [max(due, self.now)]
+            coming.append(events[self.position].time)
+        if cluster.queue.pending.active:
+            coming.append(self._free_at)
+        if self.program.deadline is not None:
+            coming.append(self.program.deadline)
+        if (coming or self._has_untried_pod()) and (due := cluster.queue.next_due()) is not None:
+            coming.append(max(due, cluster.clock.now))
         return min(coming, default=None)
 
     def _has_untried_pod(self) -> bool:

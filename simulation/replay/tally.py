@@ -33,21 +33,22 @@ class Tally:
     """Attempts that made room by evicting pods."""
     waits: array[float] = attrs.field(factory=lambda: array("d"))
     """Seconds from each scheduled pod's arrival to its node."""
-    _area: Floats | None = None
-    _capacity: Floats | None = None
+    _areas: Floats | None = None
+    """float64[2, R]: the totals of the ledger times seconds, summed up."""
 
     def pass_time(self, seconds: float, ledger: Ledger) -> None:
         """The cluster stays as it is in *ledger* for that long."""
-        if self._area is None or self._capacity is None:
-            self._area, self._capacity = np.zeros(len(ledger.resources)), np.zeros(len(ledger.resources))
-        self._area += ledger.in_use * seconds
-        self._capacity += ledger.capacity * seconds
+        if self._areas is None:
+            self._areas = np.zeros(ledger.totals.shape)
+        self._areas += ledger.totals * seconds
 
     def mean_use(self) -> Floats | None:
         """The share of each resource that was in use, averaged over time: float64[R]; None if no time has passed."""
-        if self._area is None or self._capacity is None:
+        if self._areas is None:
             return None
-        return np.divide(self._area, self._capacity, out=np.zeros(len(self._area)), where=self._capacity > 0)
+        used, there = self._areas
+        found: Floats = np.divide(used, there, out=np.zeros(len(used)), where=there > 0)
+        return found
 
     def wait_record(self) -> dict[str, Any]:
         """Mean, percentiles and maximum of the waits in seconds; empty if no pod was scheduled."""

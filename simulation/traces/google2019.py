@@ -197,7 +197,7 @@ def _json_rows(path: Path, needed: tuple[str, ...]) -> Iterator[Row]:
             raise ManifestError(f"{where}: got {shown(line)}, wanted a JSON object a line") from None
         if not isinstance(found, dict):
             raise ManifestError(f"{where}: got {shown(found)}, wanted a JSON object a line")
-        values = dict(_flat(found))
+        values = {column: value.strip() for column, value in _flat(found)}
         seen |= values.keys()
         yield Row(values, where)
     if seen:

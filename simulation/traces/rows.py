@@ -31,11 +31,12 @@ class Row:
     """The values of a row by column, and where it is."""
 
     values: Mapping[str, str]
+    """By column, without white space around them."""
     where: str
 
     def text(self, column: str) -> str:
         """The value of *column*, empty where the row or the table does not have it."""
-        return self.values.get(column, "").strip()
+        return self.values.get(column, "")
 
     def name(self, column: str) -> str:
         """The value of *column*, which must be there."""
@@ -110,8 +111,9 @@ def _rows(lines: Any, path: str, needed: Sequence[str]) -> Iterator[Row]:
         where = f"{path}, line {lines.line_num}"
         if len(values) > len(header):
             raise ManifestError(f"{where}: got {len(values)} values, wanted {len(header)} at most")
-        if any(value.strip() for value in values):
-            yield Row(dict(zip(header, values, strict=False)), where)
+        found = list(map(str.strip, values))
+        if any(found):
+            yield Row(dict(zip(header, found, strict=False)), where)
 
 
 def check_columns(where: str, header: Iterable[str], needed: Sequence[str]) -> None:

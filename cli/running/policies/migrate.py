@@ -19,6 +19,7 @@ from ....core.release import Release
 from ....exceptions import UnknownNameError
 from ....framework.migrate.deviations import named
 from ....framework.migrate.translation import Migration, migrate
+from ....simulation.compare.agreement import DIFFERENT
 from ....simulation.compare.compare import Comparison
 from ....simulation.compare.migration import Check, agrees
 from ....simulation.compare.newerlabels import with_newer_labels, zones_warning
@@ -92,7 +93,7 @@ def run(file: Path, release: str, asked: Asked) -> None:
         tell_line(str(told))
     if found is None:
         sys.exit(0)
-    record = found.comparison.record()
+    record = found.comparison.record(DIFFERENT if asked.report is None else None)
     note("")
     note(check_text(record, asked.show, width_of(sys.stderr)))
     if asked.report is not None:
@@ -137,7 +138,7 @@ def _compared(check: Check, asked: Asked) -> Checked:
         warnings.append(f"the Policy's extenders are not called: {len(check.policy.extenders)}")
     for text in warnings:
         warn(text)
-    return Checked(check.on(scenario, following=following), scenario, tuple(warnings))
+    return Checked(check.on(scenario, correlates=asked.report is not None, following=following), scenario, tuple(warnings))
 
 
 def _migration(read: PolicyFile, check: Check, made: Migration, tried: Sequence[Trial], asked: Asked) -> dict[str, Any]:

@@ -123,12 +123,16 @@ class PodLifecycles:
 
     def _failed_condition(self, pod: Pod, reason: str, message: str) -> Condition:
         """The condition PodScheduled after an attempt that failed now. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go."""
-        now, before = self.cluster.timestamp, scheduled_condition(pod)
-        since = before.last_transition_time if before is not None and before.status == "False" else now
-        probed = now if self.cluster.engine.algorithm.release.queue.probe_times else None
+        before, probes = scheduled_condition(pod), self.cluster.engine.algorithm.release.queue.probe_times
+        failed = before if before is not None and before.status == "False" else None
+        if failed is not None and not probes and (failed.reason, failed.message, failed.last_probe_time) == (reason, message, None):
+            return failed  # most attempts fail as the one before
+        now = self.cluster.timestamp
+        since = now if failed is None else failed.last_transition_time
         return Condition(
-            type="PodScheduled", status="False", reason=reason, message=message, last_probe_time=probed, last_transition_time=since
-        )
+            type="PodScheduled", status="False", reason=reason, message=message, last_probe_time=now if probes else None,
+            last_transition_time=since,
+        )  # fmt: skip
 
     def nominate(self, pod: Pod, node_name: str) -> None:
         """Write the nominated node to the pod's status; an empty name removes it."""

@@ -15,6 +15,7 @@ import attrs
 
 from ....api.controlplane.admission import admit
 from ....api.controlplane.defaults import with_defaults
+from ....api.garbage import no_garbage_collection
 from ....api.inventory import DEFAULT_SCHEDULER, ON_A_NODE, config_maps, made_by_workloads, why_not_waiting
 from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
@@ -92,9 +93,10 @@ def read_inputs(
     *objects* are there like those in manifests, but do not count for the digest. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
     reader = _Reader(choice, stdin, tuple(objects), odd=Oddities(choice.strict_fields))
-    for path in paths:
-        reader.sort(os.fspath(path))
-    return reader.inputs()
+    with no_garbage_collection():
+        for path in paths:
+            reader.sort(os.fspath(path))
+        return reader.inputs()
 
 
 @attrs.define

@@ -62,14 +62,21 @@ def _number(written: object) -> float | None:
     return seconds if math.isfinite(seconds) else None
 
 
-@lru_cache(1 << 10)
 def as_timestamp(seconds: float) -> str:
     """Seconds since 1970 as the API writes times: RFC 3339 in UTC, whole seconds.
 
     >>> as_timestamp(90.7)
     '1970-01-01T00:01:30Z'
     """
-    return f"{datetime.fromtimestamp(min(max(int(seconds), 0), _LAST_SECOND), UTC).replace(tzinfo=None).isoformat()}Z"
+    day, second = divmod(min(max(int(seconds), 0), _LAST_SECOND), 86400)
+    minute, second = divmod(second, 60)
+    return f"{_date(day)}T{minute // 60:02}:{minute % 60:02}:{second:02}Z"
+
+
+@lru_cache(1 << 6)
+def _date(day: int) -> str:
+    """Day *day* after the first of 1970."""
+    return datetime.fromtimestamp(day * 86400, UTC).date().isoformat()
 
 
 def plain(seconds: float) -> int | float:

@@ -22,6 +22,7 @@ from ....core.cluster.order import RoundOrder
 from ....core.incremental.answers import AnswerCache
 from ....core.incremental.quick import no_plugins
 from ....core.incremental.scoreboards import Scoreboards
+from ....core.outlines.outlines import Outlines
 from ....core.pods.notes import Notes
 from ....core.pods.template import Template
 from ....core.preemption.layout import PodLayout
@@ -39,7 +40,8 @@ PACKAGE = __name__.partition(".simulation.")[0]
 ROOMS = (
     "algorithmprovider.tiebreak", "api.objects", "core.arrays", "core.binding", "core.classic", "core.cluster", "core.cycle",
     "core.decision.decision", "core.decision.plan", "core.decision.ties", "core.engine", "core.equivalence", "core.failures", "core.feed",
-    "core.incremental", "core.matching", "core.pods", "core.preemption", "core.queue", "core.router", "core.volumes", "framework.cycle",
+    "core.incremental", "core.matching", "core.outlines", "core.pods",
+    "core.preemption", "core.queue", "core.router", "core.volumes", "framework.cycle",
     "framework.flow", "framework.plugins", "framework.queue", "framework.status",
     "framework.waitingpods", "predicates", "priorities", "simulation.replay.agenda",
     "simulation.replay.cluster", "simulation.replay.inputs.churn", "simulation.replay.inputs.traces", "simulation.replay.journal",
@@ -58,6 +60,7 @@ REBUILT: Mapping[type, tuple[str, ...]] = {
     PodLayout: ("table", "by_start_time"),
     DryRuns: ("layout", "limit"),
     Refusals: ("quick_path",),
+    Outlines: ("quick_path",),
 }
 """Classes that are rebuilt from these attributes; everything else in them is computed again when it is needed."""
 MAPPINGS = (Map, Notes)

@@ -1,0 +1,228 @@
+"""The details of a decision in outline: which nodes fit and their scores at once, why others do not fit only for those who ask.
+
+Those who compare schedulers want the scores of every cycle, but only of a few nodes why they were turned down. For most templates all
+rules but those that look at the row alone give every node the same score, and object to the same nodes, for a long time. An
+:class:`Outline` has noted that; what is left for a cycle are the rows that changed, on a :class:`~.sheets.RowSheet`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from weakref import WeakValueDictionary
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Batch
+from ..arrays.types import Mask, Rows, Scores
+from ..cycle import Cycle, evenly
+from ..decision.score import Ranking
+from ..decision.verdict import Judgement, Verdict, judge
+from ..incremental import verify
+from ..incremental.answer import Scope, Unanswerable
+from ..incremental.quick import QuickPath
+from ..pods.template import Template
+from ..rebuilt import rebuilt_from
+from ..rule import Predicate, Priority, RuleError
+from .sheets import RowSheet
+
+
+@attrs.frozen
+class Line:
+    """One rule's score: ``place`` is that of its line on the sheet; None: each node that fits gets ``score``."""
+
+    name: str
+    place: int | None
+    score: int
+
+
+@attrs.define(eq=False, repr=False)
+class Outline:
+    """How nodes stand for one template, as long as nothing moves but what rules read of a row's own pods."""
+
+    sheet: RowSheet
+    allowed: Mask | None
+    """bool[size], which nodes all other predicates pass; None: all."""
+    lines: Sequence[Line]
+    """The rules in their order."""
+    weights: Sequence[int]
+    """Those of the rules that are on the sheet, by place."""
+    offset: int
+    """What the other rules add to each total."""
+    scope: Scope
+    """What the other rules read."""
+    node_revision: int
+    environment: Hashable
+
+    def ranking(self, rows: Rows) -> Ranking:
+        """The scores of the feasible *rows*."""
+        parts = self.sheet.scores.take(rows, axis=1)
+        totals = np.full(len(rows), self.offset, np.int64)
+        for part, weight in zip(parts, self.weights, strict=True):
+            totals += part if weight == 1 else part * weight
+        count = len(rows)
+        scores: dict[str, Scores] = {
+            line.name: evenly(line.score, count) if line.place is None else parts[line.place] for line in self.lines
+        }
+        return Ranking(totals, scores, {})
+
+
+@rebuilt_from("quick_path")
+@attrs.define(eq=False, repr=False)
+class Outlines:
+    """The outlines of one algorithm, those that were not looked at for longest dropped beyond the memory of its scoreboards.
+
+    What stands against the quick path stands against them too, but that details are wanted.
+    """
+
+    quick_path: QuickPath
+    _known: dict[Template, Outline] = attrs.field(factory=dict)
+    _sheets: WeakValueDictionary[Hashable, RowSheet] = attrs.field(factory=WeakValueDictionary)
+    _latest: tuple[Cycle, Outline] | None = None
+    """The cycle whose verdict came from an outline."""
+
+    def verdict(self, cycle: Cycle, prepare: Callable[[], object] = bool) -> Verdict | None:
+        """Which nodes fit; None where the rules have to be asked. Read the rest of it before the next cycle begins.
+
+        *prepare*: what has to be done before rules are asked.
+        """
+        self._latest = None
+        outline = self._known.pop(cycle.template, None)
+        if outline is None or not self._is_current(outline, cycle) or self.quick_path.beyond_details(cycle) is not None:
+            return None
+        algorithm, cycle.algorithm = cycle.algorithm, self.quick_path.algorithm
+        try:
+            outline.sheet.refresh(cycle)
+        except (Unanswerable, RuleError):
+            return None
+        finally:
+            cycle.algorithm = algorithm
+        sheet, self._known[cycle.template] = outline.sheet, outline
+        fits = sheet.fits if outline.allowed is None else sheet.fits & outline.allowed
+        if not np.count_nonzero(fits):
+            return None
+        self._latest = cycle, outline
+        found = Verdict(partial(_judgement, cycle, cycle.table.changed.revision, prepare), fits)
+        if verify.SWITCH.is_on:
+            _check_fits(found, cycle)
+        return found
+
+    def ranking(self, cycle: Cycle, rows: Rows, ask: Callable[[], Ranking]) -> Ranking:
+        """The scores of the feasible *rows*: without the raw ones where the verdict of *cycle* was from here, else those that *ask* gives.
+
+        Raises its :class:`~..decision.score.ScoreError`.
+        """
+        if self._latest is None or self._latest[0] is not cycle:
+            found = ask()
+            self._note(cycle, found)
+            return found
+        found = self._latest[1].ranking(rows)
+        if verify.SWITCH.is_on:
+            _check_scores(found, ask(), cycle)
+        return found
+
+    def _is_current(self, outline: Outline, cycle: Cycle) -> bool:
+        log = cycle.table.changed
+        if outline.node_revision != log.node_revision or len(outline.sheet.fits) not in (0, cycle.table.size):
+            return False
+        return outline.environment == self.quick_path.scoreboards.answers.environment(outline.scope, cycle)
+
+    # --- making them ------------------------------------------------------------------------------------------------
+
+    def _note(self, cycle: Cycle, ranking: Ranking) -> None:
+        """Make the outline of the template of *cycle* from its whole *ranking*, where that is possible."""
+        path = self.quick_path
+        if path.beyond_details(cycle) is not None or not ranking.by_priority:
+            return
+        algorithm, cycle.algorithm = cycle.algorithm, path.algorithm
+        try:
+            found = self._outline(cycle, ranking, dict(algorithm.priorities))
+        except (Unanswerable, RuleError):
+            return
+        finally:
+            cycle.algorithm = algorithm
+        if found is not None:
+            self._make_room(cycle.table.size)
+            self._known[cycle.template] = found
+
+    def _make_room(self, size: int) -> None:
+        most = self.quick_path.scoreboards.limit // (100 * max(size, 1))
+        while self._known and len(self._known) >= most:
+            del self._known[next(iter(self._known))]
+
+    def _outline(self, cycle: Cycle, ranking: Ranking, weights: dict[Priority, int]) -> Outline | None:
+        pod, algorithm, answers = cycle.template, cycle.algorithm, self.quick_path.scoreboards.answers
+        parts = [part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)]
+        near = [part for part in parts if part.is_of_row]
+        far = [part for part in parts if not part.is_of_row]
+        on_sheet = [rule for rule, _ in algorithm.priorities if rule.is_of_row and rule.reduce is None and rule.name in ranking.by_priority]
+        others = [rule for rule, _ in algorithm.priorities if rule not in on_sheet and rule.name in ranking.by_priority]
+        if len(on_sheet) + len(others) != len(ranking.by_priority) or not all(self._is_even(rule, cycle, ranking) for rule in others):
+            return None
+        weight_of = {rule.name: weight for rule, weight in weights.items()}
+        scores = {rule.name: int(ranking.by_priority[rule.name][0]) for rule in others}
+        places = {rule.name: place for place, rule in enumerate(on_sheet)}
+        reads = [part.reads for part in far] + [rule.reads for rule in others if rule.concerns(pod)]
+        scope = Scope.together(frozenset(map(Scope.of, reads)))
+        return Outline(
+            self._sheet(pod, near, on_sheet), self._allowed(far, cycle),
+            [Line(name, places.get(name), scores.get(name, 0)) for name in ranking.by_priority],
+            [weight_of[rule.name] for rule in on_sheet], sum(score * weight_of[name] for name, score in scores.items()),
+            scope, cycle.table.changed.node_revision, answers.environment(scope, cycle),
+        )  # fmt: skip
+
+    def _is_even(self, rule: Priority, cycle: Cycle, ranking: Ranking) -> bool:
+        """Whether *rule* gives each node that fits the same score, whichever nodes fit."""
+        scores = ranking.by_priority[rule.name]
+        if not (scores == scores[0]).all():
+            return False
+        if not rule.concerns(cycle.template):
+            return True
+        constant, reduce = self.quick_path.scoreboards.answers.scores(rule, cycle).constant, rule.reduce
+        return constant is not None and (reduce is None or (constant == 0 and getattr(reduce, "zeros_alike", False)))
+
+    def _allowed(self, predicates: Sequence[Predicate], cycle: Cycle) -> Mask | None:
+        """bool[size], which nodes all *predicates* pass; None: all. Raises Unanswerable."""
+        found, answers = None, self.quick_path.scoreboards.answers
+        for predicate in predicates:
+            answer = answers.failures_of(predicate, cycle.template)
+            answers.refresh_failures(answer, predicate, cycle)
+            codes = answer.codes()
+            if codes is not None and np.count_nonzero(codes):
+                found = codes == 0 if found is None else found & (codes == 0)
+        return found
+
+    def _sheet(self, pod: Template, predicates: Sequence[Predicate], priorities: Sequence[Priority]) -> RowSheet:
+        answers = self.quick_path.scoreboards.answers
+        key = pod.size, *[tuple(answers.key(rule, pod) for rule in rules) for rules in (predicates, priorities)]
+        found = self._sheets.get(key)
+        if found is None:
+            found = self._sheets[key] = RowSheet(answers.table, predicates, priorities)
+        return found
+
+
+def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> Judgement:
+    """What all predicates say of all nodes in *cycle*, which began at this *revision* of the table."""
+    assert cycle.table.changed.revision == revision, "the next cycle has begun"
+    prepare()
+    return judge(cycle, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
+
+
+def _check_fits(found: Verdict, cycle: Cycle) -> None:
+    """Raise StaleError unless the nodes fit that the predicates pass."""
+    with verify.afresh(cycle) as fresh:
+        wanted = judge(fresh, Batch.everywhere(cycle.table), cycle.algorithm.check_all).fits
+    wrong = np.flatnonzero((wanted != found.fits) & cycle.table.has_node[: cycle.table.size])
+    if len(wrong):
+        raise verify.StaleError(f"the outline of pod {cycle.pod.key} is stale: {len(wrong)} nodes, row {wrong[0]} first")
+
+
+def _check_scores(found: Ranking, wanted: Ranking, cycle: Cycle) -> None:
+    """Raise StaleError unless all scores are as *wanted*."""
+    is_same = [*found.by_priority] == [*wanted.by_priority] and all(
+        np.array_equal(one, other)
+        for one, other in zip((found.totals, *found.by_priority.values()), (wanted.totals, *wanted.by_priority.values()), strict=True)
+    )
+    if not is_same:
+        raise verify.StaleError(f"the outline of pod {cycle.pod.key} is stale: {found.by_priority}, worked out {wanted.by_priority}")

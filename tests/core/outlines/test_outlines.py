@@ -1,0 +1,193 @@
+"""Details in outline: when they are there, that they are whole, and that verify mode finds each way in which they could be stale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.decision.decision import Decision
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.verify import StaleError, verifying
+from kubeclassic.core.outlines.outlines import Outline, Outlines
+from kubeclassic.core.outlines.sheets import RowSheet
+from kubeclassic.simulation.engines import engine_for
+from tests.support.build import node, obj, pod
+
+RELEASES = ("1.12", "1.16", "1.27")
+TAINTED = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
+
+
+def small(name: str, cpu: str = "100m", **more: Any) -> Pod:
+    """A pod that requests some cpu."""
+    return pod(name, requests={"cpu": cpu, "memory": "64Mi"}, **more)
+
+
+def cluster(release: str, *, at_once: bool = True, nodes: int = 12) -> Engine:
+    """Nodes of three sizes, and a scheduler whose details are read at once or not."""
+    made = engine_for(release, {"percentageOfNodesToScore": 100, "featureGates": {}})
+    feed = Feed(made)
+    for number in range(nodes):
+        feed.put(node(f"n{number:02}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}"}))
+    made.reads_at_once = at_once
+    return made
+
+
+def place(made: Engine, incoming: Pod) -> dict[str, Any]:
+    """Schedule *incoming*, and assume it; the record of the decision, with details."""
+    decision = made.schedule(incoming)
+    found = decision.record(details=True)
+    if decision.host is not None:
+        made.assume(incoming, decision.host)
+    return found
+
+
+def is_outlined(decision: Decision) -> bool:
+    """Whether the scores of *decision* are from an outline: it has none before the reduce step."""
+    ranking = decision.details.ranking
+    return ranking is not None and not ranking.raw
+
+
+@pytest.mark.parametrize("release", RELEASES)
+class TestWhatIsOutlined:
+    def test_the_second_pod_of_a_template(self, release: str) -> None:
+        """The first one is asked about as always, and the others have the same details without that."""
+        made, long = cluster(release), cluster(release, at_once=False)
+        for number in range(20):
+            assert place(made, small(str(number))) == place(long, small(str(number)))
+        assert is_outlined(made.schedule(small("x")))
+
+    def test_not_without_being_asked(self, release: str) -> None:
+        """Details that may be read later are whole from the beginning."""
+        made = cluster(release, at_once=False)
+        place(made, small("a"))
+        assert not is_outlined(made.schedule(small("b")))
+
+    def test_reasons_are_worked_out_for_those_who_ask(self, release: str) -> None:
+        """Why nodes do not fit is the same as without an outline."""
+        made, long = cluster(release), cluster(release, at_once=False)
+        for number in range(10):
+            found, wanted = (place(one, small(str(number), "1900m")) for one in (made, long))
+            assert found["failed"] == wanted["failed"]
+        assert found["failed"]
+
+    def test_reasons_of_a_past_cycle_cannot_be_asked_for(self, release: str) -> None:
+        """The cluster has changed by then, so that is a fault of whoever asks."""
+        made = cluster(release)
+        place(made, small("a"))
+        decision = made.schedule(small("b"))
+        assert is_outlined(decision)
+        made.assume(small("b"), decision.host or "")
+        made.schedule(small("c"))
+        search = decision.details.search
+        with pytest.raises(AssertionError, match="the next cycle has begun"):
+            assert search is None or search.verdict.reasons(0)
+
+    @pytest.mark.parametrize(
+        "change",
+        [node("n00", cpu="2", **TAINTED), node("new", cpu="9"), node("n01", cpu="64", labels={"zone": "z9"})],
+        ids=["taint", "node", "capacity"],
+    )
+    def test_it_ends_when_a_node_changes(self, release: str, change: Any) -> None:
+        """All rules are asked once more then."""
+        made, long = cluster(release), cluster(release, at_once=False)
+        for number in range(6):
+            if number == 3:
+                Feed(made).put(change)
+                Feed(long).put(change)
+            assert place(made, small(str(number))) == place(long, small(str(number)))
+
+    def test_not_where_other_pods_matter(self, release: str) -> None:
+        """A service's pods spread, so that scores follow from what is on other nodes."""
+        made, long = cluster(release), cluster(release, at_once=False)
+        service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}})
+        for number in range(12):
+            if number == 4:
+                Feed(made).put(service)
+                Feed(long).put(service)
+            incoming = small(str(number), labels={"app": "x"})
+            assert place(made, incoming) == place(long, incoming)
+        assert not is_outlined(made.schedule(small("x", labels={"app": "x"})))
+
+    def test_a_pod_that_fits_nowhere(self, release: str) -> None:
+        """It gets the same message, and preempts the same pods."""
+        made, long = cluster(release, nodes=2), cluster(release, at_once=False, nodes=2)
+        for number in range(9):
+            assert place(made, small(str(number), "900m")) == place(long, small(str(number), "900m"))
+        high = small("high", "900m", priority=5)
+        assert place(made, high) == place(long, high)
+
+
+# --- what would be wrong --------------------------------------------------------------------------------------------
+
+
+def _once(whole: Callable[..., Any], sheet: RowSheet, cycle: Any) -> None:
+    if len(sheet.fits) != sheet.table.size:
+        whole(sheet, cycle)
+
+
+def _but_a_row(whole: Callable[..., Any], sheet: RowSheet, cycle: Any) -> None:
+    before = sheet.fits.copy(), sheet.scores.copy()
+    whole(sheet, cycle)
+    if len(before[0]) == len(sheet.fits):
+        changed = np.flatnonzero((before[1] != sheet.scores).any(axis=0))[:1]
+        sheet.scores[:, changed] = before[1][:, changed]
+
+
+def _unweighed(whole: Callable[..., Any], outline: Outline, rows: Any) -> Any:
+    found = whole(outline, rows)
+    found.totals -= outline.offset
+    return found
+
+
+def _always(whole: Callable[..., Any], outlines: Outlines, *given: Any) -> bool:
+    return True
+
+
+
+FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+    "rows are judged once": (RowSheet, "refresh", _once),
+    "a row that changed is left out": (RowSheet, "refresh", _but_a_row),
+    "totals lack the other rules": (Outline, "ranking", _unweighed),
+    "an outline never ends": (Outlines, "_is_current", _always),
+    "every rule seems even": (Outlines, "_is_even", _always),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_verify_mode_finds_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An outline that is wrong is an error that says so."""
+    owner, method, broken = FAULTS[name]
+    whole = vars(owner)[method]
+    monkeypatch.setattr(owner, method, lambda *given: broken(whole, *given))
+    with verifying(), pytest.raises(StaleError, match="outline"):
+        _days()
+
+
+def test_nothing_is_wrong_without_a_fault() -> None:
+    """The same days pass where nothing is broken."""
+    with verifying():
+        _days()
+
+
+def _days() -> None:
+    for release in RELEASES:
+        _day(release)
+
+
+def _day(release: str) -> None:
+    """Pods of two sizes come, some of a service, some that prefer a zone, and a node changes."""
+    term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["z1"]}]}
+    preferring = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 3, "preference": term}]}}
+    made = cluster(release)
+    Feed(made).put(obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}}))
+    for number in range(12):
+        place(made, small(f"a{number}"))
+        place(made, small(f"b{number}", "300m", labels={"app": "x"} if number > 2 else {}))
+        place(made, small(f"c{number}", affinity=preferring))
+        if number == 6:
+            Feed(made).put(node("n00", cpu="2", **TAINTED))
