@@ -185,9 +185,9 @@
     }
 
     sideWords(side, node) {
-      const { uses, pods, states } = this.data.sides[side];
+      const { uses, pods, states, notes } = this.data.sides[side];
       const used = Object.entries(uses).filter(([, values]) => values[node] >= 0).map(([resource, values]) => `${resource} ${(values[node] / 10).toFixed(1)} %`);
-      const parts = [states[node], ...used].filter(Boolean);
+      const parts = [states[node], notes[node], ...used].filter(Boolean);
       if (pods.length) {
         const here = pods[node], more = here.length - MOST_PODS;
         const names = here.slice(0, MOST_PODS).map((pod) => this.data.names[pod]);
