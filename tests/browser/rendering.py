@@ -47,12 +47,8 @@ def _subject(name: str, line: str, parts: str, status: int = 0) -> Subject:
 
 
 SIDES = ("--a", "release=1.16", "--b", "release=1.27")
-EXAMPLES = (
-    Subject("compare", ("compare", str(ROOT / "examples/cluster"), *SIDES), frozenset(), 1),
-)
-LARGE = (
-    Subject("compare-openb", ("compare", OPENB, *SIDES), frozenset(), 1),
-)
+EXAMPLES = (Subject("compare", ("compare", str(ROOT / "examples/cluster"), *SIDES), frozenset(), 1),)
+LARGE = (Subject("compare-openb", ("compare", OPENB, *SIDES), frozenset(), 1),)
 ALL = (*EXAMPLES, *LARGE)
 
 
