@@ -91,7 +91,7 @@ class ClusterMap:
     # --- what shows before scripts run ------------------------------------------------------------------------------
 
     def _side(self, side: MapSide) -> Markup:
-        heading = [element("h4", side.title)] if side.title else []
+        heading = [element("h3", side.title)] if side.title else []
         groups = (self._group(side, name, rows) for name, rows in self._groups().items())
         return element("div", *heading, element("div", *groups, class_="groups"), class_="side")
 

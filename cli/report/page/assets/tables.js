@@ -221,7 +221,7 @@
       const every = `${format.count(this.data.count)} ${this.data.count === 1 ? this.data.noun : this.data.several}`;
       const whole = this.rows.length === this.data.count;
       this.told.textContent = whole ? every : `${format.count(this.rows.length)} of ${every}`;
-      this.clear.disabled = whole && this.state.sort === this.first;
+      this.clear.disabled = !this.state.query && !this.state.filters.size && this.state.sort === this.first;
       this.heads.forEach((head, at) => {
         if (this.state.sort.column === this.columns[at]) head.setAttribute("aria-sort", this.state.sort.down ? "descending" : "ascending");
         else head.removeAttribute("aria-sort");
