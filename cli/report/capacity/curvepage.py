@@ -160,13 +160,13 @@ def _words_of_grid(axes: Sequence[Record]) -> str:
 
 def _list(record: Record) -> DataTable:
     names = [axis["resource"] for axis in record["axes"]]
-    columns = [
-        *(Column(short_name(name), column_kind(name)) for name in names), Column("fits", "count"), Column("nodes", "count"),
-        Column("runs out", "tag", filter=True),
-    ]  # fmt: skip
+    sizes = [Column(short_name(name), column_kind(name)) for name in names]
+    columns = [Column("size", "name"), *sizes, Column("fits", "count"), Column("nodes", "count"), Column("runs out", "tag", filter=True)]
     rows, details = [], []
     for point in record["points"]:
+        asked = [point["requests"][name] for name in names]
+        size = ", ".join(f"{short_name(name)} {rounded(name, value)}" for name, value in zip(names, asked, strict=True))
         limit = short_name(point["limitedBy"]) if point["limitedBy"] else NOTHING
-        rows.append([*(point["requests"][name] for name in names), point["fits"], point["nodes"], limit])
+        rows.append([size, *asked, point["fits"], point["nodes"], limit])
         details.append([["the next pod", point["message"]]])
     return DataTable("sizes", columns, rows, noun="size", details=details)
