@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
+from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from html.parser import HTMLParser
 from typing import Any
@@ -49,7 +51,7 @@ class _Reader(HTMLParser):
         if "data-json" in found:
             self.told.append(Told(found["data-json"], text, found.get("data-unit", "")))
         elif tag == "script" and found.get("type") == "application/json":
-            self.data[found["id"]] = json.loads(text)
+            self.data[found["id"]] = _unpacked(json.loads(text))
         elif self._open:
             self._open[-1][2].extend(texts)
 
@@ -71,6 +73,11 @@ class _Reader(HTMLParser):
                 return False
             counts = counts or tag == "td" or bool({"verdict", "fact"} & {*classes})
         return counts
+
+
+def _unpacked(data: Any) -> Any:
+    packed = data.get("packed") if isinstance(data, dict) else None
+    return data if packed is None else json.loads(zlib.decompress(b64decode(packed)))
 
 
 def _read(html: str) -> _Reader:

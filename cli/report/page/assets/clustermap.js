@@ -1,7 +1,7 @@
 "use strict";
 // Nodes as squares: for the width that there is, grouped by a label, coloured by a resource; pointing or arrow keys tell a node.
 (() => {
-  const { make, coloured, dataOf, format } = kubeclassic;
+  const { make, coloured, start, format } = kubeclassic;
   const SIZE = 11, GAP = 2, STEP = SIZE + GAP, MOST_PODS = 12;
   const SVG = "http://www.w3.org/2000/svg";
 
@@ -14,9 +14,9 @@
   const level = (thousandths) => (thousandths <= 0 ? 0 : Math.min(Math.ceil(thousandths / 100), 11));
 
   class ClusterMap {
-    constructor(root) {
+    constructor(root, data) {
       this.root = root;
-      this.data = dataOf(root.id);
+      this.data = data;
       this.told = root.querySelector(".told");
       this.hint = this.told.textContent;
       this.told.hidden = false;
@@ -175,6 +175,7 @@
       for (const old of this.root.querySelectorAll(".here")) old.remove();
       for (const place of this.places.get(node)) place?.picture.append(drawn("rect", { class: "here", x: place.left, y: place.top, width: SIZE, height: SIZE }));
       this.told.replaceChildren(...this.words(node, side));
+      this.told.classList.add("on");
       this.root.dispatchEvent(new CustomEvent("node", { bubbles: true, detail: { name: this.data.nodes[node], side } }));
     }
 
@@ -201,8 +202,9 @@
     leave() {
       for (const old of this.root.querySelectorAll(".here")) old.remove();
       this.told.textContent = this.word ? this.tellFound() : this.hint;
+      this.told.classList.remove("on");
     }
   }
 
-  kubeclassic.maps = Object.fromEntries([...document.querySelectorAll("[data-part=map]")].map((root) => [root.id, new ClusterMap(root)]));
+  start("maps", "[data-part=map]", (root, data) => new ClusterMap(root, data));
 })();

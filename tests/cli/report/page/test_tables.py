@@ -6,6 +6,7 @@ import re
 
 import attrs
 
+from kubeclassic.cli.report.page.markup import PACKED
 from kubeclassic.cli.report.page.tables import FIRST, KINDS, NUMBERS, Column, DataTable
 from tests.support.pages import data_of_page, table_of_page
 
@@ -58,6 +59,12 @@ class TestData:
             "n": 1523, "why": "</script>",
         }  # fmt: skip
         assert "</script>" not in table(3).html().split('type="application/json"')[1].split("</script>")[0]
+
+    def test_long_data_is_packed(self) -> None:
+        """What is long stands packed, and is the same."""
+        html = table(3000).html()
+        assert len(html) < PACKED
+        assert len(table_of_page(html, "pods")) == 3000
 
     def test_texts_that_come_again_stand_once(self) -> None:
         """A text of many rows stands in the data once."""
