@@ -42,7 +42,7 @@
       this.query = make("input", { type: "search", oninput: () => this.ask({ query: this.query.value }) });
       bar.append(make("label", { class: "search" }, `Search ${this.data.several}`, this.query));
       this.selects = new Map();
-      for (const column of this.columns.filter((one) => one.filter)) {
+      for (const column of this.columns.filter((one) => one.filter && this.differs(one))) {
         const select = make("select", { onchange: () => this.filter(column, select.value) });
         select.append(make("option", { value: "" }, "all"), ...this.choices(column));
         this.selects.set(column, select);
@@ -52,6 +52,11 @@
       this.clear = make("button", { type: "button", onclick: () => { this.ask({ query: "", filters: new Map(), sort: this.first }); this.setUpFields(); } }, "Show all");
       bar.append(make("span", { class: "spring" }), this.link, this.clear, make("button", { type: "button", onclick: () => this.save() }, "Save as CSV"));
       bar.hidden = false;
+    }
+
+    /** Whether there is anything to choose among. */
+    differs(column) {
+      return new Set(this.all.map((row) => String(column.at(row)))).size > 1;
     }
 
     choices(column) {
