@@ -50,7 +50,7 @@ def verdict(record: Record) -> Markup:
         node = next(iter([*record["can"], *record["cannot"]]))
         answer = sentence(named(node), " can go" if summary["can"] else " cannot go")
     elif summary["can"] == summary["asked"]:
-        answer = sentence("All ", asked, " nodes can go together")
+        answer = sentence("Both" if summary["asked"] == 2 else sentence("All ", asked), " nodes can go together")
     else:
         only = "" if record["bound"] is not None else "Only " if summary["can"] else ""
         answer = sentence(only, can if summary["can"] else "None", " of ", asked, " nodes can go", " together" * (summary["can"] > 1))
@@ -114,7 +114,7 @@ def _reasons(record: Record) -> Markup:
 def _nodes(plan: Plan) -> DataTable:
     columns = (
         Column("node", "name"), Column("can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}), Column("evicted", "count"),
-        Column("staying", "count"), Column("what stops it", filter=True),
+        Column("staying", "count"), Column("what stops it"),
     )  # fmt: skip
     rows, details = [], []
     for one in node_records(plan):
