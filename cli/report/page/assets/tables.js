@@ -147,7 +147,7 @@
       if (this.data.details) wanted[0] += 4;
       const sum = wanted.reduce((one, other) => one + other, 0);
       this.body.prepend(make("colgroup", {}, wanted.map((width) => make("col", { style: `width:${(100 * width) / sum}%` }))));
-      this.body.style.minWidth = `${Math.round(Math.min(sum * CHARACTER, 1260))}px`;
+      this.body.style.minWidth = `${Math.round(Math.min(sum * CHARACTER, 2600))}px`;
     }
 
     show() {
