@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from .markup import Markup, Text, element, number, sentence, told
+from .markup import Markup, Text, element, named, number, sentence, told
 from .parts import colour_of, dot, folded, plain_table
 
 HOW_TO = "pip install 'kubeclassic[report]' draws this as a picture."
@@ -36,9 +36,13 @@ class Series:
     """Of the list of values in ``-o json``; ``{}`` in it stands for the place, else the place is added."""
     at: int = 0
     """Which of the page's colours for series."""
+    paths: Sequence[str] = ()
+    """The path of each value, where *path* cannot say it."""
 
     def told(self, place: int, text: str) -> Text:
         """*text*, marked with the path of the value at *place*."""
+        if self.paths:
+            return told(self.paths[place], text)
         if not self.path:
             return text
         return told(self.path.replace("{}", str(place)) if "{}" in self.path else f"{self.path}.{place}", text)
@@ -82,7 +86,7 @@ class Chart:
 
     def _table(self) -> Markup:
         heads = [self.across, *(one.name or self.up for one in self.series)]
-        rows = [[str(label), *(self._told(one, place) for one in self.series)] for place, label in enumerate(self.labels)]
+        rows = [[named(str(label)), *(self._told(one, place) for one in self.series)] for place, label in enumerate(self.labels)]
         return plain_table(heads, rows, caption=self.title)
 
     def _told(self, one: Series, place: int) -> Markup:

@@ -114,7 +114,8 @@ def _compared(record: Record, found: Sequence[Configuration]) -> Iterator[Sectio
     if len(differing) > 1 and len(found) > 1:
         pairs = [(differing[0], other) for other in differing[1 : MOST_PAIRS + 1]]
         cards = (card("", _scatter(pair, found).html()) for pair in pairs)
-        yield section("Objectives against each other", grid(*cards), lead="The line joins those that no other one beats in these two objectives.")
+        lead = "The line joins those that no other one beats in these two objectives."
+        yield section("Objectives against each other", grid(*cards), lead=lead)
     if record["confidence"]:
         yield section("Means over seeds", _means(record, found), lead="In brackets the ends of the 95 % interval.")
 
