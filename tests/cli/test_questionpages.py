@@ -22,6 +22,7 @@ from tests.support.pages import assert_told, data_of_page, table_of_page
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER, DRAINED = str(ROOT / "examples/cluster"), str(ROOT / "examples/drain/cluster.yaml")
 SMALL, WEB = str(ROOT / "examples/capacity/small-pod.yaml"), str(ROOT / "examples/capacity/web.yaml")
+BIG = str(ROOT / "examples/capacity/big-node.yaml")
 SWEEP = str(ROOT / "examples/sweep.yaml")
 FLAGS = ("--ignore-daemonsets", "--delete-emptydir-data")
 COMMANDS = {
@@ -39,7 +40,10 @@ COMMANDS = {
     "not all can": (1, ["drain", DRAINED, "worker-1", "worker-2", "--ignore-daemonsets"]),
     "one cannot": (1, ["drain", DRAINED, "worker-2", "--ignore-daemonsets"]),
     "forced": (0, ["drain", DRAINED, "--auto", *FLAGS, "--force"]),
-    "grid": (0, ["sweep", SWEEP]),
+    "new nodes": (0, ["capacity", CLUSTER, "--add-node", BIG, "--add-node", "like:general-a1", "--cost", "big=3", "--cost", "general-a1=2"]),
+    "no new node": (0, ["capacity", CLUSTER, "--add-node", BIG, "--pod", SMALL, "--pods", "10"]),
+    "never": (1, ["capacity", CLUSTER, "--add-node", "like:general-a1"]),
+    "grid": (0, ["sweep", SWEEP, "--jobs", "1"]),
 }
 """What is asked -> the exit status, and the command."""
 VERDICTS = {
@@ -53,6 +57,9 @@ VERDICTS = {
     "all can": "Both nodes can go together: 6 pods move in 3 rounds.",
     "not all can": "Only 1 of 2 nodes can go: ",
     "one cannot": "worker-2 cannot go.",
+    "new nodes": "Add 1 big: each of 22 pods finds a node.",
+    "no new node": "No new node is needed: each of 10 pods finds a node.",
+    "never": "1 of 22 pods can never be placed, whatever number of these nodes is added.",
     "grid": "“pack, 1.16” is best in placed (20.33) and cpu used (0.366); “spread, 1.14” in imbalance (0.0951); ",
 }
 """What is asked -> how the verdict begins."""
@@ -108,7 +115,7 @@ def test_the_verdict_says_it(answer: Answer) -> None:
 
 def test_the_long_lists_are_those_of_the_record(answer: Answer) -> None:
     """Nodes, sizes, evictions and runs are all there, with the values of ``-o csv`` or ``-o json``."""
-    check = {"Capacity": _check_nodes, "CapacityCurve": _check_sizes, "Drain": _check_drain, "Sweep": _check_runs}
+    check = {"Capacity": _check_nodes, "CapacityCurve": _check_sizes, "Drain": _check_drain, "Sweep": _check_runs, "NewNodes": _check_new}
     check[answer.record["kind"]](answer)
 
 
@@ -146,6 +153,17 @@ def _check_runs(answer: Answer) -> None:
     for name in answer.record["objectives"]:
         assert [row[name] for row in rows] == [run[name] for run in answer.record["runs"]]
     assert [row["release"] for row in rows] == [run["release"] for run in answer.record["runs"]]
+
+
+def _check_new(answer: Answer) -> None:
+    if answer.record["nodes"]:
+        rows = table_of_page(answer.html, "nodes")
+        assert [(row["name"], row["pods"]) for row in rows] == [(node["name"], node["pods"]) for node in answer.record["nodes"]]
+        for row, node in zip(rows, answer.record["nodes"], strict=True):
+            assert (row["cpu requested"], row["cpu allocatable"]) == (node["requested"]["cpu"], node["allocatable"]["cpu"])
+    if answer.record["withoutNode"]["pods"]:
+        rows = table_of_page(answer.html, "without")
+        assert [(row["pod"], row["why"]) for row in rows] == [(one["pod"], one["message"]) for one in answer.record["withoutNode"]["pods"]]
 
 
 # --- maps -----------------------------------------------------------------------------------------------------------
