@@ -20,7 +20,7 @@ DOTS = 72
 TEXT = 12.5
 """The size of all text in pixels; pictures are never shown smaller than they are."""
 FLATTENS = 12
-"""A column that is so many times as high as the typical one is drawn on a scale that grows tenfold from mark to mark."""
+"""Where a column is so many times as high as the next or the typical one, the scale grows tenfold from mark to mark."""
 _INKS = {"#010101": "var(--soft)", "#020202": "var(--line)", "#030303": "var(--ink)"}
 """Colours that matplotlib is told -> what the page has in their place."""
 _SERIES = {f"#0{at + 1:01x}0000": colour_of(at) for at in range(8)}
@@ -32,8 +32,8 @@ class Series:
 
     name: str
     values: Sequence[float | None]
-    path: str = ""
-    """Of the list of values in ``-o json``; ``{}`` in it stands for the place, else the place is added."""
+    path: str | Sequence[str] = ""
+    """Of the list of values in ``-o json``, ``{}`` in it standing for the place; or the path of each value."""
     at: int = 0
     """Which of the page's colours for series."""
     paths: Sequence[str] = ()
@@ -45,6 +45,8 @@ class Series:
             return told(self.paths[place], text)
         if not self.path:
             return text
+        if not isinstance(self.path, str):
+            return told(self.path[place], text)
         return told(self.path.replace("{}", str(place)) if "{}" in self.path else f"{self.path}.{place}", text)
 
 
@@ -121,7 +123,7 @@ class Chart:
             pane.bar(lefts, [value or 0 for value in one.values], width * 0.94, align="edge", color=ink(one.at))
         step = max(1, -(-len(self.labels) // (12 if self.wide else 5)))
         pane.set_xticks(range(0, len(self.labels), step), [str(label) for label in self.labels[::step]])
-        if flattens([value for one in self.series for value in one.values if value]):
+        if flattens([max(one.values[place] or 0 for one in self.series) for place in range(len(self.labels))]):
             pane.set_yscale("symlog", linthresh=1)
             pane.set_ylim(0, None)
 
@@ -149,11 +151,11 @@ def picture(draw: Callable[[Any], None], size: tuple[int, int], description: str
 def flattens(values: Sequence[float]) -> bool:
     """Whether the highest of *values* would make the others too low to be seen.
 
-    >>> flattens([1511, 4, 3, 5]), flattens([10, 8, 3])
-    (True, False)
+    >>> flattens([1511, 4, 3, 5]), flattens([1511, 0, 9]), flattens([10, 8, 3]), flattens([7])
+    (True, True, False, False)
     """
-    ordered = sorted(values)
-    return len(ordered) > 2 and ordered[-1] > FLATTENS * ordered[len(ordered) // 2]
+    highest, *others = sorted(filter(None, values), reverse=True) or [0]
+    return bool(others) and highest > FLATTENS * min(others[0], others[len(others) // 2])
 
 
 def ink(at: int) -> str:

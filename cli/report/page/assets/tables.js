@@ -2,7 +2,7 @@
 // Long lists: what is looked at is in the page, in blocks of rows; the rest is data. The address holds what was asked for.
 (() => {
   const { make, start, format, details } = kubeclassic;
-  const BLOCK = 50, PRINTED = 2000, CHARACTER = 7.6, SAMPLE = 1000;
+  const BLOCK = 50, PRINTED = 2000, CHARACTER = 7.6, SAMPLE = 1000, WIDEST = 2600;
 
   /** Pairs of a name and a text. */
   details.facts = (pairs) => make("table", { class: "facts-of" }, make("tbody", {}, pairs.map(([name, text]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, text)))));
@@ -142,12 +142,12 @@
       const wanted = this.columns.map((column) => {
         const lengths = some.map((row) => format.text(column.kind, column.at(row)).length).sort((one, other) => one - other);
         const most = lengths[Math.floor(0.97 * (lengths.length - 1))] || 0;
-        return Math.max(Math.min(most, column.number ? 24 : 46), Math.min(column.title.length, 14)) + 3;
+        return Math.max(Math.min(most, column.number ? 24 : 46), Math.min(column.title.length, 14)) + (column.kind.startsWith("tag") ? 5 : 3);
       });
       if (this.data.details) wanted[0] += 4;
       const sum = wanted.reduce((one, other) => one + other, 0);
       this.body.prepend(make("colgroup", {}, wanted.map((width) => make("col", { style: `width:${(100 * width) / sum}%` }))));
-      this.body.style.minWidth = `${Math.round(Math.min(sum * CHARACTER, 2600))}px`;
+      this.body.style.minWidth = `${Math.round(Math.min(sum * CHARACTER, WIDEST))}px`;
     }
 
     show() {
