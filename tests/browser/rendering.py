@@ -49,13 +49,16 @@ def _subject(name: str, line: str, parts: str, status: int = 0) -> Subject:
 
 
 EXAMPLES = (
+    _subject("compare", "compare examples/cluster --a release=1.16 --b release=1.27", "table", 1),
     _subject("capacity", "capacity examples/cluster --pod examples/capacity/small-pod.yaml", "table map"),
     _subject("curve", "capacity examples/cluster --curve cpu=500m..4:8,memory=1Gi..8Gi:4:log", "table chart"),
+    _subject("new-nodes", "capacity examples/cluster --add-node examples/capacity/big-node.yaml", "table"),
     _subject("drain", "drain examples/cluster --auto --ignore-daemonsets --delete-emptydir-data", "table map"),
     _subject("sweep", "sweep examples/sweep.yaml --jobs 1", "table chart"),
     _subject("search", "sweep examples/sweep.yaml --search --jobs 1", "table chart"),
 )
 LARGE = (
+    _subject("compare-openb", f"compare {OPENB} --a release=1.16 --b release=1.27", "table", 1),
     _subject("capacity-openb", f"capacity {OPENB} --pod examples/capacity/web.yaml --pending-first", "table map"),
     _subject("drain-openb", f"drain {OPENB} openb-node-0100 openb-node-0200 openb-node-0300 --recreate-bare", "table map"),
 )

@@ -63,7 +63,7 @@ def test_the_keyboard_goes_from_node_to_node(subject: Subject, page_file: Path, 
     assert told.locator("b").count() == (1 if len(data["sides"]) > 1 else 0)
 
 
-@pytest.mark.parametrize("subject", WITH_MAPS, ids=str, scope="module")
+@pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
 def test_a_name_marks_nodes(subject: Subject, page_file: Path, visit: Visits) -> None:
     """A search marks the nodes of that name, and those with a pod of that name, and says how many there are."""
     page = visit(page_file.as_uri())

@@ -9,14 +9,16 @@ import pytest
 
 from tests.browser.chromium import Visits
 from tests.browser.looking import brightness, headings, outside, serious_faults
-from tests.browser.rendering import ALL, Subject
+from tests.browser.rendering import ALL, EXAMPLES, Subject
 
 WIDTHS = (360, 420, 1400, 2000)
 MOST_BYTES = 2_000_000
 
-pytestmark = pytest.mark.parametrize("subject", ALL, ids=str, scope="module")
+every = pytest.mark.parametrize("subject", ALL, ids=str, scope="module")
+small = pytest.mark.parametrize("subject", EXAMPLES, ids=str, scope="module")
 
 
+@every
 def test_everybody_can_use_it(subject: Subject, page_file: Path, visit: Visits) -> None:
     """axe-core finds no serious fault; in the dark texts stand out, too."""
     page = visit.look(page_file.as_uri())
@@ -26,6 +28,7 @@ def test_everybody_can_use_it(subject: Subject, page_file: Path, visit: Visits) 
         assert serious_faults(page, colours_alone=True) == []
 
 
+@every
 def test_headings_are_in_order(subject: Subject, page_file: Path, visit: Visits) -> None:
     """There is one main heading, the verdict, and no level is left out on the way down."""
     levels = [level for level, _ in headings(visit.look(page_file.as_uri()))]
@@ -34,6 +37,7 @@ def test_headings_are_in_order(subject: Subject, page_file: Path, visit: Visits)
     assert all(below <= above + 1 for above, below in pairwise(levels))
 
 
+@every
 def test_every_width_fits(subject: Subject, page_file: Path, visit: Visits) -> None:
     """From a telephone to a wide screen nothing is cut off, and the page is not scrolled sideways."""
     page = visit.look(page_file.as_uri())
@@ -44,6 +48,7 @@ def test_every_width_fits(subject: Subject, page_file: Path, visit: Visits) -> N
     assert found == {width: [] for width in WIDTHS}
 
 
+@small
 def test_it_is_dark_where_that_is_wished(subject: Subject, page_file: Path, visit: Visits) -> None:
     """Who wishes dark pages gets one; a button changes that, and the choice is kept."""
     page = visit(page_file.as_uri(), color_scheme="dark")
@@ -58,6 +63,7 @@ def test_it_is_dark_where_that_is_wished(subject: Subject, page_file: Path, visi
     assert brightness(other) == (behind, text)
 
 
+@every
 def test_it_reads_well_without_scripts(subject: Subject, page_file: Path, visit: Visits) -> None:
     """Verdict, facts and the first rows of each table are there before any script runs."""
     page = visit(page_file.as_uri(), java_script_enabled=False)
@@ -67,6 +73,7 @@ def test_it_reads_well_without_scripts(subject: Subject, page_file: Path, visit:
     assert all(page.locator("table").nth(at).locator("tbody tr").count() for at in range(page.locator("table").count()))
 
 
+@every
 def test_it_is_small(subject: Subject, page_file: Path) -> None:
     """A page has less than two million bytes, however large the cluster."""
     assert page_file.stat().st_size < MOST_BYTES

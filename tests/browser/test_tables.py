@@ -13,6 +13,8 @@ from tests.browser.tables import DataTable, fresh_tables_of, tables_of
 
 WITH_TABLES = [subject for subject in ALL if "table" in subject.parts]
 SMALL_WITH_TABLES = [subject for subject in EXAMPLES if "table" in subject.parts]
+FEW = 2
+"""Of large pages so many columns are sorted."""
 large_and_small = pytest.mark.parametrize("subject", WITH_TABLES, ids=str, scope="module")
 small = pytest.mark.parametrize("subject", SMALL_WITH_TABLES, ids=str, scope="module")
 
@@ -35,7 +37,7 @@ def test_they_are_found(subject: Subject, page_file: Path, visit: Visits) -> Non
 def test_they_are_sorted(subject: Subject, page_file: Path, visit: Visits) -> None:
     """The header of each column sorts by it, first by mouse and then, the other way, by keyboard; where there is no value comes last."""
     for table in fresh_tables_of(visit.look(page_file.as_uri())):
-        for at, column in enumerate(table.data["columns"]):
+        for at, column in list(enumerate(table.data["columns"]))[: FEW if subject.needs_shared else None]:
             ways = dict([table.sort(at), table.sort(at, by_key=True)])
             assert set(ways) == {"ascending", "descending"}, column["title"]
             for way, values in ways.items():
@@ -85,7 +87,7 @@ def _open_and_close(table: DataTable) -> None:
     assert more.count() == 1
 
 
-@large_and_small
+@small
 def test_a_link_holds_the_state(subject: Subject, page_file: Path, visit: Visits, tmp_path: Path) -> None:
     """Search and order are in the link; who opens it sees the same rows, and CSV has them all, in that order."""
     for table in fresh_tables_of(visit.look(page_file.as_uri()))[:2]:
