@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from io import StringIO
 from typing import Any
 
 import attrs
 
-from .markup import Markup, Text, element, number, sentence, told
+from .markup import Markup, Text, element, named, number, sentence, told
 from .parts import colour_of, dot, folded, plain_table
 
 HOW_TO = "pip install 'kubeclassic[report]' draws this as a picture."
@@ -36,9 +36,13 @@ class Series:
     """Of the list of values in ``-o json``, ``{}`` in it standing for the place; or the path of each value."""
     at: int = 0
     """Which of the page's colours for series."""
+    paths: Sequence[str] = ()
+    """The path of each value, where *path* cannot say it."""
 
     def told(self, place: int, text: str) -> Text:
         """*text*, marked with the path of the value at *place*."""
+        if self.paths:
+            return told(self.paths[place], text)
         if not self.path:
             return text
         if not isinstance(self.path, str):
@@ -84,7 +88,7 @@ class Chart:
 
     def _table(self) -> Markup:
         heads = [self.across, *(one.name or self.up for one in self.series)]
-        rows = [[str(label), *(self._told(one, place) for one in self.series)] for place, label in enumerate(self.labels)]
+        rows = [[named(str(label)), *(self._told(one, place) for one in self.series)] for place, label in enumerate(self.labels)]
         return plain_table(heads, rows, caption=self.title)
 
     def _told(self, one: Series, place: int) -> Markup:
@@ -97,17 +101,7 @@ class Chart:
     # --- the picture ------------------------------------------------------------------------------------------------
 
     def _svg(self) -> str:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-
-        size = (720, 260) if self.wide else (300, 200)
-        with mpl.rc_context(_settings()):
-            figure = Figure(figsize=(size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
-            pane = figure.subplots()
-            self._draw(pane)
-            stream = StringIO()
-            figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}, transparent=True)
-        return _for_page(stream.getvalue(), size, f"{self.title}: {self.description}")
+        return picture(self._draw, (720, 260) if self.wide else (300, 200), f"{self.title}: {self.description}")
 
     def _draw(self, pane: Any) -> None:
         if self.kind == "columns":
@@ -126,7 +120,7 @@ class Chart:
         width = 0.84 / max(len(self.series), 1)
         for which, one in enumerate(self.series):
             lefts = [place - 0.42 + width * which for place in range(len(one.values))]
-            pane.bar(lefts, [value or 0 for value in one.values], width * 0.94, align="edge", color=_ink(one.at))
+            pane.bar(lefts, [value or 0 for value in one.values], width * 0.94, align="edge", color=ink(one.at))
         step = max(1, -(-len(self.labels) // (12 if self.wide else 5)))
         pane.set_xticks(range(0, len(self.labels), step), [str(label) for label in self.labels[::step]])
         if flattens([max(one.values[place] or 0 for one in self.series) for place in range(len(self.labels))]):
@@ -137,8 +131,21 @@ class Chart:
         for one in self.series:
             places = [place for place, value in enumerate(one.values) if value is not None]
             across, up = [self.labels[place] for place in places], [one.values[place] for place in places]
-            pane.plot(across, up, color=_ink(one.at), linewidth=1.8, drawstyle="steps-post" if self.kind == "steps" else "default")
+            pane.plot(across, up, color=ink(one.at), linewidth=1.8, drawstyle="steps-post" if self.kind == "steps" else "default")
         pane.set_ylim(0, None)
+
+
+def picture(draw: Callable[[Any], None], size: tuple[int, int], description: str) -> str:
+    """What *draw* draws into axes of matplotlib, as an SVG element of the page; *size* in pixels."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(_settings()):
+        figure = Figure(figsize=(size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
+        draw(figure.subplots())
+        stream = StringIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}, transparent=True)
+    return _for_page(stream.getvalue(), size, description)
 
 
 def flattens(values: Sequence[float]) -> bool:
@@ -151,7 +158,8 @@ def flattens(values: Sequence[float]) -> bool:
     return bool(others) and highest > FLATTENS * min(others[0], others[len(others) // 2])
 
 
-def _ink(at: int) -> str:
+def ink(at: int) -> str:
+    """What matplotlib is told for the page's colour of a series."""
     return list(_SERIES)[at % len(_SERIES)]
 
 
@@ -171,7 +179,7 @@ def _for_page(svg: str, size: tuple[int, int], description: str) -> str:
     inside = re.sub(r'<g id="[^"]*"', "<g", inside)
     inside = re.sub(r" *\n *", " ", re.sub(r" font-family: [^;]*;", "", inside))
     own = f"{zlib.crc32(description.encode()):08x}"
-    inside = re.sub(r'id="|url\(#', lambda found: found[0] + own, inside)
+    inside = re.sub(r'id="|url\(#|href="#', lambda found: found[0] + own, inside)
     for colour, ours in {**_INKS, **_SERIES}.items():
         inside = inside.replace(colour, ours)
     box, least = f"0 0 {size[0]} {size[1]}", f"min-width:{size[0]}px;max-width:{round(1.3 * size[0])}px"

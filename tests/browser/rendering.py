@@ -1,0 +1,107 @@
+"""The pages that there are, and how each is made: once in a run of the tests, whichever process needs it first."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from kubeclassic.cli import run
+from kubeclassic.simulation.traces.openb import manifests
+
+ROOT = Path(__file__).resolve().parents[2]
+OPENB = "OPENB"
+"""In the arguments of a subject: the openb trace as manifests, 1,523 nodes and 8,152 pods."""
+
+
+@attrs.frozen
+class Subject:
+    """A page: a command line without its form and its file.
+
+    *parts*: what stands in it, by the names of the checks that look at it (``table``, ``map``, ``chart``). *status*: how the command ends.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    parts: frozenset[str] = attrs.field(converter=frozenset, default=())
+    status: int = 0
+
+    @property
+    def needs_shared(self) -> bool:
+        """Whether it is about the larger data."""
+        return OPENB in self.arguments
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _subject(name: str, line: str, parts: str, status: int = 0) -> Subject:
+    """The page of a command *line*, in which ``examples/...`` is a path of the repository."""
+    words = (str(ROOT / word) if word.startswith("examples/") else word for word in shlex.split(line))
+    return Subject(name, tuple(words), parts.split(), status)
+
+
+EXAMPLES = (
+    _subject("compare", "compare examples/cluster --a release=1.16 --b release=1.27", "table", 1),
+    _subject("capacity", "capacity examples/cluster --pod examples/capacity/small-pod.yaml", "table map"),
+    _subject("curve", "capacity examples/cluster --curve cpu=500m..4:8,memory=1Gi..8Gi:4:log", "table chart"),
+    _subject("new-nodes", "capacity examples/cluster --add-node examples/capacity/big-node.yaml", "table"),
+    _subject("drain", "drain examples/cluster --auto --ignore-daemonsets --delete-emptydir-data", "table map"),
+    _subject("sweep", "sweep examples/sweep.yaml --jobs 1", "table chart"),
+    _subject("search", "sweep examples/sweep.yaml --search --jobs 1", "table chart"),
+)
+LARGE = (
+    _subject("compare-openb", f"compare {OPENB} --a release=1.16 --b release=1.27", "table", 1),
+    _subject("capacity-openb", f"capacity {OPENB} --pod examples/capacity/web.yaml --pending-first", "table map"),
+    _subject("drain-openb", f"drain {OPENB} openb-node-0100 openb-node-0200 openb-node-0300 --recreate-bare", "table map"),
+)
+ALL = (*EXAMPLES, *LARGE)
+
+
+@attrs.frozen
+class Workshop:
+    """Makes pages in a folder."""
+
+    folder: Path
+
+    def page(self, subject: Subject, shared: Path | None = None) -> Path:
+        """The HTML file of *subject*; *shared*: the folder of the larger data."""
+        return self._made(subject, "html", shared)
+
+    def record(self, subject: Subject, shared: Path | None = None) -> dict[str, Any]:
+        """What ``-o json`` of the same command says."""
+        found: dict[str, Any] = json.loads(self._made(subject, "json", shared).read_text(encoding="utf-8"))
+        return found
+
+    def _made(self, subject: Subject, form: str, shared: Path | None) -> Path:
+        file = self.folder / f"{subject.name}.{form}"
+        with self._alone():
+            if not file.exists():
+                given = {OPENB: str(self._openb(shared))} if shared is not None else {}
+                words = [given.get(word, word) for word in subject.arguments]
+                scratch = file.with_suffix(".part")
+                with scratch.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
+                    status = run([*words, "-o", form])
+                assert status == subject.status, f"{' '.join(words)}: exit status {status}"
+                scratch.rename(file)
+        return file
+
+    def _openb(self, shared: Path) -> Path:
+        file, data = self.folder / "openb.json", shared / "data" / "openb"
+        if not file.exists():
+            found = manifests(data / "openb_node_list_all_node.csv", data / "openb_pod_list_gpuspec33.csv")
+            file.write_text(json.dumps(found), encoding="utf-8")
+        return file
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        with open(self.folder / "lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
