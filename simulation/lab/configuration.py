@@ -63,13 +63,14 @@ class Configuration:
 
     @property
     def gates(self) -> dict[str, bool]:
-        """The feature gates that are set and that the release knows."""
-        if self.start.profiles is not None:
-            known = resolved_gates(self._release)
-            found = {name: on for name, on in self.start.profiles.gates.items() if name in known and known[name] != on}
-            return found if self.runs_profiles else {}
-        given = {**self.start.config.gates, **self.start.gates}
-        return {name: on for name, on in given.items() if name in self._release.gates}
+        """The feature gates that the lab was started with, as far as the release knows them and lets them be set so."""
+        known = self._release.gates
+        if self.start.profiles is None:
+            given = {**self.start.config.gates, **self.start.gates}
+        else:
+            plain = resolved_gates(ALL_RELEASES[self.start.version])
+            given = {name: on for name, on in self.start.profiles.gates.items() if plain[name] != on}
+        return {name: on for name, on in given.items() if name in known and (not known[name].locked or known[name].default == on)}
 
     @property
     def _release(self) -> Release:

@@ -113,11 +113,15 @@ class Session:
             return self.history[self.at - 1] if self.at else None
         return self.history[0] if against == "start" else self.pins.get(against)
 
-    def difference(self, against: str) -> Difference | None:
-        """How the current answer differs from another; None if there is none to compare with."""
+    def known(self, number: object) -> State | None:
+        """The state of that number; None if it is not kept."""
+        return next((state for state in (*self.history, *self.pins.values()) if state.number == number), None)
+
+    def difference(self, against: str, seen: State | None = None) -> Difference | None:
+        """How the current answer differs from another; None if there is none to compare with. *seen* stands for the step before."""
         if against not in AGAINST:
             raise LabError(f"against: got {against!r}, wanted one of {', '.join(AGAINST)}", "against")
-        other = self.other(against)
+        other = seen if against == "step" and seen is not None else self.other(against)
         return None if other is None else Difference.between(self.bench.answer(other), self.answer)
 
     def record(self) -> dict[str, Any]:

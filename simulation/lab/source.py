@@ -39,6 +39,8 @@ class Source:
     name: str
     document: Mapping[str, Any] | None = None
     """The JSON form; None for a provider."""
+    file: str | None = None
+    """The file that it was read from, as it was given; None if a page sent it."""
 
     @property
     def key(self) -> str:
