@@ -24,12 +24,14 @@ from ....simulation.lab.saved import Given
 from ....simulation.lab.session import Session
 from ....simulation.lab.source import LabError
 from ....simulation.lab.why import why
+from ... import report
 from .guard import Refused, check
 from .saves import SAVES, saved
 
 Json = dict[str, Any]
 JSON, BODY_BYTES = "application/json", 2 << 20
-ASSETS = "kubeclassic.cli.report.lab"
+ASSETS = ("lab", "page")
+"""The packages of ``cli/report`` whose assets the page uses: its own, and those of all pages."""
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -167,8 +169,9 @@ class LabApp:
 
 def _file(name: str) -> Response:
     kind = TYPES.get(name.rpartition(".")[2])
-    place = files(ASSETS).joinpath("assets", name)
-    if kind is None or "/" in name or not place.is_file():
+    places = [files(f"{report.__name__}.{package}").joinpath("assets", name) for package in ASSETS]
+    place = next((place for place in places if place.is_file()), None)
+    if kind is None or place is None:
         raise Refused(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
     return Response(place.read_bytes(), headers=HEADERS, media_type=kind)
 
