@@ -34,6 +34,8 @@ class MapSide:
     """The pods on each node, or nothing where they are not told."""
     states: Sequence[str] = ()
     """A word on each node, such as ``drained``; empty for nodes without."""
+    notes: Sequence[str] = ()
+    """What else is told of each node, such as ``3 copies``; empty for nothing."""
 
 
 @attrs.frozen
@@ -78,6 +80,7 @@ class ClusterMap:
                 "uses": {resource: [_thousandths(value) for value in values] for resource, values in side.uses.items()},
                 "pods": [[names.setdefault(pod, len(names)) for pod in pods] for pods in side.pods],
                 "states": list(side.states),
+                "notes": list(side.notes),
             }
             for side in self.sides
         ]
@@ -88,7 +91,7 @@ class ClusterMap:
     # --- what shows before scripts run ------------------------------------------------------------------------------
 
     def _side(self, side: MapSide) -> Markup:
-        heading = [element("h4", side.title)] if side.title else []
+        heading = [element("h3", side.title)] if side.title else []
         groups = (self._group(side, name, rows) for name, rows in self._groups().items())
         return element("div", *heading, element("div", *groups, class_="groups"), class_="side")
 

@@ -74,6 +74,7 @@
       const groups = this.groups();
       this.places = new Map();
       this.order = groups.flatMap(([, nodes]) => nodes);
+      for (const host of this.hosts) host.classList.toggle("finding", this.word !== "");
       this.hosts.forEach((host, side) => host.replaceChildren(...groups.map(([name, nodes]) => this.drawGroup(host, side, name, nodes, groups.length))));
       const what = this.root.querySelector(".what");
       if (this.resource) what.textContent = `Colour: the share of ${this.resource} in use. `;
@@ -96,8 +97,8 @@
       });
       for (const [colour, path] of this.squares(side, nodes)) picture.append(drawn("path", { class: colour, d: path }));
       for (const [state, path] of this.marks(side, nodes)) {
-        const mark = drawn("path", { d: path });
-        mark.style.fill = this.data.colours[state] || "var(--ink)";
+        const mark = drawn("path", { d: path, class: this.word ? "found" : "state" });
+        if (!this.word) mark.style.fill = this.data.colours[state] || "var(--ink)";
         picture.append(mark);
       }
       const title = `${name || (this.group ? `no ${this.group}` : "all")}: ${format.count(nodes.length)} ${nodes.length === 1 ? "node" : "nodes"}`;
@@ -121,7 +122,8 @@
         const state = this.word ? (this.isFound(side, node) ? "found" : "") : states[node];
         if (!state) continue;
         const { left, top } = this.places.get(node)[side];
-        found.set(state, `${found.get(state) || ""}M${left + 3} ${top + 3}h5v5h-5z`);
+        const shape = this.word ? `M${left} ${top}h${SIZE}v${SIZE}h-${SIZE}z` : `M${left + 3} ${top + 3}h5v5h-5z`;
+        found.set(state, (found.get(state) || "") + shape);
       }
       return found;
     }
@@ -172,7 +174,7 @@
     tell(node, side) {
       for (const old of this.root.querySelectorAll(".here")) old.remove();
       for (const place of this.places.get(node)) place?.picture.append(drawn("rect", { class: "here", x: place.left, y: place.top, width: SIZE, height: SIZE }));
-      this.told.replaceChildren(make("b", { class: "name" }, this.data.nodes[node]), this.words(node, side));
+      this.told.replaceChildren(...this.words(node, side));
       this.root.dispatchEvent(new CustomEvent("node", { bubbles: true, detail: { name: this.data.nodes[node], side } }));
     }
 
@@ -180,14 +182,14 @@
       const labels = Object.values(this.data.labels).map((label) => label.texts[label.values[node]]).filter(Boolean);
       const several = this.data.sides.length > 1;
       const order = [side, ...this.data.sides.keys()].filter((one, at, all) => all.indexOf(one) === at);
-      const told = order.map((one) => `${several ? ` — ${this.data.sides[one].title}: ` : ": "}${this.sideWords(one, node)}`);
-      return `${labels.length ? ` (${labels.join(", ")})` : ""}${told.join("")}`;
+      const told = order.map((one) => make("span", { class: "of" }, `${several ? `${this.data.sides[one].title}: ` : ""}${this.sideWords(one, node)}`));
+      return [make("b", { class: "name" }, this.data.nodes[node]), labels.length ? ` (${labels.join(", ")})` : "", ...told];
     }
 
     sideWords(side, node) {
-      const { uses, pods, states } = this.data.sides[side];
+      const { uses, pods, states, notes } = this.data.sides[side];
       const used = Object.entries(uses).filter(([, values]) => values[node] >= 0).map(([resource, values]) => `${resource} ${(values[node] / 10).toFixed(1)} %`);
-      const parts = [states[node], ...used].filter(Boolean);
+      const parts = [states[node], notes[node], ...used].filter(Boolean);
       if (pods.length) {
         const here = pods[node], more = here.length - MOST_PODS;
         const names = here.slice(0, MOST_PODS).map((pod) => this.data.names[pod]);

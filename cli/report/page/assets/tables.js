@@ -2,10 +2,10 @@
 // Long lists: what is looked at is in the page, in blocks of rows; the rest is data. The address holds what was asked for.
 (() => {
   const { make, dataOf, format, details } = kubeclassic;
-  const BLOCK = 50, PRINTED = 2000, CHARACTER = 7.6;
+  const BLOCK = 50, PRINTED = 2000, CHARACTER = 7.6, SAMPLE = 1000;
 
   /** Pairs of a name and a text. */
-  details.facts = (pairs) => make("table", {}, make("tbody", {}, pairs.map(([name, text]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, text)))));
+  details.facts = (pairs) => make("table", { class: "facts-of" }, make("tbody", {}, pairs.map(([name, text]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, text)))));
 
   class Table {
     constructor(root) {
@@ -19,7 +19,7 @@
       this.body = root.querySelector("table");
       this.box = root.querySelector(".scroll");
       this.told = root.querySelector(".count");
-      this.watcher = new IntersectionObserver((seen) => this.fill(seen), { root: null, rootMargin: "600px" });
+      this.watcher = new IntersectionObserver((seen) => this.fill(seen), { root: this.box, rootMargin: "800px" });
       this.setUpBar();
       this.setUpHead();
       this.measure();
@@ -113,8 +113,8 @@
 
     has(row, words) {
       if (!words.length) return true;
-      const text = this.columns.map((column) => format.text(column.kind, column.at(row))).join("\n").toLowerCase();
-      return words.every((word) => text.includes(word));
+      this.texts ??= this.all.map((one) => this.columns.map((column) => format.text(column.kind, column.at(one))).join("\n").toLowerCase());
+      return words.every((word) => this.texts[row].includes(word));
     }
 
     // --- showing ------------------------------------------------------------------------------------------------------
@@ -133,8 +133,9 @@
 
     /** Columns as wide as their longest texts want, so that they stay where they are while rows come and go. */
     measure() {
+      const every = Math.ceil(this.all.length / SAMPLE), some = this.all.filter((row) => row % every === 0);
       const wanted = this.columns.map((column) => {
-        const lengths = this.all.map((row) => format.text(column.kind, column.at(row)).length).sort((one, other) => one - other);
+        const lengths = some.map((row) => format.text(column.kind, column.at(row)).length).sort((one, other) => one - other);
         const most = lengths[Math.floor(0.97 * (lengths.length - 1))] || 0;
         return Math.max(Math.min(most, column.number ? 24 : 46), Math.min(column.title.length, 14)) + 3;
       });
@@ -220,7 +221,7 @@
       const every = `${format.count(this.data.count)} ${this.data.count === 1 ? this.data.noun : this.data.several}`;
       const whole = this.rows.length === this.data.count;
       this.told.textContent = whole ? every : `${format.count(this.rows.length)} of ${every}`;
-      this.clear.disabled = whole && this.state.sort === this.first;
+      this.clear.disabled = !this.state.query && !this.state.filters.size && this.state.sort === this.first;
       this.heads.forEach((head, at) => {
         if (this.state.sort.column === this.columns[at]) head.setAttribute("aria-sort", this.state.sort.down ? "descending" : "ascending");
         else head.removeAttribute("aria-sort");
