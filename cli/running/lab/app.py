@@ -104,10 +104,9 @@ class LabApp:
             asked = await _body(request)
             try:
                 return _json(await self.worker.ask(answer, asked))
-            except LabError as error:
-                return _json({"error": str(error), "field": error.field}, HTTPStatus.BAD_REQUEST)
             except KubeclassicError as error:
-                return _json({"error": str(error), "field": ""}, HTTPStatus.BAD_REQUEST)
+                # It was asked well and cannot be done: an answer like others, so that no browser logs it.
+                return _json({"error": str(error), "field": error.field if isinstance(error, LabError) else ""})
             except Exception as error:
                 told = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
                 sys.stderr.write(f"kubeclassic: a defect, at {request.url.path.rpartition('/')[2]}: {told[:500]}\n")

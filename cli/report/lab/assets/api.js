@@ -19,7 +19,7 @@ export async function ask(path, body) {
     throw new Trouble("the lab does not answer: is it still running? What was tried is kept as long as it runs.");
   }
   const found = await response.json().catch(() => ({ error: `the lab answered ${response.status}` }));
-  if (!response.ok) throw new Trouble(found.error, found.field);
+  if (!response.ok || found.error) throw new Trouble(found.error, found.field);
   return found;
 }
 

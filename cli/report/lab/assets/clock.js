@@ -22,10 +22,10 @@ export class Clock {
     this.event = make("p", { class: "event", "aria-live": "polite" });
     this.ask = make("button", { type: "button", hidden: true, onclick: () => this.why() }, "Why?");
     this.panel = make("div", { hidden: true },
-      make("div", { class: "row" }, button("⏮", "To the beginning", () => this.go(0)), button("◀", "One event back", () => this.go(this.at - 1)), this.play,
-        button("▶", "One event forward", () => this.go(this.at + 1)), button("⏭", "To the end", () => this.go(this.film.events.length)),
+      make("div", { class: "line" }, button("First", "To the beginning", () => this.go(0)), button("Back", "One event back", () => this.go(this.at - 1)), this.play,
+        button("Forward", "One event forward", () => this.go(this.at + 1)), button("Last", "To the end", () => this.go(this.film.events.length)),
         this.speed, make("label", {}, "Seconds ", this.time), button("Close", "Close the replay", () => this.close())),
-      this.range, make("div", { class: "row" }, this.event, this.ask));
+      this.range, make("div", { class: "line" }, this.event, this.ask));
     this.place.append(make("h2", {}, "Clock"), make("p", { class: "soft" }, "What happens over time: arrivals, queue, back-off, preemption, pods that finish."), this.start, this.fault, this.panel);
   }
 

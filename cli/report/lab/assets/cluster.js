@@ -15,9 +15,9 @@ export class Cluster {
       this.chosen,
       make("label", {}, "Edit pods, nodes or workloads", this.text),
       make("p", { class: "fault", "data-field": "edit", hidden: true }),
-      make("div", { class: "row" }, make("button", { type: "button", onclick: () => this.send() }, "Edit"),
+      make("div", { class: "line" }, make("button", { type: "button", onclick: () => this.send() }, "Edit"),
         make("small", { id: "edit-help", class: "soft" }, "KIND SELECTOR CHANGE..., as --set takes it: 'node pool=a taints-=x', 'pod shop/web-0 priority=100'")),
-      make("div", { class: "row" }, make("label", { class: "grow" }, "Add nodes like", this.like), this.count,
+      make("div", { class: "line" }, make("label", { class: "grow" }, "Add nodes like", this.like), this.count,
         make("button", { type: "button", onclick: () => lab.act({ do: "copy", node: this.like.value, count: Number(this.count.value) }) }, "Add")),
       make("p", { class: "fault", "data-field": "copy", hidden: true }),
       make("p", { class: "fault", "data-field": "node", hidden: true }),
@@ -61,12 +61,12 @@ export class Cluster {
     const button = (text, act) => make("button", { type: "button", onclick: act }, text);
     if (node !== null) {
       const at = lab.model.plot.nodeAt.get(node), isCordoned = at !== undefined && lab.model.plot.nodes[at][4];
-      made.push(make("div", { class: "row" }, make("b", { class: "name" }, node),
+      made.push(make("div", { class: "line" }, make("b", { class: "name" }, node),
         button(isCordoned ? "Uncordon" : "Cordon", () => lab.act({ do: isCordoned ? "uncordon" : "cordon", node })),
         button("Drain", () => lab.act({ do: "drain", node })), button("Add one like it", () => lab.act({ do: "copy", node, count: 1 })),
         button("Edit", () => this.begin(`node ${node} `))));
     }
-    if (pod !== null) made.push(make("div", { class: "row" }, make("b", { class: "name" }, pod), button("Edit", () => this.begin(`pod ${pod} `))));
+    if (pod !== null) made.push(make("div", { class: "line" }, make("b", { class: "name" }, pod), button("Edit", () => this.begin(`pod ${pod} `))));
     this.chosen.replaceChildren(...made);
   }
 }

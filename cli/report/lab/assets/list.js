@@ -4,7 +4,7 @@ const { make, format } = kubeclassic;
 const ROW = 31, AROUND = 12;
 
 export class List {
-  /** *columns*: {title, value(row), text(row)?, number?, wide?}; *pick* is told a row's own value. */
+  /** *columns*: {title, value(row), text(row)?, number?, width?}; *pick* is told a row's own value. */
   constructor(name, columns, pick) {
     this.columns = columns;
     this.pick = pick;
@@ -13,8 +13,11 @@ export class List {
     this.word = "";
     this.search = make("input", { type: "search", oninput: () => { this.word = this.search.value.toLowerCase(); this.choose(); } });
     this.count = make("p", { class: "soft count", "aria-live": "polite" });
-    this.heads = columns.map((column, at) => make("th", { scope: "col", class: column.number ? "n" : null },
-      make("button", { type: "button", onclick: () => this.sort(at) }, column.title)));
+    this.heads = columns.map((column, at) => {
+      const head = make("th", { scope: "col", class: column.number ? "n" : null }, make("button", { type: "button", onclick: () => this.sort(at) }, column.title));
+      head.style.width = column.width ?? "";
+      return head;
+    });
     this.body = make("tbody", {});
     this.table = make("table", { class: "labrows", "aria-label": name }, make("thead", {}, make("tr", {}, this.heads)), this.body);
     this.scroll = make("div", { class: "scroll listed", tabindex: 0, role: "region", "aria-label": `${name}, rows`, onscroll: () => this.draw() }, this.table);

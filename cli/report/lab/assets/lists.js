@@ -33,22 +33,22 @@ export class Lists {
     this.plot = plot;
     const pod = (row) => plot.pods[row][0], shown = plot.resources.slice(0, 2);
     const host = (row) => { const at = placement().hosts[row]; return at < 0 ? "" : plot.nodes[at][0]; };
-    const requests = shown.map((resource, which) => ({ title: resource.name, number: true, value: (row) => plot.pods[row][1][which], text: (row) => amount(resource, plot.pods[row][1][which]) }));
+    const requests = shown.map((resource, which) => ({ title: resource.name, number: true, width: "12%", value: (row) => plot.pods[row][1][which], text: (row) => amount(resource, plot.pods[row][1][which]) }));
     const uses = [...plot.resources, { name: "pods" }].slice(0, 4).map((resource) => ({
       title: resource.name, number: true, value: (row) => placement().share(row, resource.name) ?? -1,
       text: (row) => { const share = placement().share(row, resource.name); return share === null ? "-" : format.share(share); },
     }));
     this.lists = [
       new List("What changed", [
-        { title: "Pod", value: (row) => row.pod }, { title: "What", value: (row) => row.word }, { title: "Was on", value: (row) => row.was || "-" },
+        { title: "Pod", width: "30%", value: (row) => row.pod }, { title: "What", width: "16%", value: (row) => row.word }, { title: "Was on", value: (row) => row.was || "-" },
         { title: "Is on", value: (row) => row.now || "-" }, { title: "Why not", value: (row) => row.why },
       ], (row) => lab.choosePod(row.pod)),
       new List("Pods", [
-        { title: "Pod", value: pod }, { title: "Node", value: host, text: (row) => host(row) || "none" }, ...requests,
-        { title: "Priority", number: true, value: (row) => plot.pods[row][2] }, { title: "Why none", value: (row) => placement().whys[row] },
+        { title: "Pod", width: "30%", value: pod }, { title: "Node", width: "21%", value: host, text: (row) => host(row) || "none" }, ...requests,
+        { title: "Priority", number: true, width: "12%", value: (row) => plot.pods[row][2] }, { title: "Why none", value: (row) => placement().whys[row] },
       ], (row) => lab.choosePod(pod(row))),
       new List("Nodes", [
-        { title: "Node", value: (row) => plot.nodes[row][0] }, ...uses,
+        { title: "Node", width: "30%", value: (row) => plot.nodes[row][0] }, ...uses,
         { title: "State", value: (row) => [plot.nodes[row][4] ? "cordoned" : "", ...plot.nodes[row][5]].filter(Boolean).join(", ") },
       ], (row) => lab.chooseNode(plot.nodes[row][0])),
     ];

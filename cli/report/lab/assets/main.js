@@ -38,6 +38,7 @@ class Lab {
     const began = performance.now();
     const found = await this.trying(null, () => this.line.add(() => ask("do", { ...action, ...this.model.seen, against: this.against.value }), key));
     if (!found) return false;
+    this.fault(null);
     this.take(found);
     document.body.dataset.lag = Math.round(performance.now() - began);
     this.channel.postMessage(found.session.number);
@@ -53,7 +54,6 @@ class Lab {
   async trying(field, job) {
     try {
       const found = await job();
-      if (found) this.fault(null);
       return found;
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
@@ -85,15 +85,15 @@ class Lab {
 
   show() {
     const { model, parts } = this, { session, summary, difference, plot } = model;
+    options(this.against, [["step", "the step before"], ["start", "the start"], ...PINS.filter((name) => session.pins[name]).map((name) => [name, `pin ${name}`])], session.pins[this.against.value] || ["step", "start"].includes(this.against.value) ? this.against.value : "step");
     place("verdict").textContent = difference ? sentence(difference.words) : `${format.count(summary.placed)} of ${format.count(summary.pods)} pods that wait find a node`;
-    place("numbers").textContent = [`${format.count(summary.placed)} of ${format.count(summary.pods)} pods placed on ${format.count(summary.nodes)} nodes`,
+    place("numbers").textContent = [difference ? `Compared with ${this.against.selectedOptions[0]?.textContent}` : "", `${format.count(summary.placed)} of ${format.count(summary.pods)} pods placed on ${format.count(summary.nodes)} nodes`,
       summary.unschedulable ? `${format.count(summary.unschedulable)} without a node` : "", summary.evicted ? `${format.count(summary.evicted)} had to leave` : "",
       ...summary.resources.slice(0, 2).map((one) => `${one.resource} ${format.share(one.use)}`), `release ${session.release}, ${session.source.name}`].filter(Boolean).join("; ");
     document.body.dataset.state = session.number;
     place("undo").disabled = session.at === 0;
     place("redo").disabled = session.at === session.history.length - 1;
     options(place("history"), session.history.map((one, at) => [String(at), `${at}: ${one.did}`]), String(session.at));
-    options(this.against, [["step", "the step before"], ["start", "the start"], ...PINS.filter((name) => session.pins[name]).map((name) => [name, `pin ${name}`])], session.pins[this.against.value] || ["step", "start"].includes(this.against.value) ? this.against.value : "step");
     options(this.label, [["", "nothing"], ...plot.labels.map((one) => [one, one])], plot.labels.includes(this.label.value) ? this.label.value : this.label.dataset.key ? "" : plot.labels[0] ?? "");
     const resources = [...plot.resources.map((one) => one.name), "pods"];
     options(this.resource, resources.map((one) => [one, one]), resources.includes(this.resource.value) ? this.resource.value : resources[0]);
@@ -140,6 +140,7 @@ class Lab {
   showMoment(placement, marks) {
     this.moment = placement && { placement, marks };
     this.drawMaps();
+    this.parts.lists.show();
   }
 
   // --- choosing -------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // Nodes as squares on a canvas: grouped by a label, coloured by use, with marks where pods came or left. Pointer and keys tell a node.
 const { format } = kubeclassic;
 
-const SMALLEST = 8, GREATEST = 54, GAP = 3, TITLE = 20, BETWEEN = 22;
+const SMALLEST = 8, GREATEST = 46, NAMED = 38, NAMED_WIDTH = 118, GAP = 3, TITLE = 20, BETWEEN = 22;
 const level = (share) => (share === null ? -1 : share <= 0 ? 0 : Math.min(Math.ceil(share * 10 - 1e-9), 11));
 
 /** The page's colours as a canvas takes them, for light or dark. */
@@ -75,19 +75,20 @@ export class NodeMap {
     this.size = size;
     this.height = this.arranged(groups, size);
     this.places = new Map(this.boxes.flatMap(({ nodes, left, top, across }) => nodes.map((node, at) => [node,
-      [left + (at % across) * this.step, top + TITLE + Math.floor(at / across) * this.step]])));
+      [left + (at % across) * (this.wide + GAP), top + TITLE + Math.floor(at / across) * this.step]])));
     this.order = this.boxes.flatMap(({ nodes }) => nodes);
   }
 
   /** Groups side by side as far as they fit; answers the height. */
   arranged(groups, size) {
-    const step = size + GAP, most = Math.max(Math.floor((this.width + GAP) / step), 1);
+    const step = size + GAP, beside = (size >= NAMED ? Math.min(NAMED_WIDTH, this.width) : size) + GAP, most = Math.max(Math.floor((this.width + GAP) / beside), 1);
     let left = 0, top = 0, tall = 0;
     this.step = step;
+    this.wide = beside - GAP;
     this.boxes = [];
     for (const [name, nodes] of groups) {
-      const across = Math.min(most, groups.length > 1 ? Math.max(Math.ceil(Math.sqrt(nodes.length * 2.4)), 4) : most);
-      const wide = Math.max(across * step, Math.min(name.length * 8, this.width)), high = TITLE + Math.ceil(nodes.length / across) * step;
+      const across = Math.min(most, groups.length > 1 ? Math.max(Math.ceil(Math.sqrt(nodes.length * (size >= NAMED ? 1 : 2.4))), size >= NAMED ? 2 : 4) : most);
+      const wide = Math.max(across * beside, Math.min(name.length * 8, this.width)), high = TITLE + Math.ceil(nodes.length / across) * step;
       if (left && left + wide > this.width) { left = 0; top += tall + BETWEEN; tall = 0; }
       this.boxes.push({ name, nodes, left, top, across });
       left += wide + BETWEEN;
@@ -118,48 +119,49 @@ export class NodeMap {
   }
 
   square(pen, node, left, top) {
-    const { size, colours } = this, { placement, resource, marks, word } = this.data;
+    const { size, wide, colours } = this, { placement, resource, marks, word } = this.data;
     const share = placement.share(node, resource), use = level(share), [name, , , , cordoned] = placement.plot.nodes[node];
     if (word) pen.globalAlpha = this.matches(node, word) ? 1 : 0.22;
-    if (use < 0) { pen.strokeStyle = colours.line; pen.strokeRect(left + 0.5, top + 0.5, size - 1, size - 1); }
-    else { pen.fillStyle = colours.uses[use]; pen.fillRect(left, top, size, size); }
-    if (cordoned) this.line(pen, colours.near, left, top + size, left + size, top);
+    if (use < 0) { pen.strokeStyle = colours.line; pen.strokeRect(left + 0.5, top + 0.5, wide - 1, size - 1); }
+    else { pen.fillStyle = colours.uses[use]; pen.fillRect(left, top, wide, size); }
+    if (cordoned) this.line(pen, colours.near, left, top + size, left + wide, top);
     const mark = marks?.get(node);
     if (mark) this.mark(pen, mark, left, top);
-    if (size >= 40) this.name(pen, name, use, left, top);
+    if (size >= NAMED) this.name(pen, name, share, use, left, top);
     if (placement.plot.nodes[node][0] === this.data.node || node === this.at) {
       pen.strokeStyle = colours.ink;
       pen.lineWidth = 2.5;
-      pen.strokeRect(left - 1.5, top - 1.5, size + 3, size + 3);
+      pen.strokeRect(left - 1.5, top - 1.5, wide + 3, size + 3);
       pen.lineWidth = 1;
     }
     pen.globalAlpha = 1;
   }
 
   mark(pen, mark, left, top) {
-    const { size, colours } = this, thick = size > 20 ? 4 : 2.5;
+    const { size, wide: across, colours } = this, thick = size > 20 ? 4 : 2.5;
     pen.lineWidth = thick;
     for (const [count, colour, side] of [[mark.plus, colours.good, 0], [mark.minus, colours.far, 1]]) {
       if (!count) continue;
       pen.strokeStyle = colour;
-      pen.strokeRect(left + thick / 2, top + thick / 2, size - thick, size - thick);
+      pen.strokeRect(left + thick / 2, top + thick / 2, across - thick, size - thick);
       if (size < 26) continue;
       const text = `${side ? "−" : "+"}${count}`, wide = 8 + 7 * text.length;
       pen.fillStyle = colour;
-      pen.fillRect(side ? left + size - wide : left, top, wide, 17);
+      pen.fillRect(side ? left + across - wide : left + (size >= NAMED ? across - 2 * wide - 3 : 0), top, wide, 17);
       pen.fillStyle = colours.card;
-      pen.fillText(text, (side ? left + size - wide : left) + 4, top + 13);
+      pen.fillText(text, (side ? left + across - wide : left + (size >= NAMED ? across - 2 * wide - 3 : 0)) + 4, top + 13);
     }
     pen.lineWidth = 1;
   }
 
-  name(pen, name, use, left, top) {
-    const { size, colours } = this;
+  name(pen, name, share, use, left, top) {
+    const { size, wide, colours } = this;
     pen.fillStyle = use > 5 ? colours.card : colours.ink;
     pen.font = "12px system-ui, 'DejaVu Sans', sans-serif";
     let text = name;
-    while (text.length > 3 && pen.measureText(text).width > size - 6) text = text.length > 12 ? text.slice(-12) : text.slice(1);
-    pen.fillText(text, left + 3, top + size - 6);
+    while (text.length > 4 && pen.measureText(text).width > wide - 10) text = `${text.slice(0, text.length / 2 - 1)}…${text.slice(text.length / 2 + 1)}`;
+    pen.fillText(text, left + 5, top + size - 7);
+    pen.fillText(share === null ? "-" : format.share(share), left + 5, top + 16);
     pen.font = "13px system-ui, 'DejaVu Sans', sans-serif";
   }
 
@@ -182,7 +184,7 @@ export class NodeMap {
 
   found(event) {
     const { left, top } = this.canvas.getBoundingClientRect(), x = event.clientX - left, y = event.clientY - top;
-    for (const [node, [a, b]] of this.places ?? []) if (x >= a && x < a + this.step && y >= b && y < b + this.step) return node;
+    for (const [node, [a, b]] of this.places ?? []) if (x >= a && x < a + this.wide + GAP && y >= b && y < b + this.step) return node;
     return null;
   }
 

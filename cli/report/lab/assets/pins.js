@@ -11,7 +11,7 @@ export class Pins {
     this.place = document.getElementById("pins");
     this.body = make("div", {});
     this.place.append(make("h2", {}, "Side by side"), make("p", { class: "soft" }, "Pin what you see now, go on, and compare."),
-      make("div", { class: "row" }, PINS.map((name) => make("button", { type: "button", onclick: () => this.pin(name) }, `Pin as ${name}`))), this.body);
+      make("div", { class: "line" }, PINS.map((name) => make("button", { type: "button", onclick: () => this.pin(name) }, `Pin as ${name}`))), this.body);
   }
 
   async pin(name) {
@@ -44,8 +44,8 @@ export class Pins {
     const table = make("table", {}, make("thead", {}, make("tr", {}, make("td", {}), sides.map(([name]) => make("th", { scope: "col", class: "n" }, name === "now" ? "Now" : `Pin ${name}`)))),
       make("tbody", {}, row("Release", (side) => side.release), row("Rules", (side) => side.source.name), row("Moved", rules), row("Pods placed", (side) => format.count(side.summary.placed)),
         row("Without a node", (side) => format.count(side.summary.unschedulable)), row("Had to leave", (side) => format.count(side.summary.evicted)),
-        resources.map((name) => row(`Use of ${name}, and its spread`, use(name)))));
+        resources.map((name) => row(`${name} in use, ± deviation`, use(name)))));
     const free = there.map((name) => make("button", { type: "button", onclick: () => this.lab.act({ do: "unpin", pin: name }) }, `Unpin ${name}`));
-    this.body.replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Configurations side by side" }, table), make("div", { class: "row" }, free));
+    this.body.replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Configurations side by side" }, table), make("div", { class: "line" }, free));
   }
 }

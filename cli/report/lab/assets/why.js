@@ -81,15 +81,15 @@ export class Why {
     const line = (row) => make("tr", { class: `${row[0] === found.host ? "winner" : ""} ${row[0] === node ? "asked" : ""}` },
       make("th", { scope: "row" }, make("button", { type: "button", class: "link", onclick: () => this.lab.chooseNode(row[0]) }, row[0]),
         make("small", {}, row[0] === found.host ? "taken" : row[1] ? (row[2] ? "" : "not reached") : "does not fit")),
-      columns.map((name) => (row[3][name] ? make("td", { class: "no", title: row[3][name].join("; ") }, "no") : make("td", { class: "yes" }, row[1] ? "yes" : ""))),
-      make("td", {}, row[5] === null ? "" : bar(row)), make("td", { class: "n" }, row[5] === null ? "" : format.count(row[5])));
+      make("td", { class: "n" }, row[5] === null ? "" : format.count(row[5])), make("td", {}, row[5] === null ? "" : bar(row)),
+      columns.map((name) => (row[3][name] ? make("td", { class: "no", title: row[3][name].join("; ") }, "no") : make("td", { class: "yes" }, row[1] ? "yes" : ""))));
     const body = make("tbody", {}, matrix.rows.slice(0, SHOWN).map(line));
     const more = matrix.rows.length > SHOWN ? make("button", { type: "button", onclick: () => { body.replaceChildren(...matrix.rows.map(line)); more.remove(); } },
       `Show ${matrix.rows.length - SHOWN} more of ${format.count(matrix.nodes)} nodes`) : null;
     const legend = make("ul", { class: "legend" }, shown.map(({ name, weight }, at) => make("li", { class: name === decided ? "deciding" : "" }, coloured("span", colour(at), { class: "dot" }), `${name} × ${weight}${name === decided ? ", decides" : ""}`)));
     const same = differing.length && scorers.length > differing.length ? make("p", { class: "soft" }, `The same for all nodes: ${scorers.filter((one) => !differing.includes(one)).map(({ name }) => name).join(", ")}.`) : null;
     return [make("h3", {}, "Nodes by rules"), shown.length ? legend : null, same, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Nodes by rules" },
-      make("table", { class: "matrix" }, make("thead", {}, make("tr", {}, make("td", {}), columns.map((name) => make("th", { scope: "col", class: "rule" }, make("span", {}, name))), make("th", { scope: "col" }, "Scores"), make("th", { scope: "col", class: "n" }, "Total"))), body)), more].filter(Boolean);
+      make("table", { class: "matrix" }, make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col", class: "n" }, "Total"), make("th", { scope: "col" }, "Scores"), columns.map((name) => make("th", { scope: "col", class: "rule" }, make("span", {}, name))))), body)), more].filter(Boolean);
   }
 }
 
