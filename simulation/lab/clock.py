@@ -16,10 +16,10 @@ from ..replay.inputs.inputs import Choice, Inputs, read_inputs
 from ..replay.journal import Record
 from ..replay.recording import summary
 from ..replay.replay import Replay
-from ..scenario import Scenario
+from ..scenario import Files, Scenario
 from .plot import Plot
 from .source import LabError
-from .state import State, Workbench
+from .state import PRIORITY_GATE, State, Workbench
 from .why import explained
 
 MOST_EVENTS = 100_000
@@ -94,7 +94,7 @@ def film(bench: Workbench, state: State, paths: Sequence[str] = ()) -> Film:
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be read.
     """
     recipe, plot = state.configuration.recipe(), bench.answer(state).plot
-    inputs = _inputs(plot.scenario, recipe, paths, bench.material.files.defaults)
+    inputs = _inputs(plot.scenario, recipe, paths, bench.material.with_nodes(state.changes))
     taking = _Taking(_replay(inputs, recipe), plot)
     taking.replay.cluster.journal.sink = taking.take
     is_cut = False
@@ -131,7 +131,11 @@ def _replay(inputs: Inputs, recipe: Recipe) -> Replay:
     return Replay(inputs, recipe.engine(inputs.config_maps), seed=recipe.seed, scheduler_name=next(iter(recipe.scheduler_names)))
 
 
-def _inputs(scenario: Scenario, recipe: Recipe, paths: Sequence[str], defaults: bool) -> Inputs:
-    priorities = recipe.profiles is not None or recipe.config.gates.get("PodPriority", True)
-    choice = Choice(defaults=defaults, scheduler_names=recipe.scheduler_names, priorities=priorities, digest=False)
-    return read_inputs(paths, choice, objects=[*scenario.objects, *scenario.pending])
+def _inputs(scenario: Scenario, recipe: Recipe, paths: Sequence[str], files: Files) -> Inputs:
+    """What a replay of *scenario* starts from: its objects in the order of the *files*, then those that workloads make."""
+    places = {(item.kind, item.key): at for at, item in enumerate(files.loaded.objects)}
+    objects = [*scenario.objects, *scenario.pending]
+    objects.sort(key=lambda item: places.get((item.kind, item.key), len(places)))
+    priorities = recipe.profiles is not None or recipe.config.gates.get(PRIORITY_GATE, True)
+    choice = Choice(defaults=files.defaults, scheduler_names=recipe.scheduler_names, priorities=priorities, digest=False)
+    return read_inputs(paths, choice, objects=objects)

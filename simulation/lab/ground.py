@@ -1,7 +1,8 @@
 """A scheduler that knows the cluster already, for one run after the other: a new configuration need not be told of it again.
 
 A run on a new scheduler and a run here come to the same; ``tests/simulation/lab`` compares them. What a run placed is taken back afterwards.
-Where that is not all that a run did, because pods had to leave or use volumes or host ports, the next run begins with a new scheduler.
+Where that is not all that a run did, because pods had to leave or share a host port, the next run begins with a new scheduler. Claims and volumes
+are told to each run.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import KubeObject, Node, Pod
+from ...core.cluster.cache import Cache
 from ...core.engine import Engine
 from ...core.run import Run
 from ...framework.building import build_engine
@@ -83,7 +85,7 @@ class Ground:
         engine, cache = simulation.engine, simulation.engine.cache
         placed = [state.pod.bound_to(state.node_name) for pod in simulation.pods() if (state := cache.state(pod)) is not None]
         holds = any(profile.points.permit for profile in engine.flow.profiles.values())
-        if holds or simulation.has_evicted or any(_leaves_traces(engine, pod) for pod in placed):
+        if holds or simulation.has_evicted:
             return False
         _, states, assumed = cache.counts
         if len(placed) != assumed or states - assumed != self._bound:
@@ -93,7 +95,7 @@ class Ground:
         cache.order.taken = 0
         engine.snapshot.refresh()
         engine.table.transient[:] = 0
-        return True
+        return all(_keeps_ports(cache, pod) for pod in placed if engine.templates.of(pod).ports)
 
 
 def _engine(recipe: Recipe, scenario: Scenario, before: Engine | None) -> Engine:
@@ -105,9 +107,10 @@ def _engine(recipe: Recipe, scenario: Scenario, before: Engine | None) -> Engine
     )  # fmt: skip
 
 
-def _leaves_traces(engine: Engine, pod: Pod) -> bool:
-    """Whether taking *pod* back would leave something: volumes of its own, or a host port, which counts once for several users."""
-    return bool(pod.spec.volumes) or bool(engine.templates.of(pod).ports)
+def _keeps_ports(cache: Cache, pod: Pod) -> bool:
+    """Whether the node that *pod* was taken off still has the ports of all other pods there: a port counts once for several users."""
+    info = cache.infos[pod.spec.node_name]
+    return info.used_ports == {port for entry in info.pods for port in entry.template.ports}
 
 
 def _is_known(item: KubeObject) -> bool:

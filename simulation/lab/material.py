@@ -60,7 +60,7 @@ class Material:
         Raises :class:`~.source.LabError` for an edit or a node that does not fit.
         """
         try:
-            files, edits = self._with_nodes(changes), None
+            files, edits = self.with_nodes(changes), None
             if changes.edits:
                 edits = Edits.parse(changes.edits, defaults=files.defaults)
                 (loaded,), edited = edits.of_loaded([files.loaded])
@@ -79,7 +79,8 @@ class Material:
             found += [_manifest(item) for item in made]
         return found
 
-    def _with_nodes(self, changes: Changes) -> Files:
+    def with_nodes(self, changes: Changes) -> Files:
+        """The files with the nodes that are added. Raises :class:`~.source.LabError`."""
         if not changes.copies:
             return self.files
         documents = [Document(manifest, f"the copy {manifest['metadata']['name']}") for manifest in self.new_nodes(changes)]
