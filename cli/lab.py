@@ -23,7 +23,7 @@ SECTIONS["--replay"] = INPUT
 @takes_paths
 @scheduler_options
 @cluster_options
-@click.option("--replay", "replays", type=FILE, multiple=True, help="Events for the clock: recordings or scenarios, as `replay` takes them.")
+@click.option("--replay", "replays", type=FILE, multiple=True, help="More events for the clock: recordings or scenarios, as for `replay`.")
 @click.option("--port", type=Whole(0, 65535), metavar="N", default=0, show_default="any free one", help="The port to listen on.")
 @click.option("--no-open", is_flag=True, help="Do not open the page in the browser; the address is on standard error.")
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
@@ -46,6 +46,7 @@ def lab(
     kubeclassic lab cluster.json --release auto --policy policy.json
     kubeclassic lab --kubeconfig ~/.kube/config --no-open --port 8080
     """
-    from .running.lab.lab import Asked, run
+    from .running.lab.asked import Asked
+    from .running.lab.lab import run
 
     sys.exit(run(setup, Asked(paths=paths, cluster=cluster, replays=replays, port=port, opens=not no_open, verbose=verbose)))

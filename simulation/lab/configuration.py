@@ -15,9 +15,9 @@ from ...core.release import Release
 from ...framework.config.loading import given_configuration
 from ...framework.recipe import Recipe
 from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
-from .policyrules import changed_policy
-from .profilerules import changed_profile
+from .movedrules import changed_policy, changed_profile
 from .source import PROVIDER, Json, Source, default_source, policy_of
+
 
 @attrs.frozen(kw_only=True)
 class Configuration:
@@ -26,9 +26,9 @@ class Configuration:
     start: Recipe = attrs.field(eq=False)
     release: str
     source: Source
-    switches: Map[bool] = Map()
+    switches: Map[bool] = attrs.field(factory=Map)
     """Predicate, or plugin that filters -> whether it is on, where the source says otherwise."""
-    weights: Map[int] = Map()
+    weights: Map[int] = attrs.field(factory=Map)
     """Priority, or plugin that scores -> its weight, where the source says otherwise; 0: it is off."""
     percentage: int | None = None
     """percentageOfNodesToScore; None: what the source or the release says."""
@@ -54,7 +54,7 @@ class Configuration:
     @property
     def runs_profiles(self) -> bool:
         """Whether it is a release of the framework."""
-        return self.release in FRAMEWORK_RELEASES
+        return FRAMEWORK_RELEASES.get(self.release) is not None
 
     @property
     def is_moved(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
@@ -24,7 +25,7 @@ FIELDS = {"order": "order", "tieBreak": "tie_break", "seed": "seed", "preemption
 
 def with_release(configuration: Configuration, release: str, source: Source | None = None) -> Configuration:
     """The same on another release. What that release does not have falls away. Raises :class:`~.source.LabError`."""
-    if release not in ALL_RELEASES:
+    if ALL_RELEASES.get(release) is None:
         raise LabError(f'release: got "{release}", wanted one of {", ".join(ALL_RELEASES)}', "release")
     kept = source or (configuration.source if configuration.source.runs_on(release) else default_source(release))
     return _known(attrs.evolve(configuration, release=release, source=kept))
@@ -84,7 +85,7 @@ def whole(value: object, least: int, most: int, field: str) -> int:
 
 
 def _evolved(configuration: Configuration, name: str, value: object) -> Configuration:
-    changes: dict[str, object] = {FIELDS[name]: value}
+    changes: dict[str, Any] = {FIELDS[name]: value}
     return attrs.evolve(configuration, **changes)
 
 

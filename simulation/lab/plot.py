@@ -50,7 +50,7 @@ class Plot:
         )  # fmt: skip
 
     def record(self) -> dict[str, Any]:
-        """As plain data: nodes as [name, labels, allocatable, places for pods, cordoned, taints], pods as [key, requests, priority, node]."""
+        """As plain data: nodes as [name, labels, allocatable, places, cordoned, taints], pods as [key, requests, priority, node]."""
         labels = grouping_labels(self.scenario.nodes)
         everyone: list[KubeObject] = [*self.scenario.pending, *(item for item in self.scenario.objects if isinstance(item, Pod))]
         return {

@@ -75,8 +75,8 @@ class Session:
         wanted = {"undo": self.at - 1, "redo": self.at + 1}.get(action.name)
         wanted = action.number("at") if wanted is None else wanted
         if not 0 <= wanted < len(self.history):
-            what = {"undo": "nothing to undo", "redo": "nothing to redo"}.get(action.name, f"at: got {wanted}, wanted a step of the history")
-            raise LabError(what, action.name)
+            nothing = {"undo": "nothing to undo", "redo": "nothing to redo"}
+            raise LabError(nothing.get(action.name, f"at: got {wanted}, wanted a step of the history"), action.name)
         self.at = wanted
 
     def _step(self, action: Asked) -> None:

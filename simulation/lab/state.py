@@ -39,7 +39,10 @@ class Workbench:
     _made: int = 0
 
     def answer(self, state: State) -> Answer:
-        """What *state* comes to. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release or an edit does not allow."""
+        """What *state* comes to.
+
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release or an edit does not allow.
+        """
         found = self._answers.get(state.number)
         if found is None:
             found = self._answers[state.number] = self._computed(state)

@@ -88,7 +88,7 @@ def _shown(nodes: Sequence[NodeReport], host: str | None, node: str | None) -> l
 
 def _row(report: NodeReport) -> list[Any]:
     """[node, fits, visited, {rule: reasons}, {rule: [score, weight]}, total]."""
-    objections = {one.rule: list(one.reasons) for one in report.objections} or dict.fromkeys(report.rules, list(report.reasons))
+    objections = {one.rule: list(one.reasons) for one in report.objections} or {rule: list(report.reasons) for rule in report.rules}
     scores = {name: [score.reduced, score.weight, score.raw] for name, score in report.scores.items()}
     return [report.name, report.fits, report.visited, objections, scores, report.total]
 

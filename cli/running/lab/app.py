@@ -160,7 +160,8 @@ class LabApp:
 
     def clock_why(self, asked: Json) -> Json:
         """Why an attempt of the replay ended so."""
-        found, at, node = self.films.get(asked.get("number", -1)), asked.get("at"), asked.get("node")
+        number, at, node = asked.get("number"), asked.get("at"), asked.get("node")
+        found = self.films.get(number) if type(number) is int else None
         if found is None or type(at) is not int or not isinstance(node, str | None):
             raise LabError("clock: the replay is of another state, wanted it again", "clock")
         return why_then(found, at, node)

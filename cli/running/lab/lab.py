@@ -4,30 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from pathlib import Path
-
-import attrs
 
 from ....exceptions import KubeclassicError
-from ...declaring.options import ClusterChoice
 from ...engines.setup import Setup
+from .asked import Asked
 
 
 class LabOptionError(KubeclassicError):
     """A library that is not there."""
-
-
-@attrs.frozen(kw_only=True)
-class Asked:
-    """What the command line asks for, besides the scheduler."""
-
-    paths: tuple[Path, ...]
-    cluster: ClusterChoice
-    replays: tuple[Path, ...] = ()
-    port: int = 0
-    opens: bool = True
-    """Open the page in the browser."""
-    verbose: bool = False
 
 
 def run(setup: Setup, asked: Asked) -> int:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from ....simulation.lab.saved import SCENARIO_FILE, Given, commands, rules_file, scenario_file
 from ....simulation.lab.session import Session
+from ...report.lab.report import report_html
+from ..reporting import about
 
 Saved = tuple[str, str, str]
 """Name, media type, text."""
@@ -30,4 +34,17 @@ def _command(session: Session, given: Given) -> Saved:
     return "lab-command.sh", PLAIN, commands(session.state, session.material, given)
 
 
-SAVES: Mapping[str, Callable[[Session, Given], Saved]] = {"rules": _rules, "scenario": _scenario, "command": _command}
+def _report(session: Session, given: Given) -> Saved:
+    state, bench = session.state, session.bench
+    scenario, record = bench.scenario(state), session.record()
+    told = about(
+        scenario, [Path(path) for path in (*given.paths, *given.pods)], releases=[state.configuration.release],
+        rules=[state.configuration.source.name], arguments=shlex.split(commands(state, session.material, given).splitlines()[-1])[1:],
+    )  # fmt: skip
+    pins = {name: bench.answer(pinned) for name, pinned in session.pins.items()}
+    return "lab-report.html", HTML, report_html(record, bench.answer(session.history[0]), session.answer, pins, told)
+
+
+SAVES: Mapping[str, Callable[[Session, Given], Saved]] = {
+    "rules": _rules, "scenario": _scenario, "report": _report, "command": _command,
+}  # fmt: skip

@@ -15,7 +15,7 @@ from ...engines.setup import Setup
 from ...report.words import count_of
 from ..notices import tell_notices
 from .app import LabApp
-from .lab import Asked
+from .asked import Asked
 from .start import session_of
 
 TOKEN_BYTES = 18

@@ -18,7 +18,7 @@ from ....simulation.lab.session import Session
 from ....simulation.lab.source import POLICY, PROFILE, PROVIDER, Source, default_profile
 from ...engines.setup import Setup
 from ..cluster import settled_for
-from .lab import Asked
+from .asked import Asked
 
 
 def session_of(setup: Setup, asked: Asked) -> tuple[Session, Given]:

@@ -11,15 +11,16 @@ from kubeclassic.simulation.lab.source import LabError
 from tests.support.examples import examples
 from tests.support.labbuild import MOVES, by_function, fates, move, session, simulated, town
 
+Drawn = tuple[int, int, int]
+WEIGHT, HARD, SWITCH = "weight:LeastRequestedPriority", "hardPodAffinityWeight", "switch:CheckNodeUnschedulable"
+NODES = st.lists(st.integers(0, 63), min_size=2, max_size=10)
 VARIANTS = st.lists(st.integers(0, 63), min_size=1, max_size=12)
 
 
 class TestMoves:
     @examples(0.6)
-    @given(nodes=st.lists(st.integers(0, 63), min_size=2, max_size=10), placed=VARIANTS, waiting=VARIANTS, drawn=st.lists(MOVES, max_size=6))
-    def test_any_moves(
-        self, nodes: list[int], placed: list[int], waiting: list[int], drawn: list[tuple[int, int, int]]
-    ) -> None:
+    @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, drawn=st.lists(MOVES, max_size=6))
+    def test_any_moves(self, nodes: list[int], placed: list[int], waiting: list[int], drawn: list[Drawn]) -> None:
         """After each of some random moves every pod is where a new scheduler puts it, with the same reason if that is nowhere."""
         found = town(nodes, placed, waiting)
         for one in drawn:
@@ -31,7 +32,7 @@ class TestMoves:
 
     @examples(0.4)
     @given(drawn=st.lists(MOVES, min_size=1, max_size=4))
-    def test_the_saved_policy_says_the_same(self, drawn: list[tuple[int, int, int]]) -> None:
+    def test_the_saved_policy_says_the_same(self, drawn: list[Drawn]) -> None:
         """``simulate`` with the Policy or the profile that the lab saves places every pod of the example as the lab does."""
         found = session()
         for one in drawn:
@@ -76,12 +77,12 @@ class TestRefusals:
         ("action", "text", "field"),
         [
             ({"do": "weight", "rule": "Nope", "weight": 3}, 'got the rule "Nope", wanted one of 1.15', "weight:Nope"),
-            ({"do": "weight", "rule": "LeastRequestedPriority", "weight": -1}, "LeastRequestedPriority: got -1, wanted", "weight:LeastRequestedPriority"),
-            ({"do": "weight", "rule": "LeastRequestedPriority", "weight": "3"}, "got '3', wanted a whole number", "weight:LeastRequestedPriority"),
-            ({"do": "switch", "rule": "CheckNodeUnschedulable", "on": 1}, "on: got 1, wanted true or false", "switch:CheckNodeUnschedulable"),
+            ({"do": "weight", "rule": "LeastRequestedPriority", "weight": -1}, "LeastRequestedPriority: got -1, wanted", WEIGHT),
+            ({"do": "weight", "rule": "LeastRequestedPriority", "weight": "3"}, "got '3', wanted a whole number", WEIGHT),
+            ({"do": "switch", "rule": "CheckNodeUnschedulable", "on": 1}, "on: got 1, wanted true or false", SWITCH),
             ({"do": "release", "value": "1.17"}, 'release: got "1.17", wanted one of 1.12', "release"),
             ({"do": "set", "name": "percentage", "value": 101}, "percentage: got 101, wanted a whole number from 0 to 100", "percentage"),
-            ({"do": "set", "name": "hardPodAffinityWeight", "value": 0}, "got 0, wanted a whole number from 1 to 100", "hardPodAffinityWeight"),
+            ({"do": "set", "name": "hardPodAffinityWeight", "value": 0}, "got 0, wanted a whole number from 1 to 100", HARD),
             ({"do": "set", "name": "order", "value": "age"}, "order: got 'age', wanted one of input", "order"),
             ({"do": "edit", "text": "pod nope/* requests.cpu=1"}, "got no Pod that it is about", "edit"),
             ({"do": "edit", "text": "pod shop/* requests.cpu=x"}, "wanted", "edit"),

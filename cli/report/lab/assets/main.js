@@ -213,4 +213,5 @@ class Lab {
 
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
-new Lab().look();
+document.lab = new Lab();
+document.lab.look();
