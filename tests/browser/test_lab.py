@@ -7,6 +7,7 @@ import random
 import socket
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -208,4 +209,4 @@ class TestLooks:
         assert outside(page) == []
         levels = [level for level, _ in headings(page)]
         assert levels[0] == 1
-        assert all(later <= earlier + 1 for earlier, later in zip(levels, levels[1:], strict=False))
+        assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
