@@ -121,17 +121,14 @@ class Difference:
         >>> Difference((("a", "n1", "n2"),), (("shop/b", "n1", "0/2 nodes are available: 2 Insufficient cpu."),), ()).words
         '1 pod moves, 1 no longer fits: shop/b'
         """
-        parts = []
-        if self.moved:
-            parts.append(f"{_pods(self.moved)} {'moves' if len(self.moved) == 1 else 'move'}")
-        if self.lost:
-            parts.append(f"{_count(self.lost, parts)} no longer {'fits' if len(self.lost) == 1 else 'fit'}")
-        if self.found:
-            parts.append(f"{_count(self.found, parts)} {'finds' if len(self.found) == 1 else 'find'} a node now")
-        if self.come:
-            parts.append(f"{len(self.come)} more {'pod is' if len(self.come) == 1 else 'pods are'} there")
-        if self.gone:
-            parts.append(f"{_count(self.gone, parts)} {'is' if len(self.gone) == 1 else 'are'} not there any more")
+        parts: list[str] = []
+        for found, one, several in (
+            (self.moved, "moves", "move"), (self.come, "is new", "are new"), (self.gone, "is not there any more", "are not there any more"),
+            (self.found, "finds a node now", "find a node now"), (self.lost, "no longer fits", "no longer fit"),
+        ):  # fmt: skip
+            if found:
+                count = f"{len(found):,}" if parts else f"{len(found):,} {'pod' if len(found) == 1 else 'pods'}"
+                parts.append(f"{count} {one if len(found) == 1 else several}")
         named = [pod for pod, *_ in self.lost or self.found]
         names = f": {', '.join(named[:3])}{' and others' if len(named) > 3 else ''}" if named else ""
         return f"{', '.join(parts)}{names}" if parts else "every pod stays where it is"
@@ -141,12 +138,3 @@ class Difference:
         lists = {"moved": self.moved, "lost": self.lost, "found": self.found, "come": self.come, "gone": self.gone}
         counts = {name: len(found) for name, found in lists.items()}
         return {"words": self.words, "counts": counts, **{name: found[:MOST_TOLD] for name, found in lists.items()}}
-
-
-def _pods(found: tuple[Any, ...]) -> str:
-    return f"{len(found)} {'pod' if len(found) == 1 else 'pods'}"
-
-
-def _count(found: tuple[Any, ...], before: list[str]) -> str:
-    """How many; the word pods only at the beginning of a sentence."""
-    return str(len(found)) if before else _pods(found)

@@ -40,8 +40,8 @@ export class Lists {
     }));
     this.lists = [
       new List("What changed", [
-        { title: "Pod", width: "30%", value: (row) => row.pod }, { title: "What", width: "16%", value: (row) => row.word }, { title: "Was on", value: (row) => row.was || "-" },
-        { title: "Is on", value: (row) => row.now || "-" }, { title: "Why not", value: (row) => row.why },
+        { title: "Pod", width: "30%", value: (row) => row.pod }, { title: "What", width: "14%", value: (row) => row.word }, { title: "Was on", width: "20%", value: (row) => row.was || "-" },
+        { title: "Is on", width: "20%", value: (row) => row.now || "-" }, { title: "Why not", value: (row) => row.why },
       ], (row) => lab.choosePod(row.pod)),
       new List("Pods", [
         { title: "Pod", width: "30%", value: pod }, { title: "Node", width: "21%", value: host, text: (row) => host(row) || "none" }, ...requests,

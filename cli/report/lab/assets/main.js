@@ -130,7 +130,7 @@ class Lab {
 
   legend() {
     place("legend").replaceChildren(make("span", {}, `Colour: the share of ${this.resource.value} in use, 0 % `), make("span", { class: "scale" }, Array.from({ length: 11 }, (_, at) => make("span", { class: `u${at}` }))),
-      make("span", {}, " 100 %"), make("span", { class: "scale" }, make("span", { class: "u11" })), make("span", {}, " more. Frame: "), make("b", { class: "came" }, "pods came"), ", ", make("b", { class: "left" }, "pods left"), ". Stripe: cordoned.");
+      make("span", {}, " 100 %"), make("span", { class: "scale" }, make("span", { class: "u11" })), make("span", {}, " more. Frame: "), make("b", { class: "came" }, "pods came"), " ", make("b", { class: "left" }, "left"), " ", make("b", { class: "both" }, "both"), ". Stripe: cordoned.");
   }
 
   tell(words) {

@@ -140,11 +140,16 @@ export class NodeMap {
   mark(pen, mark, left, top) {
     const { size, wide: across, colours } = this, thick = size > 20 ? 4 : 2.5;
     pen.lineWidth = thick;
+    if (size < 26) {
+      pen.strokeStyle = mark.plus && mark.minus ? colours.near : mark.plus ? colours.good : mark.minus ? colours.far : colours.ink;
+      pen.strokeRect(left + thick / 2, top + thick / 2, across - thick, size - thick);
+      pen.lineWidth = 1;
+      return;
+    }
     for (const [count, colour, side] of [[mark.plus, colours.good, 0], [mark.minus, colours.far, 1]]) {
       if (!count) continue;
       pen.strokeStyle = colour;
       pen.strokeRect(left + thick / 2, top + thick / 2, across - thick, size - thick);
-      if (size < 26) continue;
       const text = `${side ? "−" : "+"}${count}`, wide = 8 + 7 * text.length;
       pen.fillStyle = colour;
       pen.fillRect(side ? left + across - wide : left + (size >= NAMED ? across - 2 * wide - 3 : 0), top, wide, 17);

@@ -39,7 +39,7 @@ export class Why {
 
   closeUp(close) {
     const rows = close.verdicts.map((one) => make("tr", {}, make("td", {}, one.rule), make("td", { class: one.outcome === "fails" ? "no" : one.outcome === "passes" ? "yes" : "open" },
-      one.outcome), make("td", {}, one.reasons.join("; ") || (one.concerned ? "" : "the pod wants nothing of it"))));
+      one.outcome), make("td", {}, one.reasons.join("; ") || (one.concerned ? "" : "does not concern the pod"))));
     const room = close.room.map((one) => make("tr", {}, make("td", {}, one.resource), ...[one.asked, one.free, one.allocatable].map((value) => make("td", { class: "n" }, this.amount(one.resource, value)))));
     return [make("details", { open: true }, make("summary", {}, `What each rule says of ${close.node}`), table(["Rule", "Says", "Because"], rows),
       table(["Resource", "Pod", "Free", "Node"], room, 1), close.victims?.length ? make("p", {}, `Room could be made by evicting ${close.victims.map((one) => one.pod ?? one.key ?? one.name).join(", ")}.`) : null)];
@@ -81,12 +81,12 @@ export class Why {
     const line = (row) => make("tr", { class: `${row[0] === found.host ? "winner" : ""} ${row[0] === node ? "asked" : ""}` },
       make("th", { scope: "row" }, make("button", { type: "button", class: "link", onclick: () => this.lab.chooseNode(row[0]) }, row[0]),
         make("small", {}, row[0] === found.host ? "taken" : row[1] ? (row[2] ? "" : "not reached") : "does not fit")),
-      make("td", { class: "n" }, row[5] === null ? "" : format.count(row[5])), make("td", {}, row[5] === null ? "" : bar(row)),
+      make("td", { class: "n" }, row[5] === null ? "" : format.count(row[5])), make("td", {}, row[5] === null || !differing.length ? "" : bar(row)),
       columns.map((name) => (row[3][name] ? make("td", { class: "no", title: row[3][name].join("; ") }, "no") : make("td", { class: "yes" }, row[1] ? "yes" : ""))));
     const body = make("tbody", {}, matrix.rows.slice(0, SHOWN).map(line));
     const more = matrix.rows.length > SHOWN ? make("button", { type: "button", onclick: () => { body.replaceChildren(...matrix.rows.map(line)); more.remove(); } },
       `Show ${matrix.rows.length - SHOWN} more of ${format.count(matrix.nodes)} nodes`) : null;
-    const legend = make("ul", { class: "legend" }, shown.map(({ name, weight }, at) => make("li", { class: name === decided ? "deciding" : "" }, coloured("span", colour(at), { class: "dot" }), `${name} × ${weight}${name === decided ? ", decides" : ""}`)));
+    const legend = !differing.length ? make("p", { class: "soft" }, "All nodes here that fit have the same score by every rule.") : make("ul", { class: "legend" }, shown.map(({ name, weight }, at) => make("li", { class: name === decided ? "deciding" : "" }, coloured("span", colour(at), { class: "dot" }), `${name} × ${weight}${name === decided ? ", decides" : ""}`)));
     const same = differing.length && scorers.length > differing.length ? make("p", { class: "soft" }, `The same for all nodes: ${scorers.filter((one) => !differing.includes(one)).map(({ name }) => name).join(", ")}.`) : null;
     return [make("h3", {}, "Nodes by rules"), shown.length ? legend : null, same, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Nodes by rules" },
       make("table", { class: "matrix" }, make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col", class: "n" }, "Total"), make("th", { scope: "col" }, "Scores"), columns.map((name) => make("th", { scope: "col", class: "rule" }, make("span", {}, name))))), body)), more].filter(Boolean);
