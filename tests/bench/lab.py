@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import msgspec
 
 from kubeclassic.api.load import load_documents
@@ -69,7 +70,7 @@ def lab(files: Files, release: str) -> LabApp:
 
 
 def measured(app: LabApp, repeat: int) -> tuple[list[float], list[int], int]:
-    """Milliseconds of processor time and bytes of each of *repeat* moves, after a first one that is not counted; and pods that moved last."""
+    """Milliseconds of processor time and bytes of *repeat* moves, after a first one that is not counted; and the pods that moved last."""
     first = app.look({})
     rule = RULE[first["session"]["profiles"]]
     seen = {"seen": first["session"]["number"], "plot": first["plot"]["number"]}
@@ -132,14 +133,15 @@ def main() -> None:
     parser.add_argument("--browser", action="store_true")
     asked = parser.parse_args()
     files = cluster(asked.nodes, asked.bound, asked.waiting)
-    print(f"{asked.nodes} nodes, {asked.bound} pods on them, {asked.waiting} pods wait; calibration {calibration():.3f}")
+    click.echo(f"{asked.nodes} nodes, {asked.bound} pods on them, {asked.waiting} pods wait; calibration {calibration():.3f}")
     for release in asked.release:
         app = lab(files, release)
         times, sizes, moved = measured(app, asked.repeat)
-        line = f"{release}: server {statistics.median(times):.0f} ms of processor time, answer {statistics.median(sizes) / 1024:.0f} KiB, {moved} pods move"
+        line = f"{release}: {moved} pods move, server {statistics.median(times):.0f} ms of processor time"
+        line += f", answer {statistics.median(sizes) / 1024:.0f} KiB"
         if asked.browser:
             line += f", page {statistics.median(drawn(app, asked.repeat)):.0f} ms"
-        print(line)
+        click.echo(line)
         app.worker.close()
 
 

@@ -137,26 +137,24 @@ export class NodeMap {
     pen.globalAlpha = 1;
   }
 
+  /** A frame where pods came or left; with how many on squares that have room for it. */
   mark(pen, mark, left, top) {
-    const { size, wide: across, colours } = this, thick = size > 20 ? 4 : 2.5;
+    const { size, wide, colours } = this, thick = size > 20 ? 4 : 2.5;
     pen.lineWidth = thick;
-    if (size < 26) {
-      pen.strokeStyle = mark.plus && mark.minus ? colours.near : mark.plus ? colours.good : mark.minus ? colours.far : colours.ink;
-      pen.strokeRect(left + thick / 2, top + thick / 2, across - thick, size - thick);
-      pen.lineWidth = 1;
-      return;
-    }
-    for (const [count, colour, side] of [[mark.plus, colours.good, 0], [mark.minus, colours.far, 1]]) {
-      if (!count) continue;
-      pen.strokeStyle = colour;
-      pen.strokeRect(left + thick / 2, top + thick / 2, across - thick, size - thick);
-      const text = `${side ? "−" : "+"}${count}`, wide = 8 + 7 * text.length;
-      pen.fillStyle = colour;
-      pen.fillRect(side ? left + across - wide : left + (size >= NAMED ? across - 2 * wide - 3 : 0), top, wide, 17);
-      pen.fillStyle = colours.card;
-      pen.fillText(text, (side ? left + across - wide : left + (size >= NAMED ? across - 2 * wide - 3 : 0)) + 4, top + 13);
-    }
+    pen.strokeStyle = mark.plus && mark.minus ? colours.near : mark.plus ? colours.good : mark.minus ? colours.far : colours.ink;
+    pen.strokeRect(left + thick / 2, top + thick / 2, wide - thick, size - thick);
     pen.lineWidth = 1;
+    if (size < 26) return;
+    let right = left + wide;
+    for (const [text, colour] of [[mark.minus && `−${mark.minus}`, colours.far], [mark.plus && `+${mark.plus}`, colours.good]]) {
+      if (!text) continue;
+      const width = pen.measureText(text).width + 9;
+      right -= width;
+      pen.fillStyle = colour;
+      pen.fillRect(right, top, width, 18);
+      pen.fillStyle = colours.card;
+      pen.fillText(text, right + 4, top + 14);
+    }
   }
 
   name(pen, name, share, use, left, top) {

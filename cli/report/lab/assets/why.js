@@ -51,8 +51,8 @@ export class Why {
 
   reasons(found) {
     if (!found.reasons.length) return [];
-    const rows = found.reasons.map((one) => make("tr", {}, make("td", { class: "n" }, String(one.count)), make("td", {}, one.reason), make("td", {}, one.rules.join(", "))));
-    return [make("details", { open: !found.host }, make("summary", {}, `${format.count(found.counts.turnedDown)} of ${format.count(found.counts.visited)} nodes do not fit`), table(["Nodes", "Reason", "Rule"], rows))];
+    const rows = found.reasons.map((one) => make("tr", {}, make("td", {}, one.reason), make("td", {}, format.count(one.count)), make("td", {}, one.rules.join(", "))));
+    return [make("details", { open: !found.host }, make("summary", {}, `${format.count(found.counts.turnedDown)} of ${format.count(found.counts.visited)} nodes do not fit`), table(["Reason", "Nodes", "Rule"], rows))];
   }
 
   eviction(found) {
