@@ -64,6 +64,15 @@ class Ground:
     def __attrs_post_init__(self) -> None:
         self._bound = sum(isinstance(item, Pod) for item in self.scenario.objects)
 
+    def knows(self, scenario: Scenario) -> bool:
+        """Whether *scenario* differs in pods that wait alone: all that is there is the same."""
+        here, there = self.scenario.objects, scenario.objects
+        return len(here) == len(there) and all(ours is theirs or ours == theirs for ours, theirs in zip(here, there, strict=True))
+
+    def beside(self, scenario: Scenario) -> Ground:
+        """The ground of a *scenario* that this one :meth:`knows`; both use the same schedulers."""
+        return attrs.evolve(self, scenario=scenario, plot=None, engines=self._engines)
+
     @contextmanager
     def simulation(self, recipe: Recipe, order: str, *, details: bool = False) -> Iterator[GroundedSimulation]:
         """A new simulation for the block; afterwards all that it did is undone or forgotten.

@@ -8,8 +8,9 @@ from typing import Any
 import attrs
 
 from ...api.objects import KubeObject, Node, Pod
+from ...core.engine import Engine
 from ...core.pods.requests import PODS, of_node
-from ...core.pods.template import Templates
+from ...core.pods.template import Template
 from ..scenario import Scenario
 from ..summary import UNITS
 
@@ -35,8 +36,8 @@ class Plot:
     """For each pod what it requests of *resources*, in millicores, bytes and pieces."""
 
     @classmethod
-    def of(cls, number: int, scenario: Scenario, templates: Templates) -> Plot:
-        """The plot of *scenario*; *templates* know what pods request."""
+    def of(cls, number: int, scenario: Scenario, engine: Engine) -> Plot:
+        """The plot of *scenario*; *engine*, which has been told of it, knows what pods request."""
         nodes = tuple(node.name for node in scenario.nodes)
         node_at = {name: at for at, name in enumerate(nodes)}
         placed = [item for item in scenario.objects if isinstance(item, Pod)]
@@ -46,7 +47,7 @@ class Plot:
         return cls(
             number, scenario, resources, nodes, pods, node_at, {key: at for at, key in enumerate(pods)},
             bound=tuple(node_at.get(pod.spec.node_name, -1) for pod in everyone),
-            requests=tuple(_amounts(templates.of(pod).requests, resources) for pod in everyone),
+            requests=tuple(_amounts(_template(pod, engine).requests, resources) for pod in everyone),
         )  # fmt: skip
 
     def record(self) -> dict[str, Any]:
@@ -71,6 +72,11 @@ def _resources(scenario: Scenario) -> tuple[str, ...]:
     for node in scenario.nodes:
         found |= {name: None for name, amount in of_node(node.status.allocatable).items() if amount and name != PODS}
     return tuple(found)
+
+
+def _template(pod: Pod, engine: Engine) -> Template:
+    state = engine.cache.state(pod) if pod.spec.node_name else None
+    return engine.templates.of(pod) if state is None else state.entry.template
 
 
 def _amounts(requests: Mapping[str, int], resources: tuple[str, ...]) -> tuple[int, ...]:

@@ -59,7 +59,7 @@ class Workbench:
                 pass
             if ground.plot is None:
                 self._made += 1
-                ground.plot = Plot.of(self._made, ground.scenario, simulation.engine.templates)
+                ground.plot = Plot.of(self._made, ground.scenario, simulation.engine)
             return Answer.of(simulation, ground.plot, self.texts)
 
     def ground(self, state: State, recipe: Recipe) -> Ground:
@@ -68,7 +68,9 @@ class Workbench:
         key = state.changes, recipe.scheduler_names, priorities
         found = self._grounds.get(key)
         if found is None:
-            found = self._grounds[key] = Ground(self.material.scenario(*key))
+            scenario = self.material.scenario(*key)
+            alike = next((ground for ground in self._grounds.values() if ground.knows(scenario)), None)
+            found = self._grounds[key] = Ground(scenario) if alike is None else alike.beside(scenario)
             if len(self._grounds) > KEPT_GROUNDS:
                 self._grounds.popitem(last=False)
         self._grounds.move_to_end(key)
