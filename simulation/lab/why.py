@@ -56,7 +56,7 @@ def explained(found: Explanation, engine: Engine, node: str | None) -> dict[str,
     return {
         "pod": found.decision.pod.key,
         "host": found.decision.host,
-        "error": found.decision.error,
+        "message": found.decision.error,
         "words": sentence(found),
         "nodeWords": None if node is None else about(found, node),
         "counts": found.counts(),

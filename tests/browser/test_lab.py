@@ -149,6 +149,15 @@ class TestParts:
         node = page.evaluate("document.lab.chosen.node")
         assert page.inner_text("#why .note").startswith(node)
 
+    def test_why_nowhere(self, lab: Running, visit: Visits) -> None:
+        """Of a pod that fits nowhere the message, the reasons and the nodes that turn it down are there."""
+        page = opened(lab, visit)
+        page.click("#tab-pods")
+        page.click("#list .labrows .link >> text=analytics/yearly-report")
+        page.wait_for_selector("#why .matrix")
+        assert page.inner_text("#why .verdict").startswith("analytics/yearly-report finds no node: 0/11 nodes are available")
+        assert "11 of 11 nodes do not fit" in page.inner_text("#why")
+
     def test_pins_side_by_side(self, lab: Running, visit: Visits) -> None:
         """A pinned configuration is compared with what comes after it, in words, in numbers, and on a map of its own."""
         page = opened(lab, visit)

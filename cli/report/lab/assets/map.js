@@ -144,7 +144,7 @@ export class NodeMap {
     pen.strokeStyle = mark.plus && mark.minus ? colours.near : mark.plus ? colours.good : mark.minus ? colours.far : colours.ink;
     pen.strokeRect(left + thick / 2, top + thick / 2, wide - thick, size - thick);
     pen.lineWidth = 1;
-    if (size < 26) return;
+    if (size < NAMED) return;
     let right = left + wide;
     for (const [text, colour] of [[mark.minus && `−${mark.minus}`, colours.far], [mark.plus && `+${mark.plus}`, colours.good]]) {
       if (!text) continue;
