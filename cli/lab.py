@@ -49,4 +49,8 @@ def lab(
     from .running.lab.asked import Asked
     from .running.lab.lab import run
 
-    sys.exit(run(setup, Asked(paths=paths, cluster=cluster, replays=replays, port=port, opens=not no_open, verbose=verbose)))
+    given = click.get_current_context().params
+    live = [word for name in ("kubeconfig", "context") if given.get(name) is not None for word in (f"--{name}", str(given[name]))]
+    sys.exit(run(setup, Asked(
+        paths=paths, live=tuple(live), cluster=cluster, replays=replays, port=port, opens=not no_open, verbose=verbose,
+    )))  # fmt: skip

@@ -15,6 +15,8 @@ class Asked:
 
     paths: tuple[Path, ...]
     cluster: ClusterChoice
+    live: tuple[str, ...] = ()
+    """The words that name a live cluster, which is then the first of *paths*; none without one."""
     replays: tuple[Path, ...] = ()
     port: int = 0
     opens: bool = True

@@ -33,7 +33,8 @@ def session_of(setup: Setup, asked: Asked) -> tuple[Session, Given]:
     start = Configuration.of(recipe, source_of(settled, configuration, files.loaded), cluster.order)
     if settled.runs_profiles:
         start = attrs.evolve(start, percentage=settled.percentage)
-    given = Given(tuple(map(str, asked.paths)), tuple(map(str, cluster.pods)), (*_kept(setup, configuration), *_read(cluster)))
+    paths = tuple(map(str, asked.paths[1:] if asked.live else asked.paths))
+    given = Given(paths, tuple(map(str, cluster.pods)), (*asked.live, *_kept(setup, configuration), *_read(cluster)))
     return Session.begin(Material(files, cluster.cron_jobs), start, cluster.edits), given
 
 

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,6 +14,10 @@ import pytest
 
 from kubeclassic.cli.running.lab.app import LabApp
 from kubeclassic.live.server.worker import Worker
+from tests.apiserver.app import serving_store
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.support.kubeconfigs import kubeconfig
 from tests.support.labbuild import EXAMPLE, GIVEN, session
 from tests.support.program import command, program
 
@@ -192,6 +197,23 @@ class TestProgram:
             assert httpx.post(f"{address.rpartition('/')[0][:-3]}/api/session", json={}).status_code == 404
             process.send_signal(signal.SIGINT)
             assert (process.wait(30), process.stderr.read()) == (0, "")
+
+    def test_a_live_cluster(self, tmp_path: Path) -> None:
+        """With --kubeconfig the cluster is read from its API server, and the saved commands name the same file."""
+        store = Store(NEW_SERVER)
+        for name in (b"a", b"b"):
+            body = b'{"metadata":{"name":"%b"},"status":{"allocatable":{"cpu":"4","pods":"9"}}}' % name
+            store.handle("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"})
+        with serving_store(store) as server:
+            file = str(kubeconfig(tmp_path, {"server": server}))
+            with subprocess.Popen(command("lab", "--no-open", "--kubeconfig", file), stderr=subprocess.PIPE, text=True) as process:
+                assert process.stderr is not None
+                address = next(line for line in process.stderr if "the lab is at" in line).split()[4]
+                assert [node[0] for node in httpx.post(f"{address}api/session", json={}).json()["plot"]["nodes"]] == ["a", "b"]
+                saved = httpx.get(f"{address}save/command").text.split()
+                assert (saved[:2], saved[-2:]) == (["kubeclassic", "simulate"], ["--kubeconfig", file])
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(30) == 0
 
     @pytest.mark.parametrize(
         ("words", "text"),

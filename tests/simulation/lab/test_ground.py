@@ -64,10 +64,11 @@ class TestMoves:
     def test_pods_that_wait_are_edited_quickly(self) -> None:
         """An edit of a pod that waits lets the scheduler be used on, and the answer is that of a new one."""
         found = session()
-        before = found.bench.ground(found.state, found.state.configuration.recipe())
-        for text in ("pod shop/orders-1 requests.cpu=1", "pod shop/cache* requests.memory=3Gi", "pod analytics/yearly-report requests.cpu=1"):
+        recipe = found.state.configuration.recipe()
+        before = found.bench.ground(found.state, recipe)
+        for text in ("pod shop/orders-1 requests.cpu=1", "pod shop/cache* requests.memory=3Gi", "pod analytics/yearly* requests.cpu=1"):
             found.do({"do": "edit", "text": text})
-            assert found.bench.ground(found.state, found.state.configuration.recipe()).knows(before.scenario)
+            assert found.bench.ground(found.state, recipe).knows(before.scenario)
             assert fates(found) == simulated(found)
 
     def test_evictions_are_not_taken_back(self) -> None:
