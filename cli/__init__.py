@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": Place("explain", "explain", "Why does a pod go there, or nowhere?"),
     "drain": Place("drain", "drain", "Which nodes can go, with all their pods elsewhere?"),
     "compare": Place("compare", "compare", "What does another configuration change?"),
+    "lab": Place("lab", "lab", "Try it: move weights and edit the cluster on a page, and see what changes."),
     "replay": Place("replay", "replay", "What would have happened over time?"),
     "sweep": Place("sweep", "sweep", "Which configuration is best? Many, in one table."),
     "run": Place("run", "run", "Schedule the pods of a live cluster."),

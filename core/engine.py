@@ -32,6 +32,7 @@ from .decision.parts import SUCCESS, UNSCHEDULABLE, OnPart, Part
 from .decision.score import ScoreError
 from .decision.ties import PickHost, TieBreaker, places_of_best
 from .pods.template import Template, Templates
+from .release import Release
 from .rule import Algorithm
 
 NO_NODES = "no nodes available to schedule pods"
@@ -58,6 +59,8 @@ class Engine:
     asks_later: bool = False
     """With predicates: preemption leaves extenders to :attr:`Preemption.later`."""
     listings: Listings = attrs.field(factory=Listings)
+    like: Engine | None = attrs.field(default=None)
+    """A scheduler of the same release and gates that is over: this one takes over what it knows of nodes and pods."""
     templates: Templates = attrs.field(init=False)
     cache: Cache = attrs.field(init=False)
     table: NodeTable = attrs.field(init=False)
@@ -76,16 +79,23 @@ class Engine:
     _plugins: frozenset[str] | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        release = self.algorithm.release
+        if self.like is None:
+            self._know_nothing(self.algorithm.release)
+        else:
+            before, self.like = self.like, None
+            self.templates, self.cache, self.table, self.snapshot = before.templates, before.cache, before.table, before.snapshot
+        self.nominations = self.new_nominations()
+        self.ties = TieBreaker(self.pick_host)
+        flow = self.flow = self.make_flow(self)
+        self.binder, self._nominated, self._plugins = flow.binder, flow.nominated_after, flow.plugins_without
+
+    def _know_nothing(self, release: Release) -> None:
+        """Begin without any node."""
         self.templates = Templates(release, self.algorithm.gates)
         self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
         self.table = NodeTable(release.zone_key)
         keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
         self.snapshot = Snapshot(self.cache, self.table, keeps, release.transient_reset_all, drops)
-        self.nominations = self.new_nominations()
-        self.ties = TieBreaker(self.pick_host)
-        flow = self.flow = self.make_flow(self)
-        self.binder, self._nominated, self._plugins = flow.binder, flow.nominated_after, flow.plugins_without
 
     def __repr__(self) -> str:
         return f"<Engine of {self.algorithm.release.version}: {self.table!r}>"

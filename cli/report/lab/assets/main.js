@@ -1,0 +1,217 @@
+// The lab's page: it holds the model, asks the server, and lets every part show what came back.
+import { Line, Trouble, ask, fileOf } from "./api.js";
+import { Clock } from "./clock.js";
+import { Cluster } from "./cluster.js";
+import { Controls, options } from "./controls.js";
+import { Lists } from "./lists.js";
+import { NodeMap } from "./map.js";
+import { Model } from "./model.js";
+import { PINS, Pins } from "./pins.js";
+import { Why } from "./why.js";
+const { make, format } = kubeclassic;
+
+const SAVES = { rules: "Policy or profile", scenario: "Scenario: manifests after the edits", report: "Report: one page", command: "Commands that give this placement" };
+const place = (id) => document.getElementById(id);
+
+class Lab {
+  constructor() {
+    this.model = new Model();
+    this.line = new Line();
+    this.chosen = { pod: null, node: null };
+    this.moment = null;
+    this.maps = [];
+    this.setUpBar();
+    this.parts = { controls: new Controls(this), cluster: new Cluster(this), lists: new Lists(this), why: new Why(this), pins: new Pins(this), clock: new Clock(this) };
+    this.setUpTop();
+    this.channel = new BroadcastChannel(`kubeclassic-lab-${location.pathname}`);
+    this.channel.onmessage = () => this.look();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.drawMaps());
+    place("theme").addEventListener("click", () => this.drawMaps());
+  }
+
+  get placement() { return this.moment?.placement ?? this.model.placement; }
+
+  // --- asking ---------------------------------------------------------------------------------------------------------
+
+  /** Does something; false where it could not be done, which is told where it belongs. Actions with the same *key* overtake each other. */
+  async act(action, key = null) {
+    const began = performance.now();
+    const found = await this.trying(null, () => this.line.add(() => ask("do", { ...action, ...this.model.seen, against: this.against.value }), key));
+    if (!found) return false;
+    this.fault(null);
+    this.take(found);
+    document.body.dataset.lag = Math.round(performance.now() - began);
+    this.channel.postMessage(found.session.number);
+    return true;
+  }
+
+  /** Looks at the session: at the beginning, and when another page of it did something. */
+  async look() {
+    const found = await this.trying("look", () => this.line.add(() => ask("session", { ...this.model.seen, against: this.against.value }), "look"));
+    if (found) this.take(found);
+  }
+
+  async trying(field, job) {
+    try {
+      const found = await job();
+      return found;
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      this.fault(error);
+      if (this.model.session) this.parts.controls.show(this.model.session);
+      return null;
+    }
+  }
+
+  /** Shows an error at its field, and where it is not in view at the top. */
+  fault(error) {
+    for (const one of document.querySelectorAll(".fault[data-field]")) one.hidden = true;
+    const wanted = error?.field.startsWith("switch") ? "switch" : error?.field;
+    const near = wanted ? document.querySelector(`.fault[data-field="${CSS.escape(wanted)}"]`) : null, top = place("trouble");
+    if (near && error) { near.textContent = error.message; near.hidden = false; }
+    top.hidden = !error || (near !== null && near.offsetParent !== null);
+    top.textContent = error?.message ?? "";
+  }
+
+  // --- showing --------------------------------------------------------------------------------------------------------
+
+  take(found) {
+    const before = this.model.session?.number;
+    this.model.apply(found);
+    if (before !== found.session.number) { this.moment = null; if (this.parts.clock.film) this.parts.clock.close(); }
+    this.show();
+    if (this.chosen.pod && before !== undefined && before !== found.session.number) this.askWhy();
+  }
+
+  show() {
+    const { model, parts } = this, { session, summary, difference, plot } = model;
+    options(this.against, [["step", "the step before"], ["start", "the start"], ...PINS.filter((name) => session.pins[name]).map((name) => [name, `pin ${name}`])], session.pins[this.against.value] || ["step", "start"].includes(this.against.value) ? this.against.value : "step");
+    place("verdict").textContent = difference ? sentence(difference.words) : `${format.count(summary.placed)} of ${format.count(summary.pods)} pods that wait find a node`;
+    place("numbers").textContent = [difference ? `Compared with ${this.against.selectedOptions[0]?.textContent}` : "", `${format.count(summary.placed)} of ${format.count(summary.pods)} pods placed on ${format.count(summary.nodes)} nodes`,
+      summary.unschedulable ? `${format.count(summary.unschedulable)} without a node` : "", summary.evicted ? `${format.count(summary.evicted)} had to leave` : "",
+      ...summary.resources.slice(0, 2).map((one) => `${one.resource} ${format.share(one.use)}`), `release ${session.release}, ${session.source.name}`].filter(Boolean).join("; ");
+    document.body.dataset.state = session.number;
+    place("undo").disabled = session.at === 0;
+    place("redo").disabled = session.at === session.history.length - 1;
+    options(place("history"), session.history.map((one, at) => [String(at), `${at}: ${one.did}`]), String(session.at));
+    options(this.label, [["", "nothing"], ...plot.labels.map((one) => [one, one])], plot.labels.includes(this.label.value) ? this.label.value : this.label.dataset.key ? "" : plot.labels[0] ?? "");
+    const resources = [...plot.resources.map((one) => one.name), "pods"];
+    options(this.resource, resources.map((one) => [one, one]), resources.includes(this.resource.value) ? this.resource.value : resources[0]);
+    this.showViews(session);
+    parts.controls.show(session);
+    parts.cluster.show(session, plot);
+    parts.lists.show();
+    parts.pins.show(session, summary);
+    this.drawMaps();
+    parts.pins.fetch().then(() => { if (Object.keys(session.pins).length) { this.showViews(session); this.drawMaps(); } });
+  }
+
+  showViews(session) {
+    const pinned = PINS.filter((name) => session.pins[name]), views = [["now", "one map"], ...pinned.map((name) => [`${name}|now`, `${name} beside now`]), ...(pinned.length > 1 ? [["A|B", "A beside B"]] : [])];
+    options(this.view, views, views.some(([key]) => key === this.view.value) ? this.view.value : "now");
+    this.view.parentElement.hidden = views.length < 2;
+  }
+
+  drawMaps() {
+    if (!this.model.plot) return;
+    const titles = { now: "Now", A: "Pin A", B: "Pin B" }, wanted = this.view.value.split("|");
+    const sides = wanted.map((name) => ({ name, placement: name === "now" ? this.placement : this.model.others.get(name)?.placement })).filter((side) => side.placement);
+    const key = sides.map((side) => side.name).join("|");
+    if (this.mapKey !== key) {
+      this.mapKey = key;
+      for (const map of this.maps) map.remove();
+      const listeners = { chosen: (at) => this.chooseNode(this.placement.plot.nodes[at][0]), told: (words) => this.tell(words) };
+      this.maps = sides.map((side) => new NodeMap(place("maps"), sides.length > 1 ? titles[side.name] : "", listeners));
+    }
+    sides.forEach((side, at) => this.maps[at].show({ placement: side.placement, resource: this.resource.value, label: this.label.value, word: this.word.value.toLowerCase(), node: this.chosen.node,
+      marks: this.moment ? this.moment.marks : side.name === "now" ? this.model.marks : null }));
+    this.legend();
+  }
+
+  legend() {
+    place("legend").replaceChildren(make("span", {}, `Colour: the share of ${this.resource.value} in use, 0 % `), make("span", { class: "scale" }, Array.from({ length: 11 }, (_, at) => make("span", { class: `u${at}` }))),
+      make("span", {}, " 100 %"), make("span", { class: "scale" }, make("span", { class: "u11" })), make("span", {}, " more. Frame: "), make("b", { class: "came" }, "pods came"), " ", make("b", { class: "left" }, "left"), " ", make("b", { class: "both" }, "both"), ". Stripe: cordoned.");
+  }
+
+  tell(words) {
+    place("told").replaceChildren(...(words ? [make("b", {}, words.name), `: ${words.text}. ${words.pods}`] : ["Point at a node, or use the arrow keys on the map. Enter chooses it."]));
+  }
+
+  showMoment(placement, marks) {
+    this.moment = placement && { placement, marks };
+    this.drawMaps();
+    this.parts.lists.show();
+  }
+
+  // --- choosing -------------------------------------------------------------------------------------------------------
+
+  choosePod(pod) {
+    this.chosen.pod = pod;
+    this.then = null;
+    this.parts.cluster.showChosen();
+    this.askWhy();
+  }
+
+  chooseNode(node) {
+    this.chosen.node = this.chosen.node === node ? null : node;
+    this.parts.cluster.showChosen();
+    this.drawMaps();
+    if (this.chosen.pod) this.askWhy();
+  }
+
+  whyThen(number, at, pod) {
+    this.then = { number, at };
+    this.chosen.pod = pod;
+    this.askWhy();
+  }
+
+  async askWhy() {
+    const { pod, node } = this.chosen, { why } = this.parts;
+    why.wait(pod, node);
+    try {
+      const found = await this.line.add(() => (this.then && this.moment ? ask("clock/why", { ...this.then, node }) : ask("why", { pod, node })), "why");
+      if (found) why.show(found, node);
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      why.fail(error);
+    }
+  }
+
+  // --- setting up -----------------------------------------------------------------------------------------------------
+
+  setUpBar() {
+    const bar = place("mapbar"), select = (title, change) => {
+      const made = make("select", { onchange: change });
+      bar.append(make("label", {}, title, made));
+      return made;
+    };
+    this.against = select("Compare with", () => this.look());
+    options(this.against, [["step", "the step before"]], "step");
+    this.view = select("View", () => this.drawMaps());
+    options(this.view, [["now", "one map"]], "now");
+    this.label = select("Group by", () => this.drawMaps());
+    this.resource = select("Colour by", () => this.drawMaps());
+    this.word = make("input", { type: "search", oninput: () => this.drawMaps() });
+    bar.append(make("label", { class: "search" }, "Mark nodes or pods by name", this.word));
+  }
+
+  setUpTop() {
+    place("undo").addEventListener("click", () => this.act({ do: "undo" }));
+    place("redo").addEventListener("click", () => this.act({ do: "redo" }));
+    place("reset").addEventListener("click", () => this.act({ do: "reset" }));
+    place("history").addEventListener("change", (event) => this.act({ do: "goto", at: Number(event.target.value) }));
+    place("saves").querySelector(".sheet").append(...Object.entries(SAVES).map(([what, title]) => make("a", { href: fileOf(what), download: "" }, title)));
+    addEventListener("keydown", (event) => {
+      const inText = event.target.matches("input[type=text], input[type=search], input[type=number], textarea");
+      if (!(event.ctrlKey || event.metaKey) || inText || event.key.toLowerCase() !== "z") return;
+      event.preventDefault();
+      this.act({ do: event.shiftKey ? "redo" : "undo" });
+    });
+    document.addEventListener("click", (event) => { if (!place("saves").contains(event.target)) place("saves").open = false; });
+  }
+}
+
+const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
+document.lab = new Lab();
+document.lab.look();

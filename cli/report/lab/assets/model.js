@@ -1,0 +1,108 @@
+// What the page knows: the plot of nodes and pods, where each pod is, and what differs from what it is compared with.
+
+const NOWHERE = -1;
+
+/** Where pods are on a plot, with what nodes have in use. */
+export class Placement {
+  constructor(plot) {
+    this.plot = plot;
+    this.hosts = new Int32Array(plot.pods.length).fill(NOWHERE);
+    this.whys = new Array(plot.pods.length).fill("");
+    this.used = [];
+    this.podsOn = [];
+  }
+
+  /** Takes over rows [pod, node, text] of an answer. */
+  apply(answer) {
+    for (const [pod, node, why] of answer.rows) {
+      this.hosts[pod] = node;
+      this.whys[pod] = why ? answer.texts[why] : "";
+    }
+    this.count();
+  }
+
+  copy() {
+    const made = new Placement(this.plot);
+    made.hosts.set(this.hosts);
+    made.whys = [...this.whys];
+    return made;
+  }
+
+  /** Adds up what pods request on each node. */
+  count() {
+    const { nodes, pods, resources } = this.plot, width = resources.length;
+    this.used = new Float64Array(nodes.length * width);
+    this.podsOn = nodes.map(() => []);
+    for (let at = 0; at < pods.length; at += 1) {
+      const node = this.hosts[at];
+      if (node < 0) continue;
+      const requests = pods[at][1];
+      for (let which = 0; which < width; which += 1) this.used[node * width + which] += requests[which];
+      this.podsOn[node].push(at);
+    }
+  }
+
+  /** The share of a node's resource in use, or null where it has none; "pods" counts places. */
+  share(node, resource) {
+    const [, , had, places] = this.plot.nodes[node];
+    if (resource === "pods") return places ? this.podsOn[node].length / places : null;
+    const which = this.plot.resources.findIndex((one) => one.name === resource);
+    return which < 0 || !had[which] ? null : this.used[node * this.plot.resources.length + which] / had[which];
+  }
+}
+
+export function indexed(plot) {
+  plot.nodeAt = new Map(plot.nodes.map((node, at) => [node[0], at]));
+  plot.podAt = new Map(plot.pods.map((pod, at) => [pod[0], at]));
+  return plot;
+}
+
+export class Model {
+  constructor() {
+    this.plot = null;
+    this.placement = null;
+    this.session = null;
+    this.summary = null;
+    this.difference = null;
+    this.marks = new Map();
+    this.changed = new Map();
+    this.others = new Map(); // "A", "B" -> {number, placement}
+  }
+
+  get seen() { return { seen: this.session?.number ?? null, plot: this.plot?.number ?? null }; }
+
+  /** Takes over an answer of the server. */
+  apply(answer) {
+    if (answer.plot) this.plot = indexed(answer.plot);
+    if (!this.placement || answer.placement.whole) this.placement = new Placement(this.plot);
+    this.placement.apply(answer.placement);
+    this.session = answer.session;
+    this.summary = answer.summary;
+    this.difference = answer.difference;
+    this.mark(answer.difference);
+  }
+
+  /** Which nodes got pods and which lost some, and what became of each pod that changed. */
+  mark(difference) {
+    this.marks = new Map();
+    this.changed = new Map();
+    if (!difference) return;
+    const note = (name, plus, minus) => {
+      const at = this.plot.nodeAt.get(name);
+      if (at === undefined) return;
+      const mark = this.marks.get(at) ?? { plus: 0, minus: 0 };
+      mark.plus += plus;
+      mark.minus += minus;
+      this.marks.set(at, mark);
+    };
+    for (const [pod, from, to] of difference.moved) { note(from, 0, 1); note(to, 1, 0); this.changed.set(pod, { was: from, word: "moves" }); }
+    for (const [pod, from] of difference.lost) { note(from, 0, 1); this.changed.set(pod, { was: from, word: "no longer fits" }); }
+    for (const [pod, to] of difference.found) { note(to, 1, 0); this.changed.set(pod, { was: "", word: "finds a node" }); }
+    for (const pod of difference.come) this.changed.set(pod, { was: "", word: "is new" });
+  }
+
+  hostName(pod) {
+    const host = this.placement.hosts[pod];
+    return host < 0 ? "" : this.plot.nodes[host][0];
+  }
+}

@@ -1,0 +1,1 @@
+"""What ``kubeclassic lab`` does: a session, and the pages that look at it."""

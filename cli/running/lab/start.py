@@ -1,0 +1,88 @@
+"""From the command line to the session that the lab begins with."""
+
+from __future__ import annotations
+
+import attrs
+
+from ....algorithmprovider.config import POLICY_KEY, KubeSchedulerConfiguration, PolicySource, policy_document
+from ....algorithmprovider.registry import DEFAULT_PROVIDER
+from ....api.inventory import config_maps
+from ....api.load import Loaded
+from ....api.reading.documents import parsed, read_documents
+from ....exceptions import KubeclassicError
+from ....framework.releases import is_auto
+from ....simulation.lab.configuration import Configuration
+from ....simulation.lab.material import Material
+from ....simulation.lab.saved import Given
+from ....simulation.lab.session import Session
+from ....simulation.lab.source import POLICY, PROFILE, PROVIDER, Source, default_profile
+from ...engines.setup import Setup
+from ..cluster import settled_for
+from .asked import Asked
+
+
+def session_of(setup: Setup, asked: Asked) -> tuple[Session, Given]:
+    """The session, and what the command to repeat it needs. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input."""
+    if not is_auto(setup.release):
+        setup.configuration()  # mistakes are told before any file is read
+    cluster = asked.cluster
+    files = attrs.evolve(cluster, edits=()).files(asked.paths, keeps_manifests=setup.may_call_extenders())
+    settled = settled_for(setup, files.nodes)
+    configuration = settled.configuration()
+    recipe = settled.recipe(configuration)
+    start = Configuration.of(recipe, source_of(settled, configuration, files.loaded), cluster.order)
+    if settled.runs_profiles:
+        start = attrs.evolve(start, percentage=settled.percentage)
+    paths = tuple(map(str, asked.paths[1:] if asked.live else asked.paths))
+    given = Given(paths, tuple(map(str, cluster.pods)), (*asked.live, *_kept(setup, configuration), *_read(cluster)))
+    return Session.begin(Material(files, cluster.cron_jobs), start, cluster.edits), given
+
+
+def source_of(setup: Setup, configuration: object, loaded: Loaded) -> Source:
+    """Where the rules come from that the command line asks for."""
+    if not isinstance(configuration, KubeSchedulerConfiguration):
+        return _profile(setup)
+    policy = configuration.source.policy
+    if configuration.source.provider or policy is None:
+        return Source(PROVIDER, configuration.source.provider or DEFAULT_PROVIDER)
+    if policy.file is not None:
+        path = configuration.folder / policy.file
+        return Source(POLICY, path.name, policy_document(path).data, str(path))
+    return _of_config_map(policy, loaded)
+
+
+def _of_config_map(policy: PolicySource, loaded: Loaded) -> Source:
+    source = policy.config_map
+    assert source is not None
+    found = config_maps([loaded]).get((source.namespace, source.name), {}).get("data") or {}
+    if POLICY_KEY not in found:
+        raise KubeclassicError(f'ConfigMap {source.namespace}/{source.name}: got no Policy, wanted one at key "{POLICY_KEY}"')
+    (document,) = parsed(found[POLICY_KEY], f"ConfigMap {source.name}")
+    return Source(POLICY, f"ConfigMap {source.name}", document)
+
+
+def _profile(setup: Setup) -> Source:
+    path = setup.profile or setup.config
+    if path is None:
+        from ...engines.userrules import plugins_of
+
+        return Source(PROFILE, "the default profile", default_profile(tuple(plugin.name for plugin in plugins_of(setup.rules))))
+    (document,) = read_documents(path)
+    return Source(PROFILE, path.name, document.data, str(path))
+
+
+def _kept(setup: Setup, configuration: object) -> list[str]:
+    """The options of the scheduler that the page cannot move."""
+    words = [word for place in setup.rules for word in ("--rules", place)]
+    words += ["--extenders", setup.extenders] if setup.extenders is not None else []
+    words += ["--max-pd-vols", str(setup.max_pd_vols)] if setup.max_pd_vols is not None else []
+    words += ["--equivalence-cache"] if setup.equivalence_cache else []
+    if isinstance(configuration, KubeSchedulerConfiguration) and configuration.scheduler_name != "default-scheduler":
+        words += ["--scheduler-name", configuration.scheduler_name]
+    return words
+
+
+def _read(cluster: object) -> list[str]:
+    """The options about how files are read."""
+    flags = {"--cron-jobs": "cron_jobs", "--no-defaults": "no_defaults", "--strict": "strict"}
+    return [flag for flag, field in flags.items() if getattr(cluster, field)]

@@ -1,0 +1,140 @@
+"""What a state of the lab comes to: where each pod is, why some are nowhere, and how two answers differ, in numbers and in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ...core.arrays.types import Ints
+from ..simulate import Simulation
+from ..summary import summarise
+from .plot import Plot
+
+NOWHERE = -1
+MOST_TOLD = 2000
+"""So many pods are named where answers differ; all are counted."""
+
+
+@attrs.define(eq=False)
+class Texts:
+    """Texts by number, each once."""
+
+    texts: list[str] = attrs.field(factory=lambda: [""])
+    _numbers: dict[str, int] = attrs.field(factory=lambda: {"": 0})
+
+    def number(self, text: str) -> int:
+        """The number of *text*, a new one where it was never seen."""
+        found = self._numbers.get(text)
+        if found is None:
+            found = self._numbers[text] = len(self.texts)
+            self.texts.append(text)
+        return found
+
+
+@attrs.frozen(eq=False)
+class Answer:
+    """A finished run. ``hosts``: int64[pods], index of the node or -1; ``whys``: int64[pods], number of the text that says why not."""
+
+    plot: Plot
+    hosts: Ints
+    whys: Ints
+    summary: dict[str, Any]
+    texts: Texts
+
+    @classmethod
+    def of(cls, simulation: Simulation, plot: Plot, texts: Texts) -> Answer:
+        """The answer of a finished *simulation*."""
+        hosts, whys = np.array(plot.bound, np.int64), np.zeros(len(plot.bound), np.int64)
+        for key, outcome in simulation.outcomes.items():
+            at = plot.pod_at[key]
+            hosts[at] = NOWHERE if outcome.host is None else plot.node_at.get(outcome.host, NOWHERE)
+            whys[at] = 0 if outcome.error is None else texts.number(outcome.error)
+        for eviction in simulation.evictions:
+            at = plot.pod_at[eviction.pod.key]
+            hosts[at], whys[at] = NOWHERE, texts.number(f"evicted to make room for {eviction.by}")
+        return cls(plot, hosts, whys, summarise(simulation).record(), texts)
+
+    def host_of(self, pod: str) -> str | None:
+        """The node of a pod, by its key; None: it has none."""
+        at = int(self.hosts[self.plot.pod_at[pod]])
+        return None if at == NOWHERE else self.plot.nodes[at]
+
+    def record(self, before: Answer | None) -> dict[str, Any]:
+        """As plain data: [pod, node, why] by index of what differs from *before*, or of everything; with the texts that they name."""
+        is_whole = before is None or before.plot is not self.plot
+        if before is None or is_whole:
+            changed = np.arange(len(self.hosts))
+        else:
+            changed = np.flatnonzero((self.hosts != before.hosts) | (self.whys != before.whys))
+        rows = np.stack([changed, self.hosts[changed], self.whys[changed]], axis=1)
+        named = {number: self.texts.texts[number] for number in set(self.whys[changed].tolist()) if number}
+        return {"whole": is_whole, "plot": self.plot.number, "rows": rows.tolist(), "texts": named}
+
+
+@attrs.frozen
+class Difference:
+    """How an answer differs from an earlier one, pod by pod: (pod, node before, node after, why it has none)."""
+
+    moved: tuple[tuple[str, str, str], ...]
+    lost: tuple[tuple[str, str, str], ...]
+    """(pod, node before, why)."""
+    found: tuple[tuple[str, str], ...]
+    come: tuple[str, ...] = ()
+    """Pods that were not there before."""
+    gone: tuple[str, ...] = ()
+
+    @classmethod
+    def between(cls, before: Answer, after: Answer) -> Difference:
+        """From *before* to *after*."""
+        if before.plot is after.plot:
+            changed = np.flatnonzero(before.hosts != after.hosts).tolist()
+            pairs = [(at, at) for at in changed]
+            return cls._of(before, after, pairs, (), ())
+        there, here = before.plot.pod_at, after.plot.pod_at
+        pairs = [(at, here[key]) for key, at in there.items() if key in here]
+        return cls._of(before, after, pairs, tuple(k for k in here if k not in there), tuple(k for k in there if k not in here))
+
+    @classmethod
+    def _of(cls, before: Answer, after: Answer, pairs: list[tuple[int, int]], come: tuple[str, ...], gone: tuple[str, ...]) -> Difference:
+        moved, lost, found = [], [], []
+        for then, now in pairs:
+            was, here = int(before.hosts[then]), int(after.hosts[now])
+            old = before.plot.nodes[was] if was != NOWHERE else None
+            new = after.plot.nodes[here] if here != NOWHERE else None
+            pod = after.plot.pods[now]
+            if old == new:
+                continue
+            if old is not None and new is not None:
+                moved.append((pod, old, new))
+            elif old is not None:
+                lost.append((pod, old, after.texts.texts[int(after.whys[now])]))
+            elif new is not None:
+                found.append((pod, new))
+        return cls(tuple(moved), tuple(lost), tuple(found), come, gone)
+
+    @property
+    def words(self) -> str:
+        """In one sentence.
+
+        >>> Difference((("a", "n1", "n2"),), (("shop/b", "n1", "0/2 nodes are available: 2 Insufficient cpu."),), ()).words
+        '1 pod moves, 1 no longer fits: shop/b'
+        """
+        parts: list[str] = []
+        for found, one, several in (
+            (self.moved, "moves", "move"), (self.come, "is new", "are new"), (self.gone, "is not there any more", "are not there any more"),
+            (self.found, "finds a node now", "find a node now"), (self.lost, "no longer fits", "no longer fit"),
+        ):  # fmt: skip
+            if found:
+                count = f"{len(found):,}" if parts else f"{len(found):,} {'pod' if len(found) == 1 else 'pods'}"
+                parts.append(f"{count} {one if len(found) == 1 else several}")
+        named = [pod for pod, *_ in self.lost or self.found]
+        names = f": {', '.join(named[:3])}{' and others' if len(named) > 3 else ''}" if named else ""
+        return f"{', '.join(parts)}{names}" if parts else "every pod stays where it is"
+
+    def record(self) -> dict[str, Any]:
+        """As plain data; of long lists the first :data:`MOST_TOLD`, and the counts of all."""
+        lists = {"moved": self.moved, "lost": self.lost, "found": self.found, "come": self.come, "gone": self.gone}
+        counts = {name: len(found) for name, found in lists.items()}
+        return {"words": self.words, "counts": counts, **{name: found[:MOST_TOLD] for name, found in lists.items()}}

@@ -1,0 +1,141 @@
+"""The scenario on its clock: a replay of a state, written down event by event, so that a page can step through it both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from ...api.objects import Pod
+from ...core.pods.requests import PODS, of_node
+from ...exceptions import UnknownNameError
+from ...framework.recipe import Recipe
+from ..explain.explain import explain
+from ..replay.inputs.inputs import Choice, Inputs, read_inputs
+from ..replay.journal import Record
+from ..replay.recording import summary
+from ..replay.replay import Replay
+from ..scenario import Files, Scenario
+from .plot import Plot
+from .source import LabError
+from .state import PRIORITY_GATE, State, Workbench
+from .why import explained
+
+MOST_EVENTS = 100_000
+TRIED = ("Scheduled", "FailedScheduling")
+NOT_SHOWN = ("Summary",)
+
+
+@attrs.frozen(eq=False)
+class Film:
+    """A replay that was written down. ``events``: [time, event, pod, node, text, attempts], in order."""
+
+    state: State
+    inputs: Inputs
+    recipe: Recipe
+    events: tuple[tuple[Any, ...], ...]
+    pods: dict[str, tuple[int, ...]]
+    """What pods that the plot does not have request."""
+    nodes: dict[str, tuple[int, ...]]
+    """What nodes that the plot does not have offer, places for pods last."""
+    summary: Record
+    is_cut: bool
+    """There were too many events."""
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "number": self.state.number, "events": self.events, "pods": self.pods, "nodes": self.nodes, "summary": self.summary,
+            "cut": self.is_cut,
+        }  # fmt: skip
+
+
+@attrs.define(eq=False)
+class _Taking:
+    """Writes down what a replay's journal tells."""
+
+    replay: Replay
+    plot: Plot
+    events: list[tuple[Any, ...]] = attrs.field(factory=list)
+    pods: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
+    nodes: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
+
+    unknown: list[str] = attrs.field(factory=list)
+    """New nodes of which it is not known yet what they offer."""
+
+    def look(self) -> None:
+        """See what new nodes offer, which is known after the step that tells of them."""
+        for name in self.unknown:
+            node = self.replay.engine.cache.node(name)
+            had = {} if node is None else of_node(node.status.allocatable)
+            self.nodes[name] = tuple(had.get(resource, 0) for resource in (*self.plot.resources, PODS))
+        self.unknown.clear()
+
+    def take(self, record: Record) -> None:
+        """Write an event down."""
+        event, key, node = record["event"], record.get("pod", ""), record.get("node", "")
+        if event in NOT_SHOWN:
+            return
+        if key and key not in self.plot.pod_at and key not in self.pods:
+            pod = self.replay.cluster.pod(key)
+            requests = {} if pod is None else self.replay.engine.templates.of(pod).requests
+            self.pods[key] = tuple(requests.get(name, 0) for name in self.plot.resources)
+        if event == "NodeAdded" and node not in self.plot.node_at:
+            self.nodes.setdefault(node, ())
+            self.unknown.append(node)
+        more = record.get("message") or ", ".join(record.get("victims", ())) or record.get("by") or ""
+        self.events.append((record["time"], event, key, node, more, record.get("attempts", 0)))
+
+
+def film(bench: Workbench, state: State, paths: Sequence[str] = ()) -> Film:
+    """Replay *state*; *paths*: more events, as ``kubeclassic replay`` takes them.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be read.
+    """
+    recipe, plot = state.configuration.recipe(), bench.answer(state).plot
+    inputs = _inputs(plot.scenario, recipe, paths, bench.material.with_nodes(state.changes))
+    taking = _Taking(_replay(inputs, recipe), plot)
+    taking.replay.cluster.journal.sink = taking.take
+    is_cut = False
+    for _ in taking.replay.run():
+        taking.look()
+        if is_cut := len(taking.events) > MOST_EVENTS:
+            break
+    told = summary(taking.replay)
+    return Film(state, inputs, recipe, tuple(taking.events), taking.pods, taking.nodes, told, is_cut)
+
+
+def why_then(film: Film, at: int, node: str | None = None) -> dict[str, Any]:
+    """Why the attempt that event *at* tells of ended so, as :func:`~.why.why` says it. Raises :class:`~.source.LabError`."""
+    if not 0 <= at < len(film.events) or film.events[at][1] not in TRIED:
+        raise LabError(f"at: got {at}, wanted an event of {' or '.join(TRIED)}", "clock")
+    time, _, key, _, _, attempts = film.events[at]
+    replay = _replay(film.inputs, film.recipe)
+    while (pod := replay.next_pod()) is not None:
+        if pod.key == key and replay.pods.all[key].attempts == attempts - 1:
+            return _explained(replay, pod, node, time)
+        replay.conclude(replay.decide(pod))
+    raise LabError(f"{key}: not tried a {attempts}. time", "clock")
+
+
+def _explained(replay: Replay, pod: Pod, node: str | None, time: float) -> dict[str, Any]:
+    try:
+        found = explain(replay.engine, pod, node=node)
+    except UnknownNameError as error:
+        raise LabError(str(error), "why") from None
+    return {"moment": f"at {time:g} seconds", **explained(found, replay.engine, node)}
+
+
+def _replay(inputs: Inputs, recipe: Recipe) -> Replay:
+    return Replay(inputs, recipe.engine(inputs.config_maps), seed=recipe.seed, scheduler_name=next(iter(recipe.scheduler_names)))
+
+
+def _inputs(scenario: Scenario, recipe: Recipe, paths: Sequence[str], files: Files) -> Inputs:
+    """What a replay of *scenario* starts from: its objects in the order of the *files*, then those that workloads make."""
+    places = {(item.kind, item.key): at for at, item in enumerate(files.loaded.objects)}
+    objects = [*scenario.objects, *scenario.pending]
+    objects.sort(key=lambda item: places.get((item.kind, item.key), len(places)))
+    priorities = recipe.profiles is not None or recipe.config.gates.get(PRIORITY_GATE, True)
+    choice = Choice(defaults=files.defaults, scheduler_names=recipe.scheduler_names, priorities=priorities, digest=False)
+    return read_inputs(paths, choice, objects=objects)

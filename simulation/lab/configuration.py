@@ -1,0 +1,132 @@
+"""A configuration as the lab has it: a release, where its rules come from, and what was moved since; and the scheduler that it makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.config import AlgorithmSource, KubeSchedulerConfiguration
+from ...algorithmprovider.gates import resolved_gates
+from ...algorithmprovider.policy import read_policy
+from ...api.objects import Map
+from ...core.release import Release
+from ...framework.config.loading import given_configuration
+from ...framework.recipe import Recipe
+from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
+from .movedrules import changed_policy, changed_profile
+from .source import PROVIDER, Json, Source, default_source, policy_of
+
+
+@attrs.frozen(kw_only=True)
+class Configuration:
+    """One configuration. *start* is what the lab was started with, and has all that is not moved here."""
+
+    start: Recipe = attrs.field(eq=False)
+    release: str
+    source: Source
+    switches: Map[bool] = attrs.field(factory=Map)
+    """Predicate, or plugin that filters -> whether it is on, where the source says otherwise."""
+    weights: Map[int] = attrs.field(factory=Map)
+    """Priority, or plugin that scores -> its weight, where the source says otherwise; 0: it is off."""
+    percentage: int | None = None
+    """percentageOfNodesToScore; None: what the source or the release says."""
+    hard_weight: int | None = None
+    """The weight of required affinity in scoring; None: what the source or the release says."""
+    preemption: bool = True
+    tie_break: str = "release"
+    seed: int = 0
+    order: str = "input"
+
+    @classmethod
+    def of(cls, start: Recipe, source: Source | None = None, order: str = "input") -> Configuration:
+        """What the lab begins with."""
+        tie_break = start.tie_break if isinstance(start.tie_break, str) else "release"
+        return cls(
+            start=start, release=start.version, source=source or default_source(start.version), preemption=_preempts(start),
+            tie_break=tie_break, seed=start.seed, order=order, percentage=_given_percentage(start),
+            hard_weight=start.hard_pod_affinity_weight or start.config.hard_pod_affinity_weight or None,
+        )  # fmt: skip
+
+    # --- what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def runs_profiles(self) -> bool:
+        """Whether it is a release of the framework."""
+        return FRAMEWORK_RELEASES.get(self.release) is not None
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether rules are not as the source has them."""
+        return bool(self.switches or self.weights)
+
+    @property
+    def gates(self) -> dict[str, bool]:
+        """The feature gates that the lab was started with, as far as the release knows them and lets them be set so."""
+        known = self._release.gates
+        if self.start.profiles is None:
+            given = {**self.start.config.gates, **self.start.gates}
+        else:
+            plain = resolved_gates(ALL_RELEASES[self.start.version])
+            given = {name: on for name, on in self.start.profiles.gates.items() if plain[name] != on}
+        return {name: on for name, on in given.items() if name in known and (not known[name].locked or known[name].default == on)}
+
+    @property
+    def _release(self) -> Release:
+        return ALL_RELEASES[self.release]
+
+    # --- documents --------------------------------------------------------------------------------------------------
+
+    def document(self) -> Json | None:
+        """The Policy or the profile that says all this about rules; None where the name of a provider says it."""
+        if self.runs_profiles:
+            return changed_profile(self.source.document or {}, self.switches, self.weights, self.hard_weight)
+        if self.source.kind == PROVIDER and not self.is_moved:
+            return None
+        return changed_policy(self.base_policy(), self.switches, self.weights, self.hard_weight)
+
+    def base_policy(self) -> Json:
+        """The Policy of the source, with both lists written out."""
+        return policy_of(self.source, self._release, resolved_gates(self._release, self.gates), self.start.catalogue)
+
+    def saved(self) -> Json:
+        """The same as a file: a Policy or a profile, for a provider too."""
+        found = self.document() or self.base_policy()
+        if not self.runs_profiles and self.hard_weight is not None:
+            found = {**found, "hardPodAffinitySymmetricWeight": self.hard_weight}
+        return found
+
+    # --- the scheduler ----------------------------------------------------------------------------------------------
+
+    def recipe(self) -> Recipe:
+        """What its scheduler is made from. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses."""
+        shared: dict[str, Any] = {
+            "version": self.release, "preemption": self.preemption, "tie_break": self.tie_break, "seed": self.seed, "gates": {},
+            "percentage": 0,
+        }  # fmt: skip
+        if self.runs_profiles:
+            profiles = given_configuration(
+                self.document(), gates=self.gates, percentage=self.percentage, plugins=self.start.plugins
+            )
+            return attrs.evolve(self.start, **shared, profiles=profiles, policy=None, config=_NO_CONFIG, provider=None)
+        document = self.document()
+        config = attrs.evolve(
+            self.start.config, source=AlgorithmSource(provider=None if document else self.source.name), folder=Path(), gates=self.gates,
+            percentage=self.percentage or 0, hard_pod_affinity_weight=self.hard_weight or 0, disable_preemption=False,
+        )  # fmt: skip
+        policy = None if document is None else read_policy(document)
+        return attrs.evolve(
+            self.start, **shared, profiles=None, policy=policy, config=config, provider=None, hard_pod_affinity_weight=None
+        ).checked()
+
+
+_NO_CONFIG = KubeSchedulerConfiguration(folder=Path())
+
+
+def _preempts(start: Recipe) -> bool:
+    return start.preemption and not start.config.disable_preemption
+
+
+def _given_percentage(start: Recipe) -> int | None:
+    return start.percentage or start.config.percentage or None if start.profiles is None else None

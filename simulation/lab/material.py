@@ -1,0 +1,136 @@
+"""What the lab's files hold, and the scenario that small changes make of it: edits in words, and copies of nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import attrs
+
+from ...api.load import load_documents
+from ...api.objects import KubeObject, Node, Pod
+from ...api.reading.documents import Document
+from ...exceptions import KubeclassicError
+from ...live.wire.ownfields import current_manifest
+from ..edits.apply import Edits
+from ..newnodes.kinds import kinds_of
+from ..scenario import Files, Scenario
+from .source import Json, LabError
+
+MOST_COPIES = 5000
+API_VERSIONS = {"Node": "v1", "CSINode": "storage.k8s.io/v1"}
+MIRROR = "kubernetes.io/config.mirror"
+
+
+@attrs.frozen
+class Copies:
+    """New nodes, like one that is there."""
+
+    like: str
+    count: int
+
+
+@attrs.frozen
+class Changes:
+    """What was changed of the cluster, in order."""
+
+    edits: tuple[str, ...] = ()
+    """In the words of ``--set``."""
+    copies: tuple[Copies, ...] = ()
+
+    def edited(self, *texts: str) -> Changes:
+        """With more edits."""
+        return attrs.evolve(self, edits=(*self.edits, *texts))
+
+    def without(self, *texts: str) -> Changes:
+        """Without these edits."""
+        return attrs.evolve(self, edits=tuple(text for text in self.edits if text not in texts))
+
+
+@attrs.define(eq=False)
+class Material:
+    """What the files hold; the edits that the command line gave are the first :class:`Changes`."""
+
+    files: Files
+    cron_jobs: bool = False
+
+    def scenario(self, changes: Changes, names: frozenset[str], priorities: bool) -> Scenario:
+        """The scenario after *changes*; *names*: whose pods wait, *priorities*: whether gate PodPriority is on.
+
+        Raises :class:`~.source.LabError` for an edit or a node that does not fit.
+        """
+        try:
+            files, edits = self.with_nodes(changes), None
+            if changes.edits:
+                edits = Edits.parse(changes.edits, defaults=files.defaults)
+                (loaded,), edited = edits.of_loaded([files.loaded])
+                files = Files(loaded, files.defaults, edits, tuple(edited))
+            return files.scenario(names, cron_jobs=self.cron_jobs, priorities=priorities)
+        except KubeclassicError as error:
+            raise error if isinstance(error, LabError) else LabError(str(error), "edit") from None
+
+    def new_nodes(self, changes: Changes) -> list[Json]:
+        """The manifests of the nodes that are added."""
+        known: list[KubeObject] = list(self.files.loaded.objects)
+        found: list[Json] = []
+        for copies in changes.copies:
+            made = self._copies(copies, known)
+            known += made
+            found += [_manifest(item) for item in made]
+        return found
+
+    def with_nodes(self, changes: Changes) -> Files:
+        """The files with the nodes that are added. Raises :class:`~.source.LabError`."""
+        if not changes.copies:
+            return self.files
+        documents = [Document(manifest, f"the copy {manifest['metadata']['name']}") for manifest in self.new_nodes(changes)]
+        made = load_documents(documents, defaults=self.files.defaults).objects
+        loaded = self.files.loaded
+        return attrs.evolve(self.files, loaded=attrs.evolve(loaded, objects=(*loaded.objects, *made)))
+
+    def _copies(self, copies: Copies, known: list[KubeObject]) -> list[KubeObject]:
+        try:
+            (kind,) = kinds_of([f"like:{copies.like}"], known, {}, lambda kind: ())
+        except KubeclassicError as error:
+            raise LabError(str(error).replace("add-node: ", "", 1), "copy") from None
+        return kind.copies(copies.count)
+
+
+def _manifest(item: KubeObject) -> Json:
+    return {"apiVersion": API_VERSIONS[item.kind], "kind": item.kind, **current_manifest(item)}
+
+
+# --- edits that buttons make ----------------------------------------------------------------------------------------
+
+
+def cordon(node: str) -> str:
+    """The edit that lets no more pods come to *node*."""
+    return f"node {node} unschedulable=true"
+
+
+def drain(node: str, scenario: Scenario) -> list[str]:
+    """The edits that cordon *node* and let its pods wait; those of DaemonSets and of the node itself stay."""
+    pods = [item for item in scenario.objects if isinstance(item, Pod) and item.spec.node_name == node]
+    leaving = [pod for pod in pods if not _stays(pod)]
+    return [cordon(node), *(f"pod {pod.key} nodeName-" for pod in leaving)]
+
+
+def _stays(pod: Pod) -> bool:
+    owner = pod.metadata.controller
+    return (owner is not None and owner.kind == "DaemonSet") or MIRROR in pod.metadata.annotations
+
+
+def check_node(name: str, scenario: Scenario, field: str) -> Node:
+    """The node called *name*. Raises :class:`~.source.LabError`."""
+    found = next((node for node in scenario.nodes if node.name == name), None)
+    if found is None:
+        raise LabError(f'node: got "{name}", wanted a node of the cluster', field)
+    return found
+
+
+def counted(changes: Changes) -> dict[str, Any]:
+    """*changes* as plain data."""
+    copies: Counter[str] = Counter()
+    for one in changes.copies:
+        copies[one.like] += one.count
+    return {"edits": list(changes.edits), "copies": [{"like": like, "count": count} for like, count in copies.items()]}

@@ -1,0 +1,138 @@
+"""A state as files: the Policy or the profile, the scenario as manifests, and the commands that give the same placement in a terminal."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import yaml
+
+from ...api.objects import KubeObject
+from ...live.wire.ownfields import current_manifest
+from ..scenario import Scenario
+from .configuration import Configuration
+from .material import Material
+from .source import PROVIDER, Json
+from .state import State
+
+POLICY_FILE, PROFILE_FILE, NODES_FILE, SCENARIO_FILE = "lab-policy.json", "lab-profile.yaml", "lab-nodes.yaml", "lab-scenario.yaml"
+GROUPS = {
+    "apps/v1": ("ReplicaSet", "StatefulSet"),
+    "storage.k8s.io/v1": ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity"),
+    "policy/v1": ("PodDisruptionBudget",),
+    "scheduling.k8s.io/v1": ("PriorityClass",),
+}
+CONTROLLERS = ("ReplicaSet", "StatefulSet", "ReplicationController")
+"""What the scheduler reads of these are selectors; as manifests they are workloads, which make pods."""
+VERSIONS = {kind: version for version, kinds in GROUPS.items() for kind in kinds}
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+@attrs.frozen
+class Given:
+    """What the lab was started with and cannot move: paths, and words of the command line."""
+
+    paths: tuple[str, ...]
+    pods: tuple[str, ...] = ()
+    """More files of waiting pods."""
+    words: tuple[str, ...] = ()
+    """Other options, such as ``--rules FILE.py:NAME``, as they were given."""
+
+
+def rules_file(configuration: Configuration) -> tuple[str, str]:
+    """Name and text of the Policy or profile that a configuration is."""
+    document = with_percentage(configuration, configuration.saved())
+    if configuration.runs_profiles:
+        return PROFILE_FILE, as_yaml(document)
+    return POLICY_FILE, json.dumps(document, indent=2) + "\n"
+
+
+def with_percentage(configuration: Configuration, document: Json) -> Json:
+    """*document*, a profile's with the percentage, which a Policy cannot have."""
+    if not configuration.runs_profiles or configuration.percentage is None:
+        return document
+    profiles = [{key: value for key, value in profile.items() if key != "percentageOfNodesToScore"} for profile in document["profiles"]]
+    return {**document, "percentageOfNodesToScore": configuration.percentage, "profiles": profiles}
+
+
+def scenario_file(scenario: Scenario) -> str:
+    """The manifests of a scenario, after all edits, as YAML."""
+    items = [_manifest(item) for item in (*scenario.objects, *scenario.pending)]
+    return as_yaml({"apiVersion": "v1", "kind": "List", "items": items})
+
+
+def _manifest(item: KubeObject) -> Json:
+    """An object; a controller wants no more pods, as all that it wants are there."""
+    found: Json = {"apiVersion": VERSIONS.get(item.kind, "v1"), "kind": item.kind, **current_manifest(item)}
+    if item.kind not in CONTROLLERS:
+        return found
+    selector = found.get("spec", {}).get("selector") or {}
+    labels = selector if item.kind == "ReplicationController" else selector.get("matchLabels") or {}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "none"}]}}
+    return {**found, "spec": {**found.get("spec", {}), "replicas": 0, "template": template}}
+
+
+def as_yaml(document: Mapping[str, Any]) -> str:
+    """*document* in the order that it has."""
+    text: str = yaml.dump(_plain(document), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """*value* without types of our own, which YAML would name."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(held) for held in value]
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+# --- the commands ---------------------------------------------------------------------------------------------------
+
+
+def commands(state: State, material: Material, given: Given) -> str:
+    """Commands for a terminal that give exactly the placement of *state*: the files that it needs, then ``kubeclassic simulate``."""
+    configuration, files = state.configuration, list[tuple[str, str]]()
+    nodes = material.new_nodes(state.changes)
+    paths = list(given.paths)
+    if nodes:
+        files.append((NODES_FILE, as_yaml({"apiVersion": "v1", "kind": "List", "items": nodes})))
+        paths.append(NODES_FILE)
+    words = ["kubeclassic", "simulate", *paths]
+    words += [word for path in given.pods for word in ("--pods", path)]
+    words += [*_rules(configuration, files), *_settings(configuration)]
+    words += [word for edit in state.changes.edits for word in ("--set", edit)]
+    written = "".join(f"cat > {name} <<'END-OF-FILE'\n{text}END-OF-FILE\n" for name, text in files)
+    return f"{written}{shlex.join([*words, *given.words])}\n"
+
+
+def _rules(configuration: Configuration, files: list[tuple[str, str]]) -> Sequence[str]:
+    """The options that say which rules run; what they name is added to *files*."""
+    source, words = configuration.source, ["--release", configuration.release]
+    is_plain = not configuration.is_moved and (configuration.hard_weight is None or not configuration.runs_profiles)
+    flag = "--profile" if configuration.runs_profiles else "--policy"
+    if source.kind == PROVIDER and is_plain:
+        return [*words, "--provider", source.name]
+    if source.file is not None and is_plain and not configuration.hard_weight:
+        return [*words, flag, source.file]
+    document = configuration.document() or {}
+    text = as_yaml(document) if configuration.runs_profiles else json.dumps(document, indent=2) + "\n"
+    name = PROFILE_FILE if configuration.runs_profiles else POLICY_FILE
+    files.append((name, text))
+    return [*words, flag, name]
+
+
+def _settings(configuration: Configuration) -> Sequence[str]:
+    found = configuration
+    gates = ",".join(f"{name}={str(on).lower()}" for name, on in sorted(found.gates.items()))
+    hard = None if found.runs_profiles else found.hard_weight
+    options: dict[str, object] = {
+        "--feature-gates": gates or None, "--percentage-of-nodes-to-score": found.percentage,
+        "--hard-pod-affinity-symmetric-weight": hard, "--tie-break": found.tie_break if found.tie_break != "release" else None,
+        "--seed": found.seed or None, "--order": found.order if found.order != "input" else None,
+    }  # fmt: skip
+    words = [word for flag, value in options.items() if value is not None for word in (flag, str(value))]
+    return words if found.preemption else [*words, "--disable-preemption"]

@@ -1,0 +1,161 @@
+"""A session in the lab: states one after the other, back and forth among them, and pinned ones. Any number of pages can look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from ...exceptions import KubeclassicError
+from ...framework.releases import ALL_RELEASES
+from .actions import Asked, changed
+from .answer import Answer, Difference
+from .configuration import Configuration
+from .material import Changes, Material, counted
+from .moves import CHOICES
+from .rules import filters_of, scorers_of
+from .source import LabError, Source, providers
+from .state import State, Workbench
+
+MOST_STATES = 500
+PINS = ("A", "B")
+AGAINST = ("step", "start", *PINS)
+"""What an answer can be compared with: the state before it, the first one, a pinned one."""
+
+
+@attrs.define(eq=False)
+class Session:
+    """One cluster, and what was tried on it. Nothing here is for two threads at a time."""
+
+    material: Material
+    sources: list[Source]
+    history: list[State]
+    at: int = 0
+    """The index of the current state."""
+    pins: dict[str, State] = attrs.field(factory=dict)
+    bench: Workbench = attrs.field(init=False)
+    _numbers: int = 1
+
+    def __attrs_post_init__(self) -> None:
+        self.bench = Workbench(self.material)
+
+    @classmethod
+    def begin(cls, material: Material, start: Configuration, edits: Sequence[str] = ()) -> Session:
+        """A session that begins with *start* and these edits. Raises what the first answer raises."""
+        known = [source for source in providers() if source.key != start.source.key]
+        session = cls(material, [start.source, *known], [State(0, start, Changes(tuple(edits)))])
+        session.bench.answer(session.state)
+        return session
+
+    @property
+    def state(self) -> State:
+        """The current state."""
+        return self.history[self.at]
+
+    # --- what is done -----------------------------------------------------------------------------------------------
+
+    def do(self, asked: dict[str, Any]) -> None:
+        """Do what *asked* says; the result is the current state. An error changes nothing.
+
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError`; a :class:`~.source.LabError` says which field it is about.
+        """
+        action = Asked(asked)
+        name = action.name
+        if name in ("undo", "redo", "goto"):
+            self._go(action)
+        elif name == "pin":
+            self.pins[action.choice("pin", PINS)] = self.state
+        elif name == "unpin":
+            self.pins.pop(action.choice("pin", PINS), None)
+        else:
+            self._step(action)
+
+    def _go(self, action: Asked) -> None:
+        wanted = {"undo": self.at - 1, "redo": self.at + 1}.get(action.name)
+        wanted = action.number("at") if wanted is None else wanted
+        if not 0 <= wanted < len(self.history):
+            nothing = {"undo": "nothing to undo", "redo": "nothing to redo"}
+            raise LabError(nothing.get(action.name, f"at: got {wanted}, wanted a step of the history"), action.name)
+        self.at = wanted
+
+    def _step(self, action: Asked) -> None:
+        sources = list(self.sources)
+        configuration, changes, did = changed(action, self.state, self.history[0], sources, self.bench.scenario)
+        new = State(self._numbers, configuration, changes, did)
+        if (configuration, changes) == (self.state.configuration, self.state.changes):
+            return
+        try:
+            self.bench.answer(new)
+        except LabError:
+            raise
+        except KubeclassicError as error:
+            raise LabError(str(error), action.field) from None
+        self._numbers += 1
+        self.sources = sources
+        is_more = action.is_drag and self.at > 0 and self.state.did.partition(" to ")[0] == did.partition(" to ")[0]
+        kept = self.at if is_more else self.at + 1
+        self.history = [*self.history[:kept], new]
+        if len(self.history) > MOST_STATES:
+            del self.history[1]
+        self.at = len(self.history) - 1
+
+    # --- what is seen -----------------------------------------------------------------------------------------------
+
+    @property
+    def answer(self) -> Answer:
+        """What the current state comes to."""
+        return self.bench.answer(self.state)
+
+    def other(self, against: str) -> State | None:
+        """The state that *against* means; None if there is none."""
+        if against == "step":
+            return self.history[self.at - 1] if self.at else None
+        return self.history[0] if against == "start" else self.pins.get(against)
+
+    def known(self, number: object) -> State | None:
+        """The state of that number; None if it is not kept."""
+        return next((state for state in (*self.history, *self.pins.values()) if state.number == number), None)
+
+    def difference(self, against: str, seen: State | None = None) -> Difference | None:
+        """How the current answer differs from another; None if there is none to compare with. *seen* stands for the step before."""
+        if against not in AGAINST:
+            raise LabError(f"against: got {against!r}, wanted one of {', '.join(AGAINST)}", "against")
+        other = seen if against == "step" and seen is not None else self.other(against)
+        return None if other is None else Difference.between(self.bench.answer(other), self.answer)
+
+    def record(self) -> dict[str, Any]:
+        """The current state as plain data: all that a page has controls for."""
+        state, found = self.state, self.state.configuration
+        return {
+            "number": state.number,
+            **configuration_record(found),
+            "releases": list(ALL_RELEASES),
+            "sources": [source.record() for source in self.sources if source.runs_on(found.release)],
+            "choices": {name: list(values) for name, values in CHOICES.items()},
+            "filters": [rule.record() for rule in filters_of(found)],
+            "scorers": [rule.record() for rule in scorers_of(found)],
+            **counted(state.changes),
+            "history": [{"number": one.number, "did": one.did} for one in self.history],
+            "at": self.at,
+            "pins": {name: self.pin_record(pinned) for name, pinned in self.pins.items()},
+            "warnings": [str(notice) for notice in self.bench.scenario(state).warnings],
+        }
+
+    def pin_record(self, pinned: State) -> dict[str, Any]:
+        """A pinned state: its configuration and its numbers."""
+        answer = self.bench.answer(pinned)
+        return {
+            "number": pinned.number, "did": pinned.did, **configuration_record(pinned.configuration), **counted(pinned.changes),
+            "summary": answer.summary,
+        }  # fmt: skip
+
+
+def configuration_record(found: Configuration) -> dict[str, Any]:
+    """A configuration as plain data, with what was moved."""
+    return {
+        "release": found.release, "profiles": found.runs_profiles, "source": found.source.record(),
+        "switches": dict(found.switches), "weights": dict(found.weights), "percentage": found.percentage,
+        "hardPodAffinityWeight": found.hard_weight, "preemption": found.preemption, "tieBreak": found.tie_break, "seed": found.seed,
+        "order": found.order,
+    }  # fmt: skip

@@ -1,0 +1,102 @@
+"""Where the rules of a configuration come from: a provider, a Policy, or a profile; and their JSON form."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.catalogue import Catalogue
+from ...algorithmprovider.registry import DEFAULT_PROVIDER, PROVIDERS, Registry
+from ...api.reading.documents import parsed
+from ...core.release import Gates, Release
+from ...exceptions import KubeclassicError
+from ...framework.config.configuration import KIND
+from ...framework.config.defaults import GROUP
+from ...framework.releases import FRAMEWORK_RELEASES
+
+Json = dict[str, Any]
+PROVIDER, POLICY, PROFILE = "provider", "policy", "profile"
+DEFAULT_PROFILE = "the default profile"
+
+
+class LabError(KubeclassicError):
+    """Something that the lab was asked and cannot do; *field* names the part of the page that it is about."""
+
+    def __init__(self, text: str, field: str = "") -> None:
+        super().__init__(text)
+        self.field = field
+
+
+@attrs.frozen(eq=False)
+class Source:
+    """A provider by name, or a Policy or a profile with its document."""
+
+    kind: str
+    """:data:`PROVIDER`, :data:`POLICY` or :data:`PROFILE`."""
+    name: str
+    document: Mapping[str, Any] | None = None
+    """The JSON form; None for a provider."""
+    file: str | None = None
+    """The file that it was read from, as it was given; None if a page sent it."""
+
+    @property
+    def key(self) -> str:
+        """What tells it from the others."""
+        return f"{self.kind}:{self.name}"
+
+    def runs_on(self, version: str) -> bool:
+        """Whether release *version* reads it."""
+        return (self.kind == PROFILE) == (version in FRAMEWORK_RELEASES)
+
+    def record(self) -> Json:
+        """As plain data."""
+        return {"key": self.key, "kind": self.kind, "name": self.name}
+
+
+def providers() -> list[Source]:
+    """The sources that need no file: the providers, and the default profile."""
+    return [*(Source(PROVIDER, name) for name in PROVIDERS), Source(PROFILE, DEFAULT_PROFILE, default_profile(()))]
+
+
+def default_source(version: str) -> Source:
+    """What release *version* runs if nothing is said."""
+    return next(source for source in providers() if source.runs_on(version))
+
+
+def default_profile(plugins: tuple[str, ...]) -> Json:
+    """The default profile in its JSON form, with users' *plugins* at all of their points."""
+    profile: Json = {"schedulerName": "default-scheduler"}
+    if plugins:
+        profile["plugins"] = {"multiPoint": {"enabled": [{"name": name} for name in plugins]}}
+    return {"apiVersion": f"{GROUP}/v1", "kind": KIND, "profiles": [profile]}
+
+
+def read_source(text: str, name: str) -> Source:
+    """The Policy or profile that *text* holds, JSON or YAML. Raises :class:`LabError`."""
+    try:
+        values = parsed(text, name)
+    except KubeclassicError as error:
+        raise LabError(str(error), "source") from None
+    if len(values) != 1 or not isinstance(values[0], dict):
+        raise LabError(f"{name}: got {len(values)} documents, wanted one Policy or one {KIND}", "source")
+    (document,) = values
+    kind = document.get("kind", "Policy")
+    if kind not in ("Policy", KIND):
+        raise LabError(f'{name}: got kind "{kind}", wanted Policy or {KIND}', "source")
+    return Source(PROFILE if kind == KIND else POLICY, name, document)
+
+
+def policy_of(source: Source, release: Release, gates: Gates, catalogue: Catalogue) -> Json:
+    """The Policy that means what *source* means on *release*, with both lists written out."""
+    registry = Registry.of(release, gates, catalogue)
+    named = source.name if source.kind == PROVIDER else DEFAULT_PROVIDER
+    predicates, priorities = registry.provider(named)
+    written: Json = {"kind": "Policy", "apiVersion": "v1", **copy.deepcopy(dict(source.document or {}))}
+    if written.get("predicates") is None:
+        written["predicates"] = [{"name": name} for name in predicates]
+    if written.get("priorities") is None:
+        written["priorities"] = [{"name": name, "weight": registry.weights[name]} for name in dict.fromkeys(priorities)]
+    return written

@@ -1,0 +1,221 @@
+"""The lab in a browser: sliders move pods to where ``simulate`` says, every part works by pointer and keys, and nothing goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+
+from kubeclassic.live.server.worker import Worker
+from tests.browser.chromium import Visits
+from tests.browser.looking import headings, outside, serious_faults
+from tests.support.labbuild import GIVEN, Fates, by_function, fates, session
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from kubeclassic.cli.running.lab.app import LabApp
+
+MOVES, SEED = 50, 15
+SLIDE = """([rule, weight]) => {
+  const slider = document.querySelector(`input[type=range][data-rule="${rule}"]`);
+  slider.closest("details").open = true;
+  slider.value = weight;
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+  slider.dispatchEvent(new Event("change", { bubbles: true }));
+}"""
+PLACES = """() => {
+  const { model } = document.lab, { pods, nodes, waiting } = model.plot;
+  return pods.slice(0, waiting).map(([pod], at) => {
+    const host = model.placement.hosts[at];
+    return [pod, host < 0 ? null : nodes[host][0], model.placement.whys[at]];
+  });
+}"""
+
+MOMENT = """() => {
+  const { plot, hosts } = document.lab.moment.placement;
+  return plot.pods.map((pod, at) => [pod[0], plot.nodes[hosts[at]]?.[0]]);
+}"""
+
+
+@attrs.frozen(eq=False)
+class Running:
+    """A lab that is served to real browsers, on a thread of its own."""
+
+    app: LabApp
+    url: str
+
+    def shows(self, page: Page) -> Fates:
+        """Where the page shows the pods that wait."""
+        return {pod: (node, why) for pod, node, why in page.evaluate(PLACES)}
+
+    def settled(self, page: Page) -> None:
+        """Wait until the page shows the current state."""
+        page.wait_for_function("number => document.body.dataset.state === String(number)", arg=self.app.session.state.number)
+
+
+@pytest.fixture
+def lab() -> Iterator[Running]:
+    """A lab on the example cluster."""
+    uvicorn = pytest.importorskip("uvicorn")
+    from kubeclassic.cli.running.lab.app import LabApp
+
+    app = LabApp(session=session(), given=GIVEN, token="token", worker=Worker())
+    with socket.create_server(("127.0.0.1", 0)) as place:
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none", access_log=False))
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([place])), daemon=True)
+        thread.start()
+        yield Running(app, f"http://127.0.0.1:{place.getsockname()[1]}/token/")
+        server.should_exit = True
+        thread.join(10)
+    app.worker.close()
+
+
+def opened(lab: Running, visit: Visits, **options: Any) -> Page:
+    """The lab's page; it may ask the lab and nobody else."""
+    page = visit(lab.url, within=(lab.url, "data:"), **options)
+    page.wait_for_selector("body[data-state]")
+    return page
+
+
+class TestSliders:
+    def test_fifty_random_moves(self, lab: Running, visit: Visits) -> None:
+        """After each of fifty random moves of sliders the page shows every pod where ``simulate`` puts it with that Policy."""
+        page, draw = opened(lab, visit), random.Random(SEED)
+        rules = [rule["name"] for rule in lab.app.session.record()["scorers"]]
+        for number in range(MOVES):
+            rule, weight = draw.choice(rules), draw.randrange(21)
+            before = lab.app.session.state.configuration
+            page.evaluate(SLIDE, [rule, weight])
+            if dict(before.weights).get(rule, 1) != weight:
+                page.wait_for_function("before => document.lab.line.busy === false && document.lab.line.waiting.length === 0", arg=number)
+            lab.settled(page)
+            assert lab.app.session.record()["weights"].get(rule, weight) == weight
+            assert lab.shows(page) == by_function(lab.app.session)
+
+    def test_other_moves(self, lab: Running, visit: Visits) -> None:
+        """A switch, a release, a percentage, an edit, undo and redo show what the session holds, and say it in words."""
+        page = opened(lab, visit)
+        page.click("#filters >> xpath=.. >> summary")
+        page.click("input[data-rule=GeneralPredicates]")
+        page.wait_for_selector("body[data-state='1']")
+        told = lab.app.session.difference("step")
+        assert told is not None
+        assert page.inner_text("#verdict").lower() == told.words.lower()
+        page.select_option("#source select >> nth=0", "1.12")
+        page.wait_for_selector("body[data-state='2']")
+        page.fill("#cluster textarea", "pod shop/* requests.cpu=2")
+        page.press("#cluster textarea", "Enter")
+        page.wait_for_selector("body[data-state='3']")
+        assert lab.shows(page) == fates(lab.app.session)
+        page.click("#undo")
+        page.wait_for_selector("body[data-state='2']")
+        page.keyboard.press("Control+Shift+Z")
+        page.wait_for_selector("body[data-state='3']")
+        assert lab.shows(page) == fates(lab.app.session)
+
+    def test_an_error_stands_at_its_field(self, lab: Running, visit: Visits) -> None:
+        """What cannot be done is told beside the field; the text that was typed stays."""
+        page = opened(lab, visit)
+        page.fill("#cluster textarea", "pod nope/* requests.cpu=2")
+        page.press("#cluster textarea", "Enter")
+        page.wait_for_selector(".fault[data-field=edit]:not([hidden])")
+        assert "got no Pod that it is about" in page.inner_text(".fault[data-field=edit]")
+        assert page.input_value("#cluster textarea") == "pod nope/* requests.cpu=2"
+
+
+class TestParts:
+    def test_why_and_matrix(self, lab: Running, visit: Visits) -> None:
+        """A pod of the list and a node of the map give the reason, the matrix and the winner."""
+        page = opened(lab, visit)
+        page.click("#tab-pods")
+        page.fill("#list input[type=search]", "shop/cache")
+        page.click("#list .labrows .link >> nth=1")
+        page.wait_for_selector("#why .matrix")
+        pod = page.inner_text("#why h3 >> nth=0")
+        host = lab.app.session.answer.host_of(pod)
+        assert page.inner_text("#why tr.winner button") == host
+        page.focus("#maps canvas")
+        page.keyboard.press("End")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#why .note")
+        node = page.evaluate("document.lab.chosen.node")
+        assert page.inner_text("#why .note").startswith(node)
+
+    def test_why_nowhere(self, lab: Running, visit: Visits) -> None:
+        """Of a pod that fits nowhere the message, the reasons and the nodes that turn it down are there."""
+        page = opened(lab, visit)
+        page.click("#tab-pods")
+        page.click("#list .labrows .link >> text=analytics/yearly-report")
+        page.wait_for_selector("#why .matrix")
+        assert page.inner_text("#why .verdict").startswith("analytics/yearly-report finds no node: 0/11 nodes are available")
+        assert "11 of 11 nodes do not fit" in page.inner_text("#why")
+
+    def test_pins_side_by_side(self, lab: Running, visit: Visits) -> None:
+        """A pinned configuration is compared with what comes after it, in words, in numbers, and on a map of its own."""
+        page = opened(lab, visit)
+        page.click("text=Pin as A")
+        page.wait_for_selector("#pins table")
+        page.evaluate(SLIDE, ["MostRequestedPriority", 20])
+        page.wait_for_selector("body[data-state='1']")
+        page.select_option("#mapbar select >> nth=1", "A|now")
+        page.wait_for_function("document.querySelectorAll('#maps canvas').length === 2")
+        assert page.inner_text("#numbers").startswith("Compared with pin A")
+        assert page.evaluate("document.lab.model.others.get('A').number") == 0
+
+    def test_the_clock(self, lab: Running, visit: Visits) -> None:
+        """The replay goes to its end, back, and to a time; at the end all pods are where the replay left them."""
+        page = opened(lab, visit)
+        page.click("text=Replay it on its clock")
+        page.wait_for_selector("#clock .event")
+        page.click("button[title='To the end']")
+        film = lab.app.films[0]
+        left = {pod: node for _, event, pod, node, *_ in film.events if event == "Scheduled"}
+        shown = dict(page.evaluate(MOMENT))
+        assert {pod: shown[pod] for pod in left} == left
+        page.click("button[title='One event back']")
+        assert page.inner_text("#clock .event").startswith(f"{len(film.events) - 1} of")
+        page.fill("#clock input[type=number]", "1")
+        page.press("#clock input[type=number]", "Enter")
+        assert not page.inner_text("#clock .event").startswith(f"{len(film.events)} of")
+
+    def test_a_second_page(self, lab: Running, visit: Visits) -> None:
+        """What one page does another one shows, and a page that is opened later too."""
+        first = opened(lab, visit)
+        second = first.context.new_page()
+        second.goto(lab.url)
+        second.wait_for_selector("body[data-state='0']")
+        first.evaluate(SLIDE, ["MostRequestedPriority", 20])
+        second.wait_for_selector("body[data-state='1']")
+        assert lab.shows(second) == fates(lab.app.session)
+
+
+class TestLooks:
+    @pytest.mark.parametrize(
+        "options",
+        [{"viewport": {"width": 360, "height": 800}}, {"viewport": {"width": 1400, "height": 1000}, "color_scheme": "dark"}],
+        ids=["360", "1400-dark"],
+    )  # fmt: skip
+    def test_for_everybody(self, lab: Running, visit: Visits, options: dict[str, Any]) -> None:
+        """With every part open, axe-core finds no serious fault, nothing is cut off, and headings go down one level at a time."""
+        page = opened(lab, visit, **options)
+        page.evaluate("for (const one of document.querySelectorAll('.columns details')) one.open = true")
+        page.click("text=Pin as A")
+        page.evaluate(SLIDE, ["MostRequestedPriority", 20])
+        page.wait_for_selector("body[data-state='1']")
+        page.click("#list .labrows .link >> nth=0")
+        page.wait_for_selector("#why .matrix")
+        page.click("text=Replay it on its clock")
+        page.wait_for_selector("#clock .event")
+        assert serious_faults(page) == []
+        assert outside(page) == []
+        levels = [level for level, _ in headings(page)]
+        assert levels[0] == 1
+        assert all(later <= earlier + 1 for earlier, later in pairwise(levels))

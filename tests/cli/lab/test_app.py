@@ -1,0 +1,230 @@
+"""The lab's server: who may ask, what is refused, what the page's questions answer, and several pages at a time."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from kubeclassic.cli.running.lab.app import LabApp
+from kubeclassic.live.server.worker import Worker
+from tests.apiserver.app import serving_store
+from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.store import Store
+from tests.support.kubeconfigs import kubeconfig
+from tests.support.labbuild import EXAMPLE, GIVEN, session
+from tests.support.program import command, program
+
+TOKEN, PORT = "token", 8123
+BASE = f"http://127.0.0.1:{PORT}"
+
+
+class Page:
+    """Asks a lab as its page does."""
+
+    def __init__(self) -> None:
+        self.app = LabApp(session=session(), given=GIVEN, token=TOKEN, worker=Worker())
+
+    async def request(self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> httpx.Response:
+        """The answer to a request."""
+        transport = httpx.ASGITransport(app=self.app)
+        async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
+            return await client.request(method, path, headers=headers or {}, content=body)
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        """The answer to GET."""
+        return _run(self.request("GET", path, {name.replace("_", "-"): value for name, value in headers.items()}))
+
+    def post(self, path: str, body: Any, kind: str = "application/json", token: str = TOKEN, **headers: str) -> httpx.Response:
+        """The answer to a question."""
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        given = {"content-type": kind} | {name.replace("_", "-"): value for name, value in headers.items()}
+        return _run(self.request("POST", f"/{token}/api/{path}", given, content))
+
+    def ask(self, path: str, **body: Any) -> Any:
+        """What a question answers, as data."""
+        return self.post(path, body).json()
+
+
+def _run(request: Any) -> httpx.Response:
+    import asyncio
+
+    found: httpx.Response = asyncio.run(request)
+    return found
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    """A page of a lab on the example cluster."""
+    found = Page()
+    yield found
+    found.app.worker.close()
+
+
+class TestWhoMayAsk:
+    def test_the_page_and_its_files(self, page: Page) -> None:
+        """The page names scripts and style sheets that are there, and nothing elsewhere."""
+        found = page.get(f"/{TOKEN}/")
+        assert (found.status_code, found.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        names = [part.split('"')[0] for part in found.text.split("assets/")[1:]]
+        assert len(names) > 5
+        assert {page.get(f"/{TOKEN}/assets/{name}").status_code for name in names} == {200}
+        assert "default-src 'none'" in found.headers["content-security-policy"]
+        assert "access-control-allow-origin" not in found.headers
+
+    @pytest.mark.parametrize("path", ["/", "/x/", "/x/assets/lab.css", f"/{TOKEN}", f"/{TOKEN}/nope", f"/{TOKEN}/assets/nope.js"])
+    def test_other_paths(self, page: Page, path: str) -> None:
+        """Without the token there is nothing, and with it nothing but the lab."""
+        assert page.get(path).status_code == 404
+
+    @pytest.mark.parametrize("name", ["..%2f..%2f__init__.py", "%2e%2e/lab/__init__.py", "__init__.py", "..%5c__init__.py"])
+    def test_no_other_files(self, page: Page, name: str) -> None:
+        """Files beside the assets are not served."""
+        assert page.get(f"/{TOKEN}/assets/{name}").status_code == 404
+
+    @pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1:{PORT + 1}"])
+    def test_other_hosts(self, page: Page, host: str) -> None:
+        """A request for another host, as after a change of a name's address, is not answered."""
+        found = page.get(f"/{TOKEN}/", host=host)
+        assert (found.status_code, found.json()) == (421, {"error": "host: wanted the address that the lab printed"})
+
+    @pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}, {"origin": "null"}])
+    def test_other_pages(self, page: Page, headers: dict[str, str]) -> None:
+        """A request that another page makes is refused, though it knows the token."""
+        assert page.post("do", {"do": "reset"}, **headers).status_code == 403
+
+    def test_its_own_page(self, page: Page) -> None:
+        """The lab's own page is answered, by both names of the address."""
+        assert page.post("session", {}, origin=BASE, sec_fetch_site="same-origin").status_code == 200
+        assert page.get(f"/{TOKEN}/", host=f"localhost:{PORT}").status_code == 200
+
+
+class TestBodies:
+    @pytest.mark.parametrize(
+        ("body", "status", "text"),
+        [
+            (b"", 400, "body: got no JSON"), (b"{", 400, "body: got no JSON"), (b"[]", 400, "wanted a JSON object"),
+            (b"[" * 100_000, 400, "body: got no JSON"), (b'{"do": NaN}', 400, "body: got no JSON"), (b"\xff", 400, "body: got no JSON"),
+            (b" " * (3 << 20), 413, "body: got more than"),
+        ],
+    )  # fmt: skip
+    def test_no_json(self, page: Page, body: bytes, status: int, text: str) -> None:
+        """What is no JSON object, or too much, is refused in one line."""
+        found = page.post("do", body)
+        assert found.status_code == status
+        assert text in found.json()["error"]
+
+    def test_another_type(self, page: Page) -> None:
+        """A form, which any page could send, is refused."""
+        assert page.post("do", b"do=reset", "application/x-www-form-urlencoded").status_code == 415
+
+    @pytest.mark.parametrize("value", [None, 3, [], {}, "x" * 5000, "nope"])
+    @pytest.mark.parametrize("path", ["do", "why", "placement", "clock/why", "session"])
+    def test_wrong_values(self, page: Page, path: str, value: object) -> None:
+        """Values of wrong kinds are answered by an error in one line, never by a defect, and change nothing."""
+        before = page.ask("session")["session"]
+        for key in ("do", "rule", "pod", "node", "of", "at", "number", "against", "seen", "plot", "text"):
+            found = page.post(path, {"do": "weight", key: value})
+            assert found.status_code == 200
+            assert "\n" not in found.json().get("error", "")
+        assert page.ask("session")["session"] == before
+
+
+class TestQuestions:
+    def test_only_what_changed_is_sent(self, page: Page) -> None:
+        """A page that has seen a state gets the pods that differ from it, and no plot again."""
+        first = page.ask("session")
+        assert (first["placement"]["whole"], len(first["placement"]["rows"])) == (True, 30)
+        seen = {"seen": first["session"]["number"], "plot": first["plot"]["number"]}
+        second = page.ask("do", do="weight", rule="LeastRequestedPriority", weight=5, **seen)
+        moved = second["difference"]["counts"]["moved"]
+        assert (second["plot"], second["placement"]["whole"], len(second["placement"]["rows"])) == (None, False, moved)
+
+    def test_two_pages(self, page: Page) -> None:
+        """Two pages of one lab see the same session, each with what is new to it."""
+        first = page.ask("session")
+        ours = {"seen": first["session"]["number"], "plot": first["plot"]["number"]}
+        theirs = dict(ours)
+        page.ask("do", do="weight", rule="LeastRequestedPriority", weight=5, **ours)
+        other = page.ask("do", do="weight", rule="MostRequestedPriority", weight=50, **theirs)
+        assert other["session"]["weights"] == {"LeastRequestedPriority": 5, "MostRequestedPriority": 50}
+        whole = page.ask("placement", of="start")["placement"]["rows"]
+        hosts = {pod: node for pod, node, _ in whole} | {pod: node for pod, node, _ in other["placement"]["rows"]}
+        assert hosts == {pod: node for pod, node, _ in page.ask("session")["placement"]["rows"]}
+
+    def test_a_page_that_is_opened_again(self, page: Page) -> None:
+        """A new page sees what was done before."""
+        page.ask("do", do="drain", node="general-a1")
+        found = page.ask("session", seen=None, plot=None)
+        assert found["session"]["edits"][0] == "node general-a1 unschedulable=true"
+        assert found["plot"]["waiting"] == 23
+
+    def test_clock_and_why(self, page: Page) -> None:
+        """The replay of the current state, and an explanation of one of its attempts; of another state it is asked for again."""
+        film = page.ask("clock")
+        at = next(at for at, event in enumerate(film["events"]) if event[1] == "Scheduled")
+        assert page.ask("clock/why", number=film["number"], at=at)["host"] == film["events"][at][3]
+        assert page.ask("clock/why", number=film["number"] + 1, at=at)["error"].startswith("clock: the replay is of another state")
+
+    @pytest.mark.parametrize("what", ["rules", "scenario", "report", "command"])
+    def test_files_to_save(self, page: Page, what: str) -> None:
+        """Each file is one to download."""
+        found = page.get(f"/{TOKEN}/save/{what}")
+        assert found.status_code == 200
+        assert found.headers["content-disposition"].startswith('attachment; filename="lab-')
+
+    def test_an_unknown_file(self, page: Page) -> None:
+        """Other names are told what there is."""
+        assert page.get(f"/{TOKEN}/save/x").json()["error"] == 'save: got "x", wanted one of rules, scenario, report, command'
+
+
+class TestProgram:
+    def test_from_start_to_end(self) -> None:
+        """The program says where it is, answers, and ends well with Ctrl-C."""
+        words = command("lab", str(EXAMPLE), "--no-open", "--release", "1.14", "--set", "node gpu-b1 unschedulable=true")
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            address = line.split()[4]
+            found = httpx.post(f"{address}api/session", json={}).json()["session"]
+            assert (found["release"], found["edits"]) == ("1.14", ["node gpu-b1 unschedulable=true"])
+            assert httpx.post(f"{address.rpartition('/')[0][:-3]}/api/session", json={}).status_code == 404
+            process.send_signal(signal.SIGINT)
+            assert (process.wait(30), process.stderr.read()) == (0, "")
+
+    def test_a_live_cluster(self, tmp_path: Path) -> None:
+        """With --kubeconfig the cluster is read from its API server, and the saved commands name the same file."""
+        store = Store(NEW_SERVER)
+        for name in (b"a", b"b"):
+            body = b'{"metadata":{"name":"%b"},"status":{"allocatable":{"cpu":"4","pods":"9"}}}' % name
+            store.handle("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"})
+        with serving_store(store) as server:
+            file = str(kubeconfig(tmp_path, {"server": server}))
+            with subprocess.Popen(command("lab", "--no-open", "--kubeconfig", file), stderr=subprocess.PIPE, text=True) as process:
+                assert process.stderr is not None
+                address = next(line for line in process.stderr if "the lab is at" in line).split()[4]
+                assert [node[0] for node in httpx.post(f"{address}api/session", json={}).json()["plot"]["nodes"]] == ["a", "b"]
+                saved = httpx.get(f"{address}save/command").text.split()
+                assert (saved[:2], saved[-2:]) == (["kubeclassic", "simulate"], ["--kubeconfig", file])
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(30) == 0
+
+    @pytest.mark.parametrize(
+        ("words", "text"),
+        [
+            (["nope"], "nope"), ([str(EXAMPLE), "--release", "1.17"], 'got "1.17"'), ([str(EXAMPLE), "--set", "pod"], "--set 'pod'"),
+            ([], "Missing argument 'PATHS...', or --kubeconfig FILE"),
+            ([str(EXAMPLE), "--profile", "p.yaml", "--release", "1.14"], "--profile"),
+        ],
+    )  # fmt: skip
+    def test_bad_input(self, words: list[str], text: str) -> None:
+        """Bad input ends it with status 2 and one clear line."""
+        done = program("lab", *words, "--no-open")
+        assert done.returncode == 2
+        assert text in done.stderr.splitlines()[-1]
