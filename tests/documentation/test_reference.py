@@ -77,8 +77,8 @@ class TestNavigation:
 
     def test_a_new_page_has_a_place(self) -> None:
         """A page that no list names is in the section of its folder, and a new folder is a section."""
-        found = navigation.navigation(["index.md", "start.md", "lab.md", "guides/new.md", "odd/page.md", "source/a.md"])
-        assert {"Questions": ["guides/new.md", "lab.md"]} in found
+        found = navigation.navigation(["index.md", "start.md", "new.md", "guides/new.md", "odd/page.md", "source/a.md"])
+        assert {"Questions": ["guides/new.md", "new.md"]} in found
         assert {"Odd": ["odd/page.md"]} in found
         assert "source/a.md" not in str(found)
 
