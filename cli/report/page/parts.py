@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from html import unescape
 
 import attrs
 
@@ -12,6 +13,7 @@ from .markup import Markup, Text, cell_text, element, html, number, sentence, sh
 GOOD, SAME, NEAR, BAD, HELD = "var(--good)", "var(--same)", "var(--near)", "var(--far)", "var(--held)"
 """Colours with a meaning: fine, nothing new, worth a look, worse, not tried."""
 SIDES = 8
+_TAG = re.compile(r"<[^>]*>")
 
 
 def colour_of(at: int) -> str:
@@ -147,14 +149,16 @@ def _spoken(parts: Sequence[Part]) -> str:
 def plain_table(headers: Sequence[Text], rows: Iterable[Sequence[object]], caption: str = "") -> Markup:
     """A table of few rows: cells are plain values, or markup. Numbers are aligned at their right; the first cell names its row.
 
-    Long lists are :class:`~.tables.DataTable`.
+    Where there is little width a row of more than three cells is shown as a list. Long lists are :class:`~.tables.DataTable`.
     """
     body = [list(row) for row in rows]
     right = [_is_numeric([row[at] for row in body]) for at in range(len(headers))]
     head = [element("th", header, scope="col", class_=_mark(to_right)) for header, to_right in zip(headers, right, strict=True)]
-    lines = (element("tr", *map(_cell, row, right, [True] + [False] * len(row))) for row in body)
+    labels = [_TAG.sub("", html(header)) for header in headers]
+    lines = (element("tr", *map(_cell, row, right, labels, [True] + [False] * len(row))) for row in body)
     named = [element("caption", caption)] if caption else []
-    table = element("table", *named, element("thead", element("tr", *head)), element("tbody", *lines))
+    stacks = "stacks" if len(headers) > 3 else None
+    table = element("table", *named, element("thead", element("tr", *head)), element("tbody", *lines), class_=stacks)
     return element("div", table, class_="scroll", tabindex="0", role="group", aria_label=caption or "table")
 
 
@@ -169,8 +173,8 @@ def _mark(to_right: bool) -> str | None:
     return "n" if to_right else None
 
 
-def _cell(value: object, to_right: bool, is_first: bool) -> Markup:
+def _cell(value: object, to_right: bool, label: str, is_first: bool) -> Markup:
     text = value if isinstance(value, Markup) else cell_text(value)
     if is_first and not to_right:
         return element("th", text, scope="row")
-    return element("td", text, class_=_mark(to_right))
+    return element("td", element("div", text), class_=_mark(to_right), data_label=unescape(label) or None)

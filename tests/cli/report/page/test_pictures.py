@@ -12,6 +12,8 @@ from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, Judgement,
 from kubeclassic.cli.report.page.charts import HOW_TO, TEXT, Chart, Series
 from kubeclassic.cli.report.page.clustermap import LEVELS, ClusterMap, MapSide, level
 from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, Score
+from kubeclassic.cli.report.page.nodemap import NodeSide, node_map, on_nodes
+from kubeclassic.simulation.nodesbyuse import Amounts, NodeUse
 from tests.support.pages import assert_told, data_of_page, numbers_of_page
 
 ZONE = "topology.kubernetes.io/zone"
@@ -158,3 +160,24 @@ class TestChart:
         assert "<svg" not in html
         assert "<details" not in html
         assert_told(html, RECORD)
+
+
+class TestNodeMap:
+    NODES = (
+        NodeUse("a", {"zone": "z", ZONE: "z1"}, Amounts(10, 1, 2), {"cpu": Amounts(1000, 100, 500)}),
+        NodeUse("b", {"zone": "y"}, Amounts(10, 0, 0), {"cpu": Amounts(0, 0, 0)}),
+    )
+
+    def test_from_nodes(self) -> None:
+        """Use, labels that group, pods and states are taken from what the simulation knows; what a node lacks is nothing."""
+        after = NodeSide("after", self.NODES, on_nodes([("p", "a"), ("q", None)]), {"b": "drained"})
+        found = node_map("map", [NodeSide("before", self.NODES, before=True), after], colours={"drained": "red"})
+        assert found.nodes == ["a", "b"]
+        assert [side.uses for side in found.sides] == [{"cpu": [0.1, None], "pods": [0.1, 0.0]}, {"cpu": [0.5, None], "pods": [0.2, 0.0]}]
+        assert found.labels == {ZONE: ["z1", ""], "zone": ["z", "y"]}
+        assert (list(found.sides[1].pods), list(found.sides[1].states)) == ([["p"], ()], ["", "drained"])
+
+    def test_labels_of_one_value_group_nothing(self) -> None:
+        """A label that all nodes share, or that each has for itself, is no choice."""
+        nodes = [NodeUse(f"n{at}", {"same": "x", "own": f"{at}", "half": f"{at % 2}"}, Amounts(1, 0, 0), {}) for at in range(50)]
+        assert list(node_map("map", [NodeSide("", nodes)]).labels) == ["half"]
