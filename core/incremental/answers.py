@@ -231,11 +231,12 @@ class AnswerCache:
                 return None
             for codes, rows in columns:
                 for code in {codes.item(row) for row in moved} - {0}:
-                    found.update(rows.at(code).tolist())
-            if len(found) * LARGE_SHARE > self.table.size:
-                answer.too_many += 1
-                answer.by_domain = answer.too_many < PATIENCE
-                return None
+                    mine = rows.at(code)
+                    if (len(found) + len(mine)) * LARGE_SHARE > self.table.size:
+                        answer.too_many += 1
+                        answer.by_domain = answer.too_many < PATIENCE
+                        return None
+                    found.update(mine.tolist())
         answer.too_many = 0
         return np.fromiter(sorted(found), np.intp, len(found))
 
