@@ -20,7 +20,7 @@ from ..core.arrays.types import Ints, Mask
 from ..core.cluster.listings import Listing
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
-from ..core.matching.domains import DomainSums, pods_with_any_key
+from ..core.matching.domains import FEW, DomainSums, KeySums, pods_with_any_key
 from ..core.matching.namespaces import by_name
 from ..core.pods.notes import Slot
 from ..core.pods.template import Template
@@ -47,20 +47,31 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
     """What tells the answer for all rows by values of the topology keys."""
     if not cycle.has_metadata:
         return None
-    nodes = Batch.everywhere(cycle.table)
-    terms = cycle.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+    table = cycle.table
+    terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+    refusing = KeySums.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], table)
     affinity = Affinity.of(pod) if pod.required_affinity else None
     anti = AntiAffinity.of(pod) if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None else None
 
     def tell() -> Refusals:
-        found = [(key, sums > 0, REFUSED_BY_EXISTING) for key, sums in _carried(terms, nodes.table).by_key()] if terms else []
+        found = [(sums.key, _above_0(values), REFUSED_BY_EXISTING) for sums in refusing if (values := sums()) is not None]
         if affinity is not None:
-            found += [(key, counts <= 0, AFFINITY_UNMET) for key, counts in _wanted_by_domain(affinity, nodes.table)]
+            found += [(key, _not_above_0(counts), AFFINITY_UNMET) for key, counts in _wanted_by_domain(affinity, table)]
         if anti is not None:
-            found += [(key, counts > 0, ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, nodes.table)]
+            found += [(key, _above_0(counts), ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, table)]
         return found
 
     return tell
+
+
+def _above_0(counts: Ints | tuple[int, ...]) -> Mask | tuple[bool, ...]:
+    if len(counts) > FEW:
+        return np.greater(counts, 0)
+    return tuple([count > 0 for count in (counts if isinstance(counts, tuple) else counts.tolist())])
+
+
+def _not_above_0(counts: Ints) -> Mask | tuple[bool, ...]:
+    return counts <= 0 if len(counts) > FEW else tuple([count <= 0 for count in counts.tolist()])
 
 
 def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], Reasons] | None:

@@ -55,7 +55,7 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
         return None
     reasons = (TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,)
     judging = [(counting[constraint.topology_key], most) for constraint, _, most in limits]
-    return lambda: [(part.key, part.index.exceeding(part.counts(table), most), reasons) for part, most in judging]
+    return lambda: [(part.key, part.index.exceeding(part.few_or_all(table), most), reasons) for part, most in judging]
 
 
 @predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=lambda pod: bool(hard_constraints(pod)), by_value=_by_value)

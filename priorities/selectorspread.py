@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache, partial
 
 import attrs
@@ -43,6 +43,20 @@ def _key(pod: Template) -> Hashable:
 def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     counted = _peers_of_owners(pod, cycle)
     return np.zeros(nodes.n, np.int64) if counted is None else nodes.counting(counted)
+
+
+def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], int] | None:
+    """What tells the peers on one row."""
+    counted = _peers_of_owners(pod, cycle)
+    if counted is None:
+        return None
+    counter = cycle.table.census.counter(counted)
+
+    def tell(row: int) -> int:
+        rows = counter.rows
+        return rows.item(row) if row < len(rows) else 0
+
+    return tell
 
 
 _PEERS: Slot[Remembered[PodsMatching | None]] = Slot("peers of owners")
@@ -189,7 +203,7 @@ def zone_reduction(best: int) -> Reduction:
 reduce_by_zone = attrs.evolve(zone_reduction(MAX_PRIORITY), summarise=_crowds_of_owners)
 
 
-@priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone)
+@priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, by_row=_by_row)
 def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes and zones with fewer pods of *pod*'s services, replication controllers, replica sets and stateful sets.
 
@@ -199,7 +213,7 @@ def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 
 service_spreading = Priority(
-    name="ServiceSpreadingPriority", score=_counts, reads=selector_spread.reads, key=_key, reduce=reduce_by_zone
+    name="ServiceSpreadingPriority", score=_counts, reads=selector_spread.reads, key=_key, reduce=reduce_by_zone, by_row=_by_row
 )
 """The older name of SelectorSpreadPriority.
 

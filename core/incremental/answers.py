@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
+from ..arrays.census import Counter
 from ..arrays.columns import Column, RowsByCode
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
@@ -23,13 +24,13 @@ from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads
 from . import verify
-from .answer import Answer, Environment, FailuresAnswer, Scope, ScoresAnswer, Unanswerable, Value
+from .answer import FEW_ROWS, Answer, Environment, Scope, Still, Unanswerable, Value
 from .byvalue import LARGE_SHARE
+from .failuresanswer import FailuresAnswer
+from .scoresanswer import ScoresAnswer
 
 Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
-FEW_ROWS = 8
-"""Rows that a rule is asked about one by one."""
 PATIENCE = 8
 """Times that the domains of moved pods may be too large before they are no longer looked at."""
 
@@ -59,7 +60,7 @@ class AnswerCache:
     def failures(self, predicate: Predicate, cycle: Cycle) -> FailuresAnswer:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
         found = self.failures_of(predicate, cycle.template)
-        self._refresh(found, predicate, cycle)
+        self.refresh(found, predicate, cycle, self.still(cycle))
         if found.has_errors:
             found.forget()
         if verify.SWITCH.is_on:
@@ -69,21 +70,33 @@ class AnswerCache:
     def scores(self, priority: Priority, cycle: Cycle) -> ScoresAnswer:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its RuleError."""
         found = self.scores_of(priority, cycle.template)
-        self.refresh_scores(found, priority, cycle)
+        self.refresh(found, priority, cycle, self.still(cycle))
         if verify.SWITCH.is_on:
             verify.check_scores(found.answer, priority, cycle)
         return found
 
-    def refresh_failures(self, answer: FailuresAnswer, predicate: Predicate, cycle: Cycle) -> None:
+    def refresh_failures(self, answer: FailuresAnswer, predicate: Predicate, cycle: Cycle, still: Still) -> None:
         """Bring the answer of *predicate* for the template of *cycle* up to date. Raises Unanswerable if there are errors in it."""
-        self._refresh(answer, predicate, cycle)
+        self.refresh(answer, predicate, cycle, still)
         if answer.has_errors:
             answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
             raise Unanswerable
 
-    def refresh_scores(self, answer: ScoresAnswer, priority: Priority, cycle: Cycle) -> None:
-        """Bring the answer of *priority* for the template of *cycle* up to date. Raises its RuleError."""
-        self._refresh(answer, priority, cycle)
+    def refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, still: Still) -> None:
+        """Bring the answer of *rule* for the template of *cycle* up to date; *still*: what :meth:`still` says. Raises its RuleError."""
+        counters = 0
+        for counter in answer.watched:
+            counters += counter.revision
+        if answer.still == still and not answer.scope.rowwise:
+            if answer.counters_seen == counters:
+                answer.verified_at = self.table.changed.revision
+                return
+            if answer.follow(self.table):
+                answer.still, answer.verified_at = still, self.table.changed.revision
+                answer.counters_seen, answer.each_seen = counters, [counter.revision for counter in answer.watched]
+                return
+        self._refresh(answer, rule, cycle, counters)
+        answer.still = still
 
     # --- finding ----------------------------------------------------------------------------------------------------
 
@@ -124,33 +137,30 @@ class AnswerCache:
 
     # --- keeping up -------------------------------------------------------------------------------------------------
 
-    def environment(self, scope: Scope, cycle: Cycle) -> tuple[int, int, int, int]:
+    def environment(self, scope: Scope, cycle: Cycle) -> tuple[Still, int]:
         """The revisions of all that rules of *scope* read besides the pods of the row.
 
         While it stays the same, no answer of such a rule is stale, but for rows whose own pods it reads.
         """
-        table, owners = self.table, cycle.listings.owner_tick.count if scope.owners else 0
-        volumes = _volumes(cycle) if scope.volumes else 0
-        return table.changed.node_revision, table.census.revision if scope.wide or scope.counted else 0, owners, volumes
+        return self.still(cycle), self.table.census.revision if scope.wide or scope.counted else 0
 
-    def _environment(self, answer: Answer[Value], cycle: Cycle, counters: int) -> Environment:
-        """The same for one answer, node objects aside: of all counters it depends on those alone that it watches, *counters* in sum."""
-        scope = answer.scope
-        counted = counters + (self.table.census.terms_revision if answer.watches_terms else 0) if scope.wide else 0
-        return counted, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
+    def still(self, cycle: Cycle) -> Still:
+        """The revisions of all that rules read besides counters and the pods of the row. It seldom moves."""
+        table, listings = self.table, cycle.listings
+        volumes = listings.volume_tick.count + cycle.binder.version
+        return table.changed.node_revision, table.census.terms_revision, listings.owner_tick.count, volumes
 
-    def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle) -> None:
-        log, scope, counters = self.table.changed, answer.scope, 0
-        for counter in answer.watched:
-            counters += counter.revision
-        environment = self._environment(answer, cycle, counters) if scope.is_global else answer.environment
-        nothing_moved = answer.counters_seen == counters and answer.environment == environment and not scope.rowwise
-        if nothing_moved and answer.node_revision == log.node_revision:  # an answer that was forgotten has another one
-            answer.verified_at = log.revision
-            return
+    def _environment(self, answer: Answer[Value], cycle: Cycle) -> Environment:
+        """The same for one answer, node objects aside: what its rule reads of it."""
+        scope, (_, terms, owners, volumes) = answer.scope, self.still(cycle)
+        return terms if scope.wide and answer.watches_terms else 0, owners if scope.owners else 0, volumes if scope.volumes else 0
+
+    def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, counters: int) -> None:
+        """As :meth:`refresh`, where nothing is prepared; *counters*: the sum of their revisions."""
+        log, environment = self.table.changed, self._environment(answer, cycle)
         rows = self._stale_rows(answer, environment, counters)
         if rows is None:
-            if rule.by_value is None or not self._follow_values(answer, rule, cycle, environment, counters):
+            if rule.by_value is None or not self._follow_values(answer, rule, cycle, environment):
                 self._evaluate(answer, rule, cycle)
                 return
         elif len(rows) and not self._put_each(answer, rule, cycle, rows):
@@ -158,27 +168,31 @@ class AnswerCache:
                 answer.tells = rule.by_value(cycle.template, cycle)
             answer.put(rows, answer.ask(rule, cycle, self._batch_of(rows)))
             answer.values = None
-        answer.verified_at, answer.node_revision = log.revision, log.node_revision
-        if answer.counters_seen != counters:
-            answer.counters_seen, answer.environment = counters, environment
-            answer.each_seen = [counter.revision for counter in answer.watched]
+        answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, environment
+        answer.counters_seen, answer.each_seen = counters, [counter.revision for counter in answer.watched]
 
-    @staticmethod
-    def _put_each(answer: Answer[Value], rule: Any, cycle: Cycle, rows: Rows) -> bool:
+    def _put_each(self, answer: Answer[Value], rule: Any, cycle: Cycle, rows: Rows) -> bool:
         """Ask *rule* about each of *rows*, which are stale, by itself where they are few and it can be asked so; gives whether it was."""
-        if not isinstance(answer, FailuresAnswer) or not answer.by_domain or len(rows) > FEW_ROWS or rule.by_row is None:
+        if rule.by_row is None or len(rows) > FEW_ROWS or not (answer.by_domain or answer.scope.counted):
             return False
         if answer.tells_row is None:
             answer.tells_row = rule.by_row(cycle.template, cycle)
             if answer.tells_row is None:
                 return False
-        answer.put_each(rows, answer.tells_row)
+        if answer.narrow is None:
+            answer.narrow = [answer.scope.counted or self._is_narrow(counter) for counter in answer.watched]
+        answer.put_each(rows.tolist(), answer.tells_row)
         answer.values = None
         return True
 
-    def _follow_values(self, answer: Answer[Value], rule: Any, cycle: Cycle, environment: Environment, counters: int) -> bool:
+    def _is_narrow(self, counter: Counter) -> bool:
+        """Whether no two rows are in one of the domains by which *counter* counts."""
+        domains = [self._rows_by(key, column) for key, column in counter.columns()]
+        return bool(domains) and all(rows.are_apart for rows in domains)
+
+    def _follow_values(self, answer: Answer[Value], rule: Any, cycle: Cycle, environment: Environment) -> bool:
         """Bring *answer* up to date by what *rule* tells by value, where nothing but counters moved; gives whether that was possible."""
-        if answer.verified_at == NEVER or not self._only_counters_moved(answer, environment, counters):
+        if answer.verified_at == NEVER or not self._only_counters_moved(answer, environment):
             return False
         answer.forget()
         if answer.tells is None:
@@ -188,21 +202,19 @@ class AnswerCache:
         answer.tell(answer.tells(), self.table)
         return True
 
-    def _only_counters_moved(self, answer: Answer[Value], environment: Environment, counters: int) -> bool:
+    def _only_counters_moved(self, answer: Answer[Value], environment: Environment) -> bool:
         """Whether all else that a rule over domains depends on is as it was when the answer was verified."""
-        before = answer.environment
-        if environment[0] - counters != before[0] - answer.counters_seen or environment[1:] != before[1:]:
-            return False
-        return answer.node_revision == self.table.changed.node_revision and not (answer.scope.rowwise or answer.scope.counted)
+        is_same = environment == answer.environment and answer.node_revision == self.table.changed.node_revision
+        return is_same and not (answer.scope.rowwise or answer.scope.counted)
 
     def _stale_rows(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
         """The rows to evaluate: none where the answer is up to date, None for all."""
-        scope, log = answer.scope, self.table.changed
-        if answer.verified_at == NEVER:
+        scope, log, moved = answer.scope, self.table.changed, answer.counters_seen != counters
+        if answer.verified_at == NEVER or answer.environment != environment:
             return None
-        if answer.environment != environment:
-            return self._rows_of_moved(answer, environment, counters) if answer.by_domain else None
-        if answer.node_revision == log.node_revision and not (scope.rowwise or (scope.counted and answer.counters_seen != counters)):
+        if scope.wide and moved:
+            return self._rows_of_moved(answer) if answer.by_domain and self._only_counters_moved(answer, environment) else None
+        if answer.node_revision == log.node_revision and not (scope.rowwise or (scope.counted and moved)):
             return NO_ROWS
         rows = None if scope.wide or answer.size != self.table.size else self._changed_rows(answer)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
@@ -215,10 +227,8 @@ class AnswerCache:
                 return distinct(moved)
         return self._changed_since(answer.verified_at)
 
-    def _rows_of_moved(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
-        """The rows in the domains of pods that came or went, where nothing else happened that the answer depends on; None: all rows."""
-        if not self._only_counters_moved(answer, environment, counters):
-            return None
+    def _rows_of_moved(self, answer: Answer[Value]) -> Rows | None:
+        """The rows in the domains of pods that came or went, where these are not many; None: all rows."""
         found: set[int] = set()
         for counter, seen in zip(answer.watched, answer.each_seen, strict=True):
             moved = counter.moved_since(seen)
@@ -261,8 +271,7 @@ class AnswerCache:
         """Evaluate the rule for all rows, and note what it looks at."""
         census, log = self.table.census, self.table.changed
         answer.forget()
-        if answer.tells is not None:
-            answer.untell()
+        answer.untell()
         answer.watched.clear()
         census.watch, census.asked_terms = answer.watched, False
         try:
@@ -270,15 +279,10 @@ class AnswerCache:
         finally:
             census.watch = None
         answer.watched[:] = dict.fromkeys(answer.watched)
-        answer.observed(census.asked_terms)
+        answer.watches_terms = census.asked_terms
         answer.replace(found, self.table.size)
-        answer.verified_at, answer.node_revision = log.revision, log.node_revision
-        answer.each_seen = seen = [counter.revision for counter in answer.watched]
-        answer.counters_seen = counters = sum(seen)
-        answer.environment = self._environment(answer, cycle, counters)
+        answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, self._environment(answer, cycle)
+        answer.each_seen = [counter.revision for counter in answer.watched]
+        answer.counters_seen = sum(answer.each_seen)
         before, answer.bytes_held = answer.bytes_held, answer.nbytes
         self.held += answer.bytes_held - before
-
-
-def _volumes(cycle: Cycle) -> int:
-    return cycle.listings.volume_tick.count + cycle.binder.version

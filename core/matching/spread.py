@@ -147,17 +147,14 @@ class DomainIndex:
             return whole[: len(self.known)]
         return self.share(Batch.everywhere(table).base_counting(query))
 
-    def exceeding(self, counts: Ints, most: int) -> Mask:
-        """The values that rows lack, or whose count of *counts* is more than *most* above the smallest: bool[values]."""
-        found: Mask = counts > self.least(counts) + most
+    def exceeding(self, counts: Ints | tuple[int, ...], most: int) -> Mask | tuple[bool, ...]:
+        """The values that rows lack, or whose count of *counts* is more than *most* above the smallest, by code; a tuple if given one."""
+        if isinstance(counts, tuple):
+            limit = most + min([counts[code] for code in self.values.tolist()], default=NO_MINIMUM)
+            return self.lacks_keys, *[count > limit for count in counts[1:]]
+        found: Mask = counts > counts.take(self.values).min(initial=NO_MINIMUM) + most
         found[0] = self.lacks_keys
         return found
-
-    def least(self, counts: Ints) -> int:
-        """The smallest of *counts*: int64[values], of the domains."""
-        if len(self.values) <= FEW:  # plain Python is faster then
-            return min(counts.take(self.values).tolist(), default=NO_MINIMUM)
-        return int(counts.take(self.values).min())
 
     def share(self, pods: Ints) -> Ints:
         """The sum of *pods*: int64[rows] over each domain: int64[values]."""
@@ -220,6 +217,11 @@ class Counting:
         for query in self.queries[1:]:
             found = found + self.index.count(query, self.key, table)
         return found
+
+    def few_or_all(self, table: NodeTable) -> Ints | tuple[int, ...]:
+        """The same, in a tuple where values are few."""
+        counts = self.counts(table)
+        return tuple(counts.tolist()) if len(counts) <= FEW else counts
 
 
 def counting_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Counting]:
