@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 import attrs
 import numpy as np
@@ -82,8 +83,7 @@ def _peers_of_all(pod: Template, listings: Listings) -> PodsMatching | None:
 FEW = 16
 
 
-@attrs.frozen
-class Crowds:
+class Crowds(NamedTuple):
     """What a node scores by its own peers and by its zone. Crowds that score alike are equal, whatever was counted."""
 
     most: int
@@ -100,12 +100,16 @@ class Crowds:
         if (most + 1) * codes > nodes:
             return cls(most, tuple(in_zones))
         if (most + 1) * codes <= FEW:  # plain Python is faster then
-            fullest, scores = max(in_zones[1:], default=0), array("q")
-            by_zone = [ZONE_WEIGHT * _emptiness(count, fullest, best) for count in in_zones[1:]]
+            fullest = max(in_zones[1:], default=0)
+            if fullest > 0:
+                by_zone = [ZONE_WEIGHT * (float(best) * ((fullest - count) / float(fullest))) for count in in_zones[1:]]
+            else:
+                by_zone = [ZONE_WEIGHT * float(best)] * (codes - 1)
+            scores: list[int] = []
             for score, own in _shares(most, best):
                 scores.append(score)
-                scores.extend([int(own + zone) for zone in by_zone])
-            return cls(most, codes, scores.tobytes())
+                scores += [int(own + zone) for zone in by_zone]
+            return cls(most, codes, array("q", scores).tobytes())
         on_node = _by_count(most, best)
         table = _combined(on_node[:, None], _by_zone(in_zones, best))
         table[:, 0] = on_node
@@ -121,15 +125,11 @@ def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle, *, best: int
 
 def _tallied(pod: Template, counts: Counts, cycle: Cycle, *, best: int) -> Crowds:
     """The same where peers are counted already."""
-    zones, nodes, most = len(cycle.table.zone.values), 0, 0
+    zones = len(cycle.table.zone.values)
     in_zones = [0] * zones
     for key, number in counts.items():
-        own = key // zones
-        in_zones[key % zones] += own * number
-        nodes += number
-        if own > most:
-            most = own
-    return Crowds.of(most, nodes, in_zones, best)
+        in_zones[key % zones] += key // zones * number
+    return Crowds.of(max(counts, default=0) // zones, sum(counts.values()), in_zones, best)
 
 
 def _spread_at(own: int, zone: int, crowds: Crowds) -> int | None:

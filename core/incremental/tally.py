@@ -78,6 +78,17 @@ class Tally:
         self._is_hopeless = self._is_hopeless or len(self._counts) > MOST_SCORES
         return None if self._is_hopeless else self._counts
 
+    def moved(self, row: int, score: int, fitting: Fitting) -> Counts | None:
+        """As :meth:`counts`, where nothing but *row* changed, which has *score* now; None where that is not all that is needed."""
+        if self._fitting is not fitting or len(fitting.refitted) != self._seen or self._is_hopeless or score < 0:
+            return None
+        key = score
+        if self.by_zone:
+            zone = self.table.zone
+            key = score * len(zone.values) + zone.codes.item(row)
+        self._count(row, key if fitting.fits.item(row) else OUT)
+        return self._counts
+
     def _begin(self, raw: Scores, fitting: Fitting) -> None:
         if len(raw) and (raw.min() < 0 or raw.max() * len(self.table.zone.values) > WIDEST):
             self._is_hopeless = True
@@ -95,21 +106,25 @@ class Tally:
 
     def _follow(self, raw: Scores, rows: Sequence[int], fits: Mask) -> None:
         """Count *rows*, of which each may be there twice, as they are now."""
-        counts, held, zone = self._counts, self._held, self.table.zone
+        zone = self.table.zone
         zones, codes = len(zone.values), zone.codes
         for row in rows:
-            before, score = held.item(row), raw.item(row)
+            score = raw.item(row)
             if score < 0:
                 self._is_hopeless = True
-            now = OUT if not fits[row] else score * zones + codes.item(row) if self.by_zone else score
-            if now == before:
-                continue
-            held[row] = now
-            if now != OUT:
-                counts[now] = counts.get(now, 0) + 1
-            if before != OUT:
-                left = counts[before] - 1
-                if left:
-                    counts[before] = left
-                else:
-                    del counts[before]
+            self._count(row, OUT if not fits[row] else score * zones + codes.item(row) if self.by_zone else score)
+
+    def _count(self, row: int, now: int) -> None:
+        """Count *row* as *now*, and no longer as what it was counted as."""
+        counts, before = self._counts, self._held.item(row)
+        if now == before:
+            return
+        self._held[row] = now
+        if now != OUT:
+            counts[now] = counts.get(now, 0) + 1
+        if before != OUT:
+            left = counts[before] - 1
+            if left:
+                counts[before] = left
+            else:
+                del counts[before]

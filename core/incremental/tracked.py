@@ -133,9 +133,11 @@ class TrackedPriority:
         *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises RuleError.
         """
         trail, counted = self.answer.trail, self.counts
-        told_before, self.by_code = self.by_code, None
         rows = None if everything or not counted else trail.since(self.seen)
         self.seen = trail.revision
+        if self.tally is not None and rows is not None and len(rows) == 1 and self._moved_alone(cycle, feasible, int(rows[0])):
+            return rows
+        told_before, self.by_code = self.by_code, None
         self._judge(window)
         few = self._few_worths() if self.counts else None
         if self.tally is not None and (few is not None or not self.counts):
@@ -145,6 +147,20 @@ class TrackedPriority:
         if self.counts:
             return self._reduce(cycle, feasible, rows, everything or not counted)
         return None if counted else NO_ROWS
+
+    def _moved_alone(self, cycle: Cycle, feasible: Feasible, row: int) -> bool:
+        """Put the reduced score of *row* right, whose raw score alone changed; gives whether that was enough."""
+        reduce, raw = self.priority.reduce, self.answer.answer.item(row)
+        if self.tally is None or not isinstance(reduce, Reduction) or reduce.tallied is None or reduce.at is None:
+            return False
+        counts = self.tally.moved(row, raw, feasible)
+        if counts is None or reduce.tallied(cycle.template, counts, cycle) != self.summary:
+            return False
+        score = reduce.at(raw, cycle.table.zone.codes.item(row), self.summary)
+        if score is None:
+            return False
+        self.reduced[row] = score
+        return True
 
     def _judge(self, window: bool) -> None:
         """Tell by the raw scores whether it counts."""
