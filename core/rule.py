@@ -21,10 +21,11 @@ AnyCycle = Any
 """A :class:`~kubeclassic.core.cycle.Cycle`. It is Any here because that module imports this one."""
 
 
-Refusals = Sequence[tuple[str, Mask | tuple[bool, ...], Reasons]]
-"""A label key, for which of its values nodes are turned down, by code, and why. The first that holds for a node decides.
-
-Where values are few, they are in a tuple: numpy takes longer for these than plain Python."""
+Refusal = tuple[str, Mask | tuple[bool, ...], Reasons]
+"""A label key, for which of its values nodes are turned down, by code, and why. Where values are few, they are in a tuple: numpy takes
+longer for these than plain Python."""
+Refusals = Sequence[Refusal]
+"""The first that holds for a node decides."""
 Worths = Sequence[tuple[str, Ints | tuple[int, ...]]]
 """A label key, and the score of each of its values, by code, in a tuple where they are few. A node gets the sum."""
 Counts = Mapping[int, int]

@@ -25,7 +25,7 @@ from ..core.matching.namespaces import by_name
 from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
-from ..core.rule import Reads, Refusals
+from ..core.rule import Reads, Refusal, Refusals
 from .affinitywithoutmetadata import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REFUSED_BY_EXISTING, without_metadata
 from .rule import predicate
 
@@ -50,18 +50,38 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
     table = cycle.table
     terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
     refusing = KeySums.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], table)
-    affinity = Affinity.of(pod) if pod.required_affinity else None
+    unmet = _unmet_by_value(Affinity.of(pod), table) if pod.required_affinity else list
     anti = AntiAffinity.of(pod) if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None else None
 
     def tell() -> Refusals:
-        found = [(sums.key, _above_0(values), REFUSED_BY_EXISTING) for sums in refusing if (values := sums()) is not None]
-        if affinity is not None:
-            found += [(key, _not_above_0(counts), AFFINITY_UNMET) for key, counts in _wanted_by_domain(affinity, table)]
+        found: list[Refusal] = [(sums.key, _above_0(values), REFUSED_BY_EXISTING) for sums in refusing if (values := sums()) is not None]
+        found += unmet()
         if anti is not None:
             found += [(key, _above_0(counts), ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, table)]
         return found
 
     return tell
+
+
+def _unmet_by_value(affinity: Affinity, table: NodeTable) -> Callable[[], list[Refusal]]:
+    """What tells for which values of its keys *affinity* is not met."""
+    key, counter = affinity.keys[0], table.census.counter(affinity.wanted)
+    column, alone = table.labels.get(key), affinity.itself
+
+    def tell() -> list[Refusal]:
+        return [(key, _not_above_0(counts), AFFINITY_UNMET) for key, counts in _wanted_by_domain(affinity, table)]
+
+    if len(affinity.keys) > 1 or column is None or len(column.values) > FEW:
+        return tell
+    size = len(column.values)
+
+    def tell_few() -> list[Refusal]:
+        counts = counter.by(key, column)[:size].tolist()
+        if alone and not any(counts):
+            return []
+        return [(key, tuple([count <= 0 for count in counts]), AFFINITY_UNMET)]
+
+    return tell_few
 
 
 def _above_0(counts: Ints | tuple[int, ...]) -> Mask | tuple[bool, ...]:

@@ -127,9 +127,11 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths]:
     terms = likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight)
     # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
     by_key = KeySums.of_each(terms, table, table.deleted_rows)
+    own, unreadable_ones = _own_text(pod), table.census.counter(ANY_UNREADABLE)
 
     def tell() -> Worths:
-        _refuse_unreadable(pod, table)
+        if own is not None or unreadable_ones.total:
+            _refuse_unreadable(pod, table)
         return [(sums.key, values) for sums in by_key if (values := sums()) is not None]
 
     return tell
@@ -195,13 +197,17 @@ def _own(pod: Template, role: str) -> Preferences:
 
 def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
     """Raise RuleError for the first invalid selector that a pod on an existing node has or is matched against."""
-    own = unreadable(pod, PREFERRED_AFFINITY) or unreadable(pod, PREFERRED_ANTI_AFFINITY)
+    own = _own_text(pod)
     if own is not None and _carrying_rows(table, ALL_PODS):
         raise RuleError(own, once=True)
     for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
         for row in _carrying_rows(table, query):
             text = next(text for entry in table.pods[row] if (text := unreadable(entry.template, query.role)) is not None)
             raise RuleError(text, once=True)
+
+
+def _own_text(pod: Template) -> str | None:
+    return unreadable(pod, PREFERRED_AFFINITY) or unreadable(pod, PREFERRED_ANTI_AFFINITY)
 
 
 def _carrying_rows(table: NodeTable, query: Query) -> list[int]:

@@ -78,6 +78,8 @@ class Answer(ABC, Generic[Value]):
     """Others may have the arrays too, the rule or a reader: copy them before they change."""
     watched: list[Counter] = attrs.field(factory=list)
     """The counters of the census that the rule looked at."""
+    moves: bool = True
+    """Something of what it depends on is not in ``still``."""
     narrow: Sequence[bool] | None = None
     """For each of them, whether a pod that it counts concerns no row but its own; None: not known."""
     watches_terms: bool = True

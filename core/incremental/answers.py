@@ -31,7 +31,7 @@ from .scoresanswer import ScoresAnswer
 
 Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
-PATIENCE = 8
+PATIENCE = 3
 """Times that the domains of moved pods may be too large before they are no longer looked at."""
 
 
@@ -279,7 +279,7 @@ class AnswerCache:
         finally:
             census.watch = None
         answer.watched[:] = dict.fromkeys(answer.watched)
-        answer.watches_terms = census.asked_terms
+        answer.watches_terms, answer.moves = census.asked_terms, bool(answer.watched) or answer.scope.rowwise
         answer.replace(found, self.table.size)
         answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, self._environment(answer, cycle)
         answer.each_seen = [counter.revision for counter in answer.watched]

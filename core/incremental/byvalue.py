@@ -46,13 +46,21 @@ def moved_rows(before: Told, now: Told, table: NodeTable) -> Rows | None:
             continue
         if old[0] != new[0] or len(old[1]) != len(new[1]) or old[2:] != new[2:]:
             return None
-        moved: Mask = np.not_equal(old[1], new[1])
-        if np.count_nonzero(moved):
+        moved = _moved(old[1], new[1])
+        if moved:
             by_label = rows_by_label(table, new[0])
-            found += [by_label.at(code) for code in moved.nonzero()[0].tolist()]
+            found += [by_label.at(code) for code in moved]
     if not found:
         return NO_ROWS
     return None if sum(map(len, found)) * LARGE_SHARE > table.size else _together(found)
+
+
+def _moved(old: Any, new: Any) -> list[int]:
+    """The codes of values whose answers differ."""
+    if new.__class__ is tuple:
+        return [code for code, answer in enumerate(new) if answer != old[code]]
+    moved: Mask = np.not_equal(old, new)
+    return moved.nonzero()[0].tolist() if np.count_nonzero(moved) else []
 
 
 def kept(told: Told) -> Told:

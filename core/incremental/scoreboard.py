@@ -140,7 +140,8 @@ class Scoreboard:
             self._open = self._passed(self.node_predicates, self._open)
         rows = None if everything else NO_ROWS
         for tracked in self.predicates:
-            self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle, still)
+            if tracked.answer.moves or tracked.answer.still != still:
+                self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle, still)
             if tracked.seen != tracked.answer.trail.revision:
                 rows = union(rows, tracked.changed())
         if rows is None or len(rows) > MOST_REFITTED:
@@ -216,7 +217,8 @@ class Scoreboard:
         feasible.order = self.order
         for tracked in self.priorities:
             answer = tracked.answer
-            self.answers.refresh(answer, tracked.priority, cycle, still)
+            if answer.moves or answer.still != still:
+                self.answers.refresh(answer, tracked.priority, cycle, still)
             if everything or tracked.seen != answer.trail.revision or (tracked.counts and tracked.is_stale(refitted)):
                 rows = union(rows, tracked.refresh(cycle, feasible, everything=everything, window=self.window))
         self._counting = [tracked for tracked in self.priorities if tracked.counts]

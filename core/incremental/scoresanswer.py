@@ -10,11 +10,12 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
+from ..arrays.table import NodeTable
 from ..arrays.trail import NO_ROWS
 from ..arrays.types import Rows, Scores
 from ..cycle import Cycle
 from .answer import Answer
-from .byvalue import one_score, scored
+from .byvalue import Told, one_score, scored
 
 
 @attrs.define(eq=False, repr=False)
@@ -43,12 +44,22 @@ class ScoresAnswer(Answer[Scores]):
     def told(self, nodes: Batch) -> Scores:
         return scored(self.values or (), nodes)
 
+    def tell(self, values: Told, table: NodeTable) -> None:
+        if len(values) != 1 or values[0][1].__class__ is not tuple:
+            super().tell(values, table)
+        elif values != self.values:
+            self.values = values
+            self.tell_all(Batch.everywhere(table))
+
     def tell_all(self, nodes: Batch) -> None:
         if self.values is None or len(self.values) != 1:
             super().tell_all(nodes)
             return
         self.trail.reset()
-        self.size, self.constant, self._nodes = nodes.n, one_score(nodes, *self.values[0]), nodes
+        key, values = self.values[0]
+        # Few values that differ may stand for rows that do not: then some value is of no row.
+        differ = values.__class__ is tuple and len(set(values[1:])) > 1
+        self.size, self.constant, self._nodes = nodes.n, None if differ else one_score(nodes, key, values), nodes
 
     def untell(self) -> None:
         super().untell()
