@@ -49,13 +49,13 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
         return None
     table = cycle.table
     terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    refusing = KeySums.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], table)
-    unmet = _unmet_by_value(Affinity.of(pod), table) if pod.required_affinity else list
+    carried = KeySums.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], table)
+    refusing = [(sums, REFUSED_BY_EXISTING) for sums in carried]
+    unmet = unmet_by_value(Affinity.of(pod), table, AFFINITY_UNMET) if pod.required_affinity else list
     anti = AntiAffinity.of(pod) if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None else None
 
     def tell() -> Refusals:
-        found: list[Refusal] = [(sums.key, _above_0(values), REFUSED_BY_EXISTING) for sums in refusing if (values := sums()) is not None]
-        found += unmet()
+        found = [*refused_by_value(refusing), *unmet()]
         if anti is not None:
             found += [(key, _above_0(counts), ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, table)]
         return found
@@ -63,13 +63,18 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
     return tell
 
 
-def _unmet_by_value(affinity: Affinity, table: NodeTable) -> Callable[[], list[Refusal]]:
-    """What tells for which values of its keys *affinity* is not met."""
+def unmet_by_value(affinity: Affinity, table: NodeTable, unmet: Reasons, *, needs_keys: bool = False) -> Callable[[], list[Refusal]]:
+    """What tells for which values of its keys *affinity* is not met; *needs_keys*: even the first of its kind needs them."""
     key, counter = affinity.keys[0], table.census.counter(affinity.wanted)
-    column, alone = table.labels.get(key), affinity.itself
+    column, is_alone = table.labels.get(key), affinity.itself
+
+    def first_of_its_kind(key: str) -> Refusal:
+        size = len(table.labels[key].values) if key in table.labels else 1
+        return key, (True, *[False] * (size - 1)), unmet
 
     def tell() -> list[Refusal]:
-        return [(key, _not_above_0(counts), AFFINITY_UNMET) for key, counts in _wanted_by_domain(affinity, table)]
+        found: list[Refusal] = [(key, _not_above_0(counts), unmet) for key, counts in _wanted_by_domain(affinity, table)]
+        return found or ([first_of_its_kind(key) for key in affinity.keys] if needs_keys else [])
 
     if len(affinity.keys) > 1 or column is None or len(column.values) > FEW:
         return tell
@@ -77,11 +82,16 @@ def _unmet_by_value(affinity: Affinity, table: NodeTable) -> Callable[[], list[R
 
     def tell_few() -> list[Refusal]:
         counts = counter.by(key, column)[:size].tolist()
-        if alone and not any(counts):
-            return []
-        return [(key, tuple([count <= 0 for count in counts]), AFFINITY_UNMET)]
+        if is_alone and not any(counts):
+            return [first_of_its_kind(key)] if needs_keys else []
+        return [(key, tuple([count <= 0 for count in counts]), unmet)]
 
     return tell_few
+
+
+def refused_by_value(refusing: Iterable[tuple[KeySums, Reasons]]) -> list[Refusal]:
+    """The values of topology keys where there is a pod of *refusing*, each with its reasons."""
+    return [(sums.key, _above_0(values), reasons) for sums, reasons in refusing if (values := sums()) is not None]
 
 
 def _above_0(counts: Ints | tuple[int, ...]) -> Mask | tuple[bool, ...]:

@@ -49,15 +49,7 @@ def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], int] | None:
     """What tells the peers on one row."""
     counted = _peers_of_owners(pod, cycle)
-    if counted is None:
-        return None
-    counter = cycle.table.census.counter(counted)
-
-    def tell(row: int) -> int:
-        rows = counter.rows
-        return rows.item(row) if row < len(rows) else 0
-
-    return tell
+    return None if counted is None else cycle.table.census.counter(counted).on
 
 
 _PEERS: Slot[Remembered[PodsMatching | None]] = Slot("peers of owners")
