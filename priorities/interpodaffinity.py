@@ -28,7 +28,7 @@ from ..core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ..core.rule import Reads, Reduction, RuleError, Worths
+from ..core.rule import Counts, Reads, Reduction, RuleError, Worths
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"
@@ -94,6 +94,15 @@ def _of_few(pod: Template, raw: tuple[int, ...], there: Sequence[int], cycle: Cy
     return few_stretched(raw, there, min(sums), max(sums), MAX_PRIORITY)
 
 
+def one_stretched(raw: int, lowest: int, highest: int, top: int) -> int:
+    """As :func:`stretched`, for one score. One that is out of range is of a node that does not fit.
+
+    >>> [one_stretched(raw, 1, 4, 10) for raw in (1, 2, 4, 7)]
+    [0, 3, 10, 10]
+    """
+    return int(float(top) * ((min(max(raw, lowest), highest) - lowest) / float(highest - lowest))) if highest > lowest else 0
+
+
 def few_stretched(raw: Sequence[int], there: Iterable[int], lowest: int, highest: int, top: int) -> tuple[int, ...]:
     """As :func:`stretched`, in plain Python; 0 for all but the places *there*.
 
@@ -107,7 +116,17 @@ def few_stretched(raw: Sequence[int], there: Iterable[int], lowest: int, highest
     return tuple(scores)
 
 
-normalize = Reduction(_extremes, _between, zeros_alike=True, of_few=_of_few)
+def _tallied(pod: Template, counts: Counts, cycle: Cycle) -> tuple[int, int]:
+    """:func:`_extremes` of scores that are counted already."""
+    return max(0, max(counts, default=0)), min(0, min(counts, default=0))
+
+
+def _at(raw: int, zone: int, extremes: tuple[int, int]) -> int:
+    """:func:`_between` for one node."""
+    return one_stretched(raw, extremes[1], extremes[0], MAX_PRIORITY)
+
+
+normalize = Reduction(_extremes, _between, zeros_alike=True, of_few=_of_few, tallied=_tallied, at=_at)
 
 
 def _times(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:

@@ -99,10 +99,8 @@ class Answer(ABC, Generic[Value]):
     still: Still | None = None
     """The revisions of all but counters and pods on rows, when the answer was verified; None: it is stale."""
     node_revision: int = NEVER
-    counters_seen: int = 0
-    """The sum of the counters' revisions when the answer was verified."""
     each_seen: Sequence[int] = ()
-    """The revision of each counter then."""
+    """The revision of each counter that it watches, when the answer was verified."""
     environment: Environment = (0, 0, 0)
     """Those of ``still`` that this rule reads, node objects aside."""
     bytes_held: int = 0
@@ -145,7 +143,10 @@ class Answer(ABC, Generic[Value]):
 
     def tell(self, values: Told, table: NodeTable) -> None:
         """Take the rule's answer for all rows, told by value."""
-        rows = None if self.values is None else moved_rows(self.values, values, table)
+        before = self.values
+        if before is not None and len(values) == len(before) == 1 and values[0][1].__class__ is tuple and values[0] == before[0]:
+            return
+        rows = None if before is None else moved_rows(before, values, table)
         if rows is NO_ROWS:
             return  # early cutoff: the values are as they were
         self.values = kept(values)

@@ -7,7 +7,7 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, TypeVar
 
 import attrs
@@ -84,18 +84,17 @@ class AnswerCache:
 
     def refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, still: Still) -> None:
         """Bring the answer of *rule* for the template of *cycle* up to date; *still*: what :meth:`still` says. Raises its RuleError."""
-        counters = 0
-        for counter in answer.watched:
-            counters += counter.revision
+        each = [counter.revision for counter in answer.watched]
         if answer.still == still and not answer.scope.rowwise:
-            if answer.counters_seen == counters:
-                answer.verified_at = self.table.changed.revision
-                return
-            if answer.follow(self.table):
-                answer.still, answer.verified_at = still, self.table.changed.revision
-                answer.counters_seen, answer.each_seen = counters, [counter.revision for counter in answer.watched]
-                return
-        self._refresh(answer, rule, cycle, counters)
+            if answer.each_seen != each:
+                if answer.follow(self.table):
+                    answer.each_seen = each
+                else:
+                    self._refresh(answer, rule, cycle, each)
+                answer.still = still
+            answer.verified_at = self.table.changed.revision
+            return
+        self._refresh(answer, rule, cycle, each)
         answer.still = still
 
     # --- finding ----------------------------------------------------------------------------------------------------
@@ -155,10 +154,10 @@ class AnswerCache:
         scope, (_, terms, owners, volumes) = answer.scope, self.still(cycle)
         return terms if scope.wide and answer.watches_terms else 0, owners if scope.owners else 0, volumes if scope.volumes else 0
 
-    def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, counters: int) -> None:
-        """As :meth:`refresh`, where nothing is prepared; *counters*: the sum of their revisions."""
+    def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, each: Sequence[int]) -> None:
+        """As :meth:`refresh`, where nothing is prepared; *each*: the revision of each counter that it watches."""
         log, environment = self.table.changed, self._environment(answer, cycle)
-        rows = self._stale_rows(answer, environment, counters)
+        rows = self._stale_rows(answer, environment, each)
         if rows is None:
             if rule.by_value is None or not self._follow_values(answer, rule, cycle, environment):
                 self._evaluate(answer, rule, cycle)
@@ -169,7 +168,7 @@ class AnswerCache:
             answer.put(rows, answer.ask(rule, cycle, self._batch_of(rows)))
             answer.values = None
         answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, environment
-        answer.counters_seen, answer.each_seen = counters, [counter.revision for counter in answer.watched]
+        answer.each_seen = each
 
     def _put_each(self, answer: Answer[Value], rule: Any, cycle: Cycle, rows: Rows) -> bool:
         """Ask *rule* about each of *rows*, which are stale, by itself where they are few and it can be asked so; gives whether it was."""
@@ -207,9 +206,9 @@ class AnswerCache:
         is_same = environment == answer.environment and answer.node_revision == self.table.changed.node_revision
         return is_same and not (answer.scope.rowwise or answer.scope.counted)
 
-    def _stale_rows(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
+    def _stale_rows(self, answer: Answer[Value], environment: Environment, each: Sequence[int]) -> Rows | None:
         """The rows to evaluate: none where the answer is up to date, None for all."""
-        scope, log, moved = answer.scope, self.table.changed, answer.counters_seen != counters
+        scope, log, moved = answer.scope, self.table.changed, answer.each_seen != each
         if answer.verified_at == NEVER or answer.environment != environment:
             return None
         if scope.wide and moved:
@@ -283,6 +282,5 @@ class AnswerCache:
         answer.replace(found, self.table.size)
         answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, self._environment(answer, cycle)
         answer.each_seen = [counter.revision for counter in answer.watched]
-        answer.counters_seen = sum(answer.each_seen)
         before, answer.bytes_held = answer.bytes_held, answer.nbytes
         self.held += answer.bytes_held - before

@@ -94,7 +94,7 @@ class ScoresAnswer(Answer[Scores]):
 
     def put_each(self, rows: Sequence[int], tell: Callable[[int], int]) -> None:
         self.trail.touch(np.array(rows, np.intp))
-        scores = self._writable()
+        scores = self._writable() if self.shared or self._nodes is not None else self._scores
         for row in rows:
             scores[row] = score = tell(row)
             if score != self.constant:

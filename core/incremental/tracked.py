@@ -14,6 +14,7 @@ from ..arrays.trail import NEVER, NO_ROWS, distinct
 from ..arrays.types import Ints, Mask, Rows, Scores
 from ..cycle import Cycle
 from ..rule import OfFew, Predicate, Priority, Reduction
+from .answer import FEW_ROWS
 from .byvalue import moved_rows
 from .failuresanswer import FailuresAnswer
 from .scoresanswer import ScoresAnswer
@@ -111,6 +112,8 @@ class TrackedPriority:
     """Its raw scores, counted over the rows that fit, where that is enough for its reduce step."""
     by_code: FewWorths | None = None
     """The label key by whose values the reduced scores were told, and those scores, by code."""
+    _found: Any = None
+    """The summary by counts of raw scores, where it was worked out already."""
     of_few: OfFew | None = attrs.field(init=False)
     """How its reduce step goes where raw scores are few."""
     depends_on_window: bool = False
@@ -135,7 +138,8 @@ class TrackedPriority:
         trail, counted = self.answer.trail, self.counts
         rows = None if everything or not counted else trail.since(self.seen)
         self.seen = trail.revision
-        if self.tally is not None and rows is not None and len(rows) == 1 and self._moved_alone(cycle, feasible, int(rows[0])):
+        self._found = None
+        if self.tally is not None and rows is not None and len(rows) <= FEW_ROWS and self._follow_few(cycle, feasible, rows.tolist()):
             return rows
         told_before, self.by_code = self.by_code, None
         self._judge(window)
@@ -148,18 +152,23 @@ class TrackedPriority:
             return self._reduce(cycle, feasible, rows, everything or not counted)
         return None if counted else NO_ROWS
 
-    def _moved_alone(self, cycle: Cycle, feasible: Feasible, row: int) -> bool:
-        """Put the reduced score of *row* right, whose raw score alone changed; gives whether that was enough."""
-        reduce, raw = self.priority.reduce, self.answer.answer.item(row)
+    def _follow_few(self, cycle: Cycle, feasible: Feasible, rows: Sequence[int]) -> bool:
+        """Put the reduced scores of *rows* right, where no other raw score changed; gives whether that was enough."""
+        reduce, raw = self.priority.reduce, self.answer.answer
         if self.tally is None or not isinstance(reduce, Reduction) or reduce.tallied is None or reduce.at is None:
             return False
-        counts = self.tally.moved(row, raw, feasible)
-        if counts is None or reduce.tallied(cycle.template, counts, cycle) != self.summary:
+        counts = self.tally.moved(raw, rows, feasible)
+        if counts is None:
             return False
-        score = reduce.at(raw, cycle.table.zone.codes.item(row), self.summary)
-        if score is None:
+        summary = self._found = reduce.tallied(cycle.template, counts, cycle)
+        if summary is None or summary != self.summary:
             return False
-        self.reduced[row] = score
+        at, codes, reduced = reduce.at, cycle.table.zone.codes, self.reduced
+        for row in rows:
+            score = at(raw.item(row), codes.item(row), summary)
+            if score is None:
+                return False
+            reduced[row] = score
         return True
 
     def _judge(self, window: bool) -> None:
@@ -202,19 +211,12 @@ class TrackedPriority:
             self.reduced = self._in_order(cycle, feasible)
             return None
         before, found = self.summary, self._tallied(cycle, feasible, rows, reduce)
-        is_tallied = found is not None
-        self.summary = found if is_tallied else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
+        self.summary = found if found is not None else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
         if rows is None or self.summary != before:
             kept, self.reduced = self.reduced, reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)
             # Early cutoff: counts moved, and no score did.
             return None if everything or np.count_nonzero(kept != self.reduced) else NO_ROWS
         # Early cutoff: with the same summary, rows with the same raw score keep their reduced one.
-        if len(rows) == 1 and is_tallied and reduce.at is not None:
-            row = int(rows[0])
-            score = reduce.at(raw.item(row), cycle.table.zone.codes.item(row), self.summary)
-            if score is not None:
-                self.reduced[row] = score
-                return rows
         if len(rows):
             rows = distinct(rows.tolist())
             self.reduced[rows] = reduce.apply(cycle.template, raw[rows], self.summary, Batch(cycle.table, rows), cycle)
@@ -222,8 +224,8 @@ class TrackedPriority:
 
     def _tallied(self, cycle: Cycle, feasible: Feasible, rows: Rows | None, reduce: Reduction) -> Any:
         """The summary by counts of raw scores, which changed on no more than *rows* (None: on any); None where all have to be looked at."""
-        if reduce.tallied is None:
-            return None
+        if reduce.tallied is None or self._found is not None:
+            return self._found
         if self.tally is None:
             self.tally = Tally(cycle.table, reduce.by_zone)
         counts = self.tally.counts(self.answer.answer, rows, feasible)

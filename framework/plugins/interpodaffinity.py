@@ -25,7 +25,7 @@ from ...core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ...core.rule import Reads, Reduction, Refusals, Worths
+from ...core.rule import Counts, Reads, Reduction, Refusals, Worths
 from ...predicates.interpodaffinity import (
     Affinity,
     AntiAffinity,
@@ -40,7 +40,7 @@ from ...predicates.interpodaffinity import (
 from ...predicates.reasons import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
 from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
 from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
-from ...priorities.interpodaffinity import few_stretched, liking, likings, stretched
+from ...priorities.interpodaffinity import few_stretched, liking, likings, one_stretched, stretched
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import label_selector_fault
@@ -74,6 +74,16 @@ def _of_few(pod: Template, raw: tuple[int, ...], there: Sequence[int], cycle: Cy
     return few_stretched(raw, there, min(sums, default=0), max(sums, default=0), MAX_NODE_SCORE)
 
 
+def _tallied(pod: Template, counts: Counts, cycle: Cycle) -> tuple[int, int]:
+    """:func:`_extremes` of scores that are counted already."""
+    return min(counts, default=0), max(counts, default=0)
+
+
+def _at(raw: int, zone: int, extremes: tuple[int, int]) -> int:
+    """:func:`_between` for one node."""
+    return one_stretched(raw, *extremes, MAX_NODE_SCORE)
+
+
 class InterPodAffinity(Plugin):
     """Turn down nodes in whose domains a pod is missing that the pod requires, or where one is refused; prefer nodes with liked company.
 
@@ -87,7 +97,7 @@ class InterPodAffinity(Plugin):
     without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
     follows_pods: str | None = without_pre_filter
     pre_filter_skips: ClassVar[bool] = True
-    normalize_score = Reduction(_extremes, _between, zeros_alike=True, of_few=_of_few)
+    normalize_score = Reduction(_extremes, _between, zeros_alike=True, of_few=_of_few, tallied=_tallied, at=_at)
     pre_score_by_class: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
