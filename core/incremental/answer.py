@@ -21,8 +21,8 @@ from .byvalue import Told, kept, moved_rows
 Value = TypeVar("Value")
 Environment = tuple[int, int, int]
 """The revisions of what no row tells of, counters aside: affinity terms, services and controllers, volumes."""
-Still = tuple[int, int, int, int]
-"""The revisions of node objects, and then those of Environment."""
+Still = tuple[int, int, int]
+"""The revisions of node objects, affinity terms, services and controllers."""
 FEW_ROWS = 8
 """Rows that a rule is asked about one by one."""
 
@@ -47,13 +47,16 @@ class Scope:
     """Volumes and claims."""
     is_global: bool
     """Something that no row tells of."""
+    is_restless: bool
+    """Something that neither ``Answer.still`` nor a counter tells of: pods of the row, or volumes."""
 
     @staticmethod
     @cache
     def of(reads: Reads) -> Scope:
         """That of a rule which declares *reads*."""
-        wide, owners, volumes = bool(reads & WIDE), bool(reads & Reads.LISTINGS), bool(reads & Reads.VOLUMES)
-        return Scope(bool(reads & ROWWISE), bool(reads & Reads.COUNTS), wide, owners, volumes, wide or owners or volumes)
+        rowwise, volumes = bool(reads & ROWWISE), bool(reads & Reads.VOLUMES)
+        wide, owners = bool(reads & WIDE), bool(reads & Reads.LISTINGS)
+        return Scope(rowwise, bool(reads & Reads.COUNTS), wide, owners, volumes, wide or owners or volumes, rowwise or volumes)
 
     @staticmethod
     @cache
@@ -97,12 +100,12 @@ class Answer(ABC, Generic[Value]):
     verified_at: int = NEVER
     """The revision of the table for which the answer is right; NEVER: all rows are stale."""
     still: Still | None = None
-    """The revisions of all but counters and pods on rows, when the answer was verified; None: it is stale."""
+    """The revisions of what seldom moves, when the answer was verified; None: it is stale."""
     node_revision: int = NEVER
     each_seen: Sequence[int] = ()
     """The revision of each counter that it watches, when the answer was verified."""
     environment: Environment = (0, 0, 0)
-    """Those of ``still`` that this rule reads, node objects aside."""
+    """The revisions of what this rule reads, when the answer was verified."""
     bytes_held: int = 0
     """As the cache has counted them."""
 

@@ -85,7 +85,7 @@ class AnswerCache:
     def refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, still: Still) -> None:
         """Bring the answer of *rule* for the template of *cycle* up to date; *still*: what :meth:`still` says. Raises its RuleError."""
         each = [counter.revision for counter in answer.watched]
-        if answer.still == still and not answer.scope.rowwise:
+        if answer.still == still and not answer.scope.is_restless:
             if answer.each_seen != each:
                 if answer.follow(self.table):
                     answer.each_seen = each
@@ -136,23 +136,25 @@ class AnswerCache:
 
     # --- keeping up -------------------------------------------------------------------------------------------------
 
-    def environment(self, scope: Scope, cycle: Cycle) -> tuple[Still, int]:
+    def environment(self, scope: Scope, cycle: Cycle) -> tuple[Still, int, int]:
         """The revisions of all that rules of *scope* read besides the pods of the row.
 
         While it stays the same, no answer of such a rule is stale, but for rows whose own pods it reads.
         """
-        return self.still(cycle), self.table.census.revision if scope.wide or scope.counted else 0
+        table, census = self.table, self.table.census
+        still = table.changed.node_revision, census.terms_revision, cycle.listings.owner_tick.count
+        return still, census.revision if scope.wide or scope.counted else 0, _volumes(cycle) if scope.volumes else 0
 
     def still(self, cycle: Cycle) -> Still:
-        """The revisions of all that rules read besides counters and the pods of the row. It seldom moves."""
-        table, listings = self.table, cycle.listings
-        volumes = listings.volume_tick.count + cycle.binder.version
-        return table.changed.node_revision, table.census.terms_revision, listings.owner_tick.count, volumes
+        """The revisions of all that rules read besides counters, volumes and the pods of the row. It seldom moves."""
+        table = self.table
+        return table.changed.node_revision, table.census.terms_revision, cycle.listings.owner_tick.count
 
     def _environment(self, answer: Answer[Value], cycle: Cycle) -> Environment:
-        """The same for one answer, node objects aside: what its rule reads of it."""
-        scope, (_, terms, owners, volumes) = answer.scope, self.still(cycle)
-        return terms if scope.wide and answer.watches_terms else 0, owners if scope.owners else 0, volumes if scope.volumes else 0
+        """The revisions of what one answer hangs on that no row and no counter tells of, node objects aside."""
+        scope = answer.scope
+        terms = self.table.census.terms_revision if scope.wide and answer.watches_terms else 0
+        return terms, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
 
     def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, each: Sequence[int]) -> None:
         """As :meth:`refresh`, where nothing is prepared; *each*: the revision of each counter that it watches."""
@@ -278,9 +280,13 @@ class AnswerCache:
         finally:
             census.watch = None
         answer.watched[:] = dict.fromkeys(answer.watched)
-        answer.watches_terms, answer.moves = census.asked_terms, bool(answer.watched) or answer.scope.rowwise
+        answer.watches_terms, answer.moves = census.asked_terms, bool(answer.watched) or answer.scope.is_restless
         answer.replace(found, self.table.size)
         answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, self._environment(answer, cycle)
         answer.each_seen = [counter.revision for counter in answer.watched]
         before, answer.bytes_held = answer.bytes_held, answer.nbytes
         self.held += answer.bytes_held - before
+
+
+def _volumes(cycle: Cycle) -> int:
+    return cycle.listings.volume_tick.count + cycle.binder.version

@@ -59,10 +59,8 @@ class Scoreboard:
     """A pass stops before its end, so that not all rows that fit are feasible."""
     _seen: int = NEVER
     """The revision of ``row_scores`` that fits and totals are made of; NEVER: all rows are stale."""
-    _still: Still | None = None
-    """The revisions of all else that its rules read, counters aside, as of the last refresh."""
-    _counted: int = 0
-    """That of the census."""
+    _environment: Hashable = None
+    """The revisions of all else that its rules read, as of the last refresh."""
     _order_revision: Hashable = None
     """Which rows ``order`` has, in whatever sequence."""
     _open: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
@@ -110,20 +108,21 @@ class Scoreboard:
 
     def _refresh(self, cycle: Cycle, seen: int, order_revision: Hashable) -> None:
         row_scores = self.row_scores
-        still, counted = self.answers.environment(self._scope, cycle)
+        environment = self.answers.environment(self._scope, cycle)
+        still = environment[0]
         row_scores.refresh(cycle)
         rows = row_scores.trail.since(seen)
         if order_revision != self._order_revision:
             rows, self._order_revision = None, order_revision
         if rows is None:
             self._feasible = None
-        moved = rows is None or counted != self._counted or still != self._still or self._scope.rowwise
+        moved = rows is None or environment != self._environment or self._scope.rowwise
         rows, refitted = self._refresh_fits(rows, self._refresh_allowed(cycle, still, everything=rows is None) if moved else NO_ROWS)
         if self.count > 1:
             if moved or refitted or not self._is_ranked:
                 rows = self._refresh_priorities(cycle, still, rows if self._is_ranked else None, refitted)
             self._refresh_totals(rows)
-        self._is_ranked, self._still, self._counted = self.count > 1, still, counted
+        self._is_ranked, self._environment = self.count > 1, environment
 
     # --- fits -------------------------------------------------------------------------------------------------------
 

@@ -109,8 +109,8 @@ def _no_counters(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) ->
     return found[0], 0, *found[2:]
 
 
-def _nothing_else(whole: Method, answers: AnswerCache, cycle: Any) -> Any:
-    return 0, 0, 0, 0
+def _nothing_else(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) -> Any:
+    return (0, 0, 0), *whole(answers, scope, cycle)[1:]
 
 
 def _but_the_latest(whole: Method, answer: Answer[Any]) -> Any:
@@ -221,7 +221,7 @@ FAULTS = {
     "a row that moved is left out": Fault(Counter, "moved_since", _but_the_last, plain=False),
     "only the first domain key is followed": Fault(Counter, "columns", _first_key, plain=False),
     "nothing follows counters": Fault(AnswerCache, "environment", _no_counters, plain=False),
-    "nothing but counters and pods moves answers": Fault(AnswerCache, "still", _nothing_else),
+    "nothing but counters and pods moves answers": Fault(AnswerCache, "environment", _nothing_else),
     "of the rows that are told by themselves one is left out": Fault(Answer, "_own_rows", _but_the_latest, plain=False),
     "each pod concerns no row but its own": Fault(AnswerCache, "_is_narrow", _any_domain, plain=False),
     "what is told by value is told once": Fault(Answer, "tell", _told_once, plain=False),
