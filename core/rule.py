@@ -21,12 +21,17 @@ AnyCycle = Any
 """A :class:`~kubeclassic.core.cycle.Cycle`. It is Any here because that module imports this one."""
 
 
-Refusals = Sequence[tuple[str, Mask, Reasons]]
-"""A label key, for which of its values nodes are turned down: bool[values], by code, and why. The first that holds for a node decides."""
-Worths = Sequence[tuple[str, Ints]]
-"""A label key, and the score of each of its values: int64[values], by code. A node gets the sum."""
+Refusal = tuple[str, Mask | tuple[bool, ...], Reasons]
+"""A label key, for which of its values nodes are turned down, by code, and why. Where values are few, they are in a tuple: numpy takes
+longer for these than plain Python."""
+Refusals = Sequence[Refusal]
+"""The first that holds for a node decides."""
+Worths = Sequence[tuple[str, Ints | tuple[int, ...]]]
+"""A label key, and the score of each of its values, by code, in a tuple where they are few. A node gets the sum."""
 Counts = Mapping[int, int]
 """How many nodes have each raw score; by zone, the keys are ``score * zones + code`` of the node's zone, which is one of so many."""
+OfFew = Callable[[Template, tuple[int, ...], Sequence[int], AnyCycle], tuple[int, ...]]
+"""A reduce step by the values of a label: see :class:`Reduction`."""
 
 
 class Reads(enum.Flag):
@@ -122,7 +127,8 @@ class Reduction:
     ``summarise(pod, raw, nodes, cycle)`` takes all feasible nodes, in any order, and returns a value that compares by equality.
     ``apply(pod, raw, summary, nodes, cycle)`` scores each node of a batch from its raw score and the summary alone, so it can run again
     for changed nodes only. *zeros_alike*: raw scores that are all 0 become one score for all, the same for any nodes of any cycle.
-    *by_value*: both halves look at the raw scores alone, and how often a score is there does not matter. So they may be given each once.
+    ``of_few(pod, raw, there, cycle)`` is the whole step where raw scores go by the few values of a label, by code; *there*:
+    the codes that feasible nodes have. How often a score is there does not matter.
     ``tallied(pod, counts, cycle)`` is ``summarise`` for those who have counted the raw scores of all feasible nodes already, with *by_zone*
     for each zone; None where the summary does not follow from that. ``at(score, code, summary)`` is then ``apply`` for one node, by its raw
     score and the code of its zone; None: ask ``apply``.
@@ -131,7 +137,7 @@ class Reduction:
     summarise: Callable[[Template, Scores, Batch, AnyCycle], Hashable]
     apply: Callable[[Template, Scores, Any, Batch, AnyCycle], Scores]
     zeros_alike: bool = False
-    by_value: bool = False
+    of_few: OfFew | None = None
     tallied: Callable[[Template, Counts, AnyCycle], Hashable | None] | None = None
     by_zone: bool = False
     at: Callable[[int, int, Any], int | None] | None = None
@@ -167,6 +173,8 @@ class Priority:
     """As in :class:`Predicate`."""
     by_value: Callable[[Template, AnyCycle], Callable[[], Worths] | None] | None = None
     """What tells the raw scores of all rows, as in :class:`Predicate`."""
+    by_row: Callable[[Template, AnyCycle], Callable[[int], int] | None] | None = None
+    """What tells the raw score of one row: with ``by_domain`` as in :class:`Predicate`, or where the rule reads ``Reads.COUNTS``."""
     is_of_row: bool = OF_ROW
     """As in :class:`Predicate`."""
     slot: Slot[Hashable] = SLOT

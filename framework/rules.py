@@ -40,6 +40,7 @@ def as_predicate(plugin: Filter, pre_filters: bool) -> Predicate:
     return Predicate(
         name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key,
         by_domain=plugin.filter_by_domain, by_row=None if missing is not None else getattr(plugin, "filter_by_row", None),
+        by_value=None if missing is not None else getattr(plugin, "filter_by_value", None),
     )  # fmt: skip
 
 
@@ -61,6 +62,8 @@ def as_priority(plugin: Score, pre_scores: bool) -> Priority:
     return Priority(
         name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,
         by_domain=plugin.score_by_domain, concerns=plugin.score_concerns if missing is None else (lambda pod: True),
+        by_value=None if missing is not None else getattr(plugin, "score_by_value", None),
+        by_row=None if missing is not None else getattr(plugin, "score_by_row", None),
     )  # fmt: skip
 
 

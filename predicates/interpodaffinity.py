@@ -20,12 +20,12 @@ from ..core.arrays.types import Ints, Mask
 from ..core.cluster.listings import Listing
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
-from ..core.matching.domains import DomainSums, pods_with_any_key
+from ..core.matching.domains import FEW, DomainSums, KeySums, pods_with_any_key
 from ..core.matching.namespaces import by_name
 from ..core.pods.notes import Slot
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
-from ..core.rule import Reads, Refusals
+from ..core.rule import Reads, Refusal, Refusals
 from .affinitywithoutmetadata import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REFUSED_BY_EXISTING, without_metadata
 from .rule import predicate
 
@@ -47,20 +47,61 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
     """What tells the answer for all rows by values of the topology keys."""
     if not cycle.has_metadata:
         return None
-    nodes = Batch.everywhere(cycle.table)
-    terms = cycle.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    affinity = Affinity.of(pod) if pod.required_affinity else None
+    table = cycle.table
+    terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
+    carried = KeySums.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], table)
+    refusing = [(sums, REFUSED_BY_EXISTING) for sums in carried]
+    unmet = unmet_by_value(Affinity.of(pod), table, AFFINITY_UNMET) if pod.required_affinity else list
     anti = AntiAffinity.of(pod) if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None else None
 
     def tell() -> Refusals:
-        found = [(key, sums > 0, REFUSED_BY_EXISTING) for key, sums in _carried(terms, nodes.table).by_key()] if terms else []
-        if affinity is not None:
-            found += [(key, counts <= 0, AFFINITY_UNMET) for key, counts in _wanted_by_domain(affinity, nodes.table)]
+        found = [*refused_by_value(refusing), *unmet()]
         if anti is not None:
-            found += [(key, counts > 0, ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, nodes.table)]
+            found += [(key, _above_0(counts), ANTI_AFFINITY_VIOLATED) for key, counts in _refused_by_domain(anti, table)]
         return found
 
     return tell
+
+
+def unmet_by_value(affinity: Affinity, table: NodeTable, unmet: Reasons, *, needs_keys: bool = False) -> Callable[[], list[Refusal]]:
+    """What tells for which values of its keys *affinity* is not met; *needs_keys*: even the first of its kind needs them."""
+    key, counter = affinity.keys[0], table.census.counter(affinity.wanted)
+    column, is_alone = table.labels.get(key), affinity.itself
+
+    def first_of_its_kind(key: str) -> Refusal:
+        size = len(table.labels[key].values) if key in table.labels else 1
+        return key, (True, *[False] * (size - 1)), unmet
+
+    def tell() -> list[Refusal]:
+        found: list[Refusal] = [(key, _not_above_0(counts), unmet) for key, counts in _wanted_by_domain(affinity, table)]
+        return found or ([first_of_its_kind(key) for key in affinity.keys] if needs_keys else [])
+
+    if len(affinity.keys) > 1 or column is None or len(column.values) > FEW:
+        return tell
+    size = len(column.values)
+
+    def tell_few() -> list[Refusal]:
+        counts = counter.by(key, column)[:size].tolist()
+        if is_alone and not any(counts):
+            return [first_of_its_kind(key)] if needs_keys else []
+        return [(key, tuple([count <= 0 for count in counts]), unmet)]
+
+    return tell_few
+
+
+def refused_by_value(refusing: Iterable[tuple[KeySums, Reasons]]) -> list[Refusal]:
+    """The values of topology keys where there is a pod of *refusing*, each with its reasons."""
+    return [(sums.key, _above_0(values), reasons) for sums, reasons in refusing if (values := sums()) is not None]
+
+
+def _above_0(counts: Ints | tuple[int, ...]) -> Mask | tuple[bool, ...]:
+    if len(counts) > FEW:
+        return np.greater(counts, 0)
+    return tuple([count > 0 for count in (counts if isinstance(counts, tuple) else counts.tolist())])
+
+
+def _not_above_0(counts: Ints) -> Mask | tuple[bool, ...]:
+    return counts <= 0 if len(counts) > FEW else tuple([count <= 0 for count in counts.tolist()])
 
 
 def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], Reasons] | None:

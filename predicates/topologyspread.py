@@ -54,8 +54,9 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Refusals] | None:
     if not any(len(part.index.values) for part in counting.values()):
         return None
     reasons = (TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,)
-    judging = [(counting[constraint.topology_key], most) for constraint, _, most in limits]
-    return lambda: [(part.key, part.index.exceeding(part.counts(table), most), reasons) for part, most in judging]
+    parts = [(counting[constraint.topology_key], most) for constraint, _, most in limits]
+    judging = [(part.key, part.index.exceeding, part.teller(table), most) for part, most in parts]
+    return lambda: [(key, exceeding(tell(), most), reasons) for key, exceeding, tell, most in judging]
 
 
 @predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=lambda pod: bool(hard_constraints(pod)), by_value=_by_value)

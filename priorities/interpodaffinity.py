@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.census import Counter, Query
+from ..core.arrays.census import Query
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
-from ..core.matching.domains import DomainSums
+from ..core.matching.domains import DomainSums, KeySums, Weighted, sum_at
 from ..core.matching.namespaces import by_name, terms_about
 from ..core.pods.notes import Slot
 from ..core.pods.template import Template
@@ -28,7 +28,7 @@ from ..core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ..core.rule import Reads, Reduction, RuleError, Worths
+from ..core.rule import Counts, Reads, Reduction, RuleError, Worths
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"
@@ -36,8 +36,6 @@ OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
 """The pod's own preferences, each with its sign."""
 Preferences = list[tuple[PodsTargeted, str, int]]
 """The pods that a term matches, its topology key and its weight."""
-Liking = tuple[Counter, str, int]
-"""A counter of pods, their topology key and the weight of a pod."""
 _PREFERENCES: Mapping[str, Slot[Preferences]] = {role: Slot(role) for role, _ in OWN}
 ALL_PODS = AllPods()
 MOST_SCALED = 1 << 12
@@ -90,7 +88,45 @@ def _scaled(above: Ints, spread: int, top: int) -> Scores:
     return scores
 
 
-normalize: Reduction = Reduction(_extremes, _between, zeros_alike=True, by_value=True)
+def _of_few(pod: Template, raw: tuple[int, ...], there: Sequence[int], cycle: Cycle) -> tuple[int, ...]:
+    """:func:`_extremes` and :func:`_between` of the values of a label."""
+    sums = [0, *[raw[code] for code in there]]
+    return few_stretched(raw, there, min(sums), max(sums), MAX_PRIORITY)
+
+
+def one_stretched(raw: int, lowest: int, highest: int, top: int) -> int:
+    """As :func:`stretched`, for one score. One that is out of range is of a node that does not fit.
+
+    >>> [one_stretched(raw, 1, 4, 10) for raw in (1, 2, 4, 7)]
+    [0, 3, 10, 10]
+    """
+    return int(float(top) * ((min(max(raw, lowest), highest) - lowest) / float(highest - lowest))) if highest > lowest else 0
+
+
+def few_stretched(raw: Sequence[int], there: Iterable[int], lowest: int, highest: int, top: int) -> tuple[int, ...]:
+    """As :func:`stretched`, in plain Python; 0 for all but the places *there*.
+
+    >>> few_stretched((1, 2, 3, 4), (0, 1, 3), 1, 4, 10)
+    (0, 3, 0, 10)
+    """
+    scores, spread = [0] * len(raw), float(highest - lowest)
+    if spread:
+        for code in there:
+            scores[code] = int(float(top) * ((raw[code] - lowest) / spread))
+    return tuple(scores)
+
+
+def _tallied(pod: Template, counts: Counts, cycle: Cycle) -> tuple[int, int]:
+    """:func:`_extremes` of scores that are counted already."""
+    return max(0, max(counts, default=0)), min(0, min(counts, default=0))
+
+
+def _at(raw: int, zone: int, extremes: tuple[int, int]) -> int:
+    """:func:`_between` for one node."""
+    return one_stretched(raw, extremes[1], extremes[0], MAX_PRIORITY)
+
+
+normalize: Reduction = Reduction(_extremes, _between, zeros_alike=True, of_few=_of_few, tallied=_tallied, at=_at)
 
 
 def _times(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
@@ -106,16 +142,28 @@ def _times_listed(nodes: Batch) -> Scores:
 
 def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths]:
     """What tells the raw scores of all rows by values of the topology keys."""
-    table, terms = cycle.table, list(likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight))
+    table = cycle.table
+    terms = likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight)
+    # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
+    by_key = KeySums.of_each(terms, table, table.deleted_rows)
+    own, unreadable_ones = _own_text(pod), table.census.counter(ANY_UNREADABLE)
 
     def tell() -> Worths:
-        _refuse_unreadable(pod, table)
-        return list(_liked(terms, table).by_key())
+        if own is not None or unreadable_ones.total:
+            _refuse_unreadable(pod, table)
+        return [(sums.key, values) for sums in by_key if (values := sums()) is not None]
 
     return tell
 
 
-@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, by_domain=lambda pod: True, by_value=_by_value)
+def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], int] | None:
+    """What tells the raw score of one row."""
+    if cycle.table.deleted_rows:
+        return None
+    return sum_at(list(likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight)), cycle.table)
+
+
+@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, by_domain=lambda pod: True, by_value=_by_value, by_row=_by_row)
 def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by required affinity of existing pods.
 
@@ -134,7 +182,7 @@ def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Score
     return np.zeros(nodes.n, np.int64) if found is None else found
 
 
-def _liked(terms: Iterable[Liking], table: NodeTable) -> DomainSums:
+def _liked(terms: Iterable[Weighted], table: NodeTable) -> DomainSums:
     """The sums of weights by domain."""
     # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
     sums = DomainSums(table, without=table.deleted_rows)
@@ -143,7 +191,7 @@ def _liked(terms: Iterable[Liking], table: NodeTable) -> DomainSums:
     return sums
 
 
-def likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[Liking]:
+def likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[Weighted]:
     """Counters of pods, each with its topology key and the weight of a pod."""
     for role, sign in OWN:
         for targeted, key, weight in _own(pod, role):
@@ -168,13 +216,17 @@ def _own(pod: Template, role: str) -> Preferences:
 
 def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
     """Raise RuleError for the first invalid selector that a pod on an existing node has or is matched against."""
-    own = unreadable(pod, PREFERRED_AFFINITY) or unreadable(pod, PREFERRED_ANTI_AFFINITY)
+    own = _own_text(pod)
     if own is not None and _carrying_rows(table, ALL_PODS):
         raise RuleError(own, once=True)
     for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
         for row in _carrying_rows(table, query):
             text = next(text for entry in table.pods[row] if (text := unreadable(entry.template, query.role)) is not None)
             raise RuleError(text, once=True)
+
+
+def _own_text(pod: Template) -> str | None:
+    return unreadable(pod, PREFERRED_AFFINITY) or unreadable(pod, PREFERRED_ANTI_AFFINITY)
 
 
 def _carrying_rows(table: NodeTable, query: Query) -> list[int]:

@@ -33,11 +33,12 @@ class _Declare:
         concerns: Callable[[Template], bool] = lambda pod: True,
         by_domain: Callable[[Template], bool] = never,
         by_value: Callable[[Template, Cycle], Callable[[], Worths] | None] | None = None,
+        by_row: Callable[[Template, Cycle], Callable[[int], int] | None] | None = None,
     ) -> Callable[[Score], Priority]:
         """Declare a priority that gives int64[n], one score a node of the batch."""
         return lambda score: Priority(
             name=name, score=score, reads=reads, key=key, reduce=reduce, whole_list=whole_list, concerns=concerns,
-            by_domain=by_domain, by_value=by_value,
+            by_domain=by_domain, by_value=by_value, by_row=by_row,
         )  # fmt: skip
 
     def each_node(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 import attrs
 import numpy as np
@@ -45,6 +46,12 @@ def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     return np.zeros(nodes.n, np.int64) if counted is None else nodes.counting(counted)
 
 
+def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], int] | None:
+    """What tells the peers on one row."""
+    counted = _peers_of_owners(pod, cycle)
+    return None if counted is None else cycle.table.census.counter(counted).on
+
+
 _PEERS: Slot[Remembered[PodsMatching | None]] = Slot("peers of owners")
 
 
@@ -68,8 +75,7 @@ def _peers_of_all(pod: Template, listings: Listings) -> PodsMatching | None:
 FEW = 16
 
 
-@attrs.frozen
-class Crowds:
+class Crowds(NamedTuple):
     """What a node scores by its own peers and by its zone. Crowds that score alike are equal, whatever was counted."""
 
     most: int
@@ -86,12 +92,16 @@ class Crowds:
         if (most + 1) * codes > nodes:
             return cls(most, tuple(in_zones))
         if (most + 1) * codes <= FEW:  # plain Python is faster then
-            fullest, scores = max(in_zones[1:], default=0), array("q")
-            by_zone = [ZONE_WEIGHT * _emptiness(count, fullest, best) for count in in_zones[1:]]
+            fullest = max(in_zones[1:], default=0)
+            if fullest > 0:
+                by_zone = [ZONE_WEIGHT * (float(best) * ((fullest - count) / float(fullest))) for count in in_zones[1:]]
+            else:
+                by_zone = [ZONE_WEIGHT * float(best)] * (codes - 1)
+            scores: list[int] = []
             for score, own in _shares(most, best):
                 scores.append(score)
-                scores.extend([int(own + zone) for zone in by_zone])
-            return cls(most, codes, scores.tobytes())
+                scores += [int(own + zone) for zone in by_zone]
+            return cls(most, codes, array("q", scores).tobytes())
         on_node = _by_count(most, best)
         table = _combined(on_node[:, None], _by_zone(in_zones, best))
         table[:, 0] = on_node
@@ -107,15 +117,11 @@ def _crowds(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle, *, best: int
 
 def _tallied(pod: Template, counts: Counts, cycle: Cycle, *, best: int) -> Crowds:
     """The same where peers are counted already."""
-    zones, nodes, most = len(cycle.table.zone.values), 0, 0
+    zones = len(cycle.table.zone.values)
     in_zones = [0] * zones
     for key, number in counts.items():
-        own = key // zones
-        in_zones[key % zones] += own * number
-        nodes += number
-        if own > most:
-            most = own
-    return Crowds.of(most, nodes, in_zones, best)
+        in_zones[key % zones] += key // zones * number
+    return Crowds.of(max(counts, default=0) // zones, sum(counts.values()), in_zones, best)
 
 
 def _spread_at(own: int, zone: int, crowds: Crowds) -> int | None:
@@ -189,7 +195,7 @@ def zone_reduction(best: int) -> Reduction:
 reduce_by_zone: Reduction = attrs.evolve(zone_reduction(MAX_PRIORITY), summarise=_crowds_of_owners)
 
 
-@priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone)
+@priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, by_row=_by_row)
 def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes and zones with fewer pods of *pod*'s services, replication controllers, replica sets and stateful sets.
 
@@ -199,7 +205,7 @@ def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 
 service_spreading: Priority = Priority(
-    name="ServiceSpreadingPriority", score=_counts, reads=selector_spread.reads, key=_key, reduce=reduce_by_zone
+    name="ServiceSpreadingPriority", score=_counts, reads=selector_spread.reads, key=_key, reduce=reduce_by_zone, by_row=_by_row
 )
 """The older name of SelectorSpreadPriority.
 

@@ -12,6 +12,7 @@ from ..core.arrays.arithmetic import up_to
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Scores
 from ..core.cycle import Cycle
+from ..core.matching.domains import sum_at
 from ..core.matching.nodeselectors import required_node_affinity
 from ..core.matching.spread import (
     NO_MINIMUM,
@@ -155,12 +156,26 @@ def _by_value(pod: Template, cycle: Cycle) -> Callable[[], Worths] | None:
         return None
     counting = counting_by_key(pod, constraints, None, table)
     keys = [constraint.topology_key for constraint in constraints]
-    return lambda: [(key, counting[key].counts(table)) for key in keys]
+    return lambda: [(key, counting[key].few_or_all(table)) for key in keys]
+
+
+def _by_row(pod: Template, cycle: Cycle) -> Callable[[int], int] | None:
+    """What tells the raw score of one row; None where some rows lack a key, or not all nodes with a key count."""
+    constraints, table = soft_constraints(pod), cycle.table
+    if not constraints or without_a_key(pod, constraints, Batch.everywhere(table)):
+        return None
+    counting = counting_by_key(pod, constraints, None, table)
+    parts = [counting[constraint.topology_key] for constraint in constraints]
+    if not all(part.index.is_whole for part in parts):
+        return None
+    asked = [(query, part.key) for part in parts for query in part.queries if query is not None]
+    return sum_at([(table.census.counter(query), key, 1) for query, key in asked], table)
 
 
 @priority(
     "EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=_concerns,
     reduce=Reduction(_summarise, _apply, tallied=_tallied, at=_score_at), by_domain=lambda pod: True, by_value=_by_value,
+    by_row=_by_row,
 )  # fmt: skip
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes in topology domains with fewer pods that match *pod*'s soft spread constraints. The raw score is their number.

@@ -71,6 +71,10 @@ class Counter:
             found = self._by_template[template.number] = self.query.counts(template)
         return found
 
+    def on(self, row: int) -> int:
+        """How many pods it counts on *row*."""
+        return self.rows.item(row) if row < len(self.rows) else 0
+
     def add(self, row: int, count: int) -> None:
         """Count *count* more (or fewer) on *row*."""
         if row >= len(self.rows):

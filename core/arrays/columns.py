@@ -106,11 +106,15 @@ class RowsByCode:
     """All rows, those of one code together."""
     starts: Ints
     """int64[codes + 1]: where in ``rows`` those of a code begin."""
+    are_apart: bool
+    """No two rows have the same value; those that have none do not count."""
 
     @classmethod
     def of(cls, codes: ValueCodes) -> RowsByCode:
         """Those of *codes*: intp[rows]."""
-        return cls(codes.argsort(kind="stable"), np.concatenate([np.zeros(1, np.int64), np.bincount(codes).cumsum()]))
+        numbers = np.bincount(codes)
+        starts = np.concatenate([np.zeros(1, np.int64), numbers.cumsum()])
+        return cls(codes.argsort(kind="stable"), starts, bool(numbers[1:].max(initial=0) <= 1))
 
     def at(self, code: int) -> Rows:
         """The rows with the value of *code*, ascending: intp[k]."""

@@ -89,8 +89,22 @@ a large share of all rows, as in zones, the rule is evaluated for all rows as be
 
 Raw scores have no early cutoff when all rows are evaluated: a reduce step of the framework looks at the counts behind
 them. But a rule can give the very same read-only answer again. Then a predicate's trail does not move, and of a
-priority only the summary is worked out. Plugins of the framework do so where a label has few values
-(``framework/plugins/byvalue``).
+priority only the summary is worked out.
+
+What is prepared
+----------------
+
+Most decisions move nothing but a few counters. What seldom moves (node objects, terms, owners) is one value,
+``Answer.still``. While it is the same and no watched counter moved, an answer is right; one that watches no counter is not
+even asked. Where counters moved, the rule has told once how its answer follows from them, and :meth:`~.answer.Answer.follow`
+goes by that alone, without the rule:
+
+* ``by_row``: what tells the answer for one row. It is enough where each counter that moved is *narrow*: what it counts on a row
+  concerns that row alone, because no two rows share a domain (host names), or because the rule counts the row's own pods.
+* ``by_value``: what tells the answer for each value of a label. Up to :data:`~..matching.domains.FEW` values are in a tuple, which is
+  added up and compared in plain Python: for three zones that is several times as fast as numpy. More are in arrays.
+
+What is prepared holds until all rows are evaluated again. Plugins and predicates, scores of both generations, tell in the same way.
 
 The look-ahead
 --------------

@@ -7,13 +7,14 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, TypeVar
 
 import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
+from ..arrays.census import Counter
 from ..arrays.columns import Column, RowsByCode
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
@@ -23,14 +24,14 @@ from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads
 from . import verify
-from .answer import Answer, Environment, FailuresAnswer, Scope, ScoresAnswer, Unanswerable, Value
+from .answer import FEW_ROWS, Answer, Environment, Scope, Still, Unanswerable, Value
 from .byvalue import LARGE_SHARE
+from .failuresanswer import FailuresAnswer
+from .scoresanswer import ScoresAnswer
 
 Rule = Predicate | Priority
 Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
-FEW_ROWS = 8
-"""Rows that a rule is asked about one by one."""
-PATIENCE = 8
+PATIENCE = 3
 """Times that the domains of moved pods may be too large before they are no longer looked at."""
 
 
@@ -59,7 +60,7 @@ class AnswerCache:
     def failures(self, predicate: Predicate, cycle: Cycle) -> FailuresAnswer:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
         found = self.failures_of(predicate, cycle.template)
-        self._refresh(found, predicate, cycle)
+        self.refresh(found, predicate, cycle, self.still(cycle))
         if found.has_errors:
             found.forget()
         if verify.SWITCH.is_on:
@@ -69,21 +70,32 @@ class AnswerCache:
     def scores(self, priority: Priority, cycle: Cycle) -> ScoresAnswer:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its RuleError."""
         found = self.scores_of(priority, cycle.template)
-        self.refresh_scores(found, priority, cycle)
+        self.refresh(found, priority, cycle, self.still(cycle))
         if verify.SWITCH.is_on:
             verify.check_scores(found.answer, priority, cycle)
         return found
 
-    def refresh_failures(self, answer: FailuresAnswer, predicate: Predicate, cycle: Cycle) -> None:
+    def refresh_failures(self, answer: FailuresAnswer, predicate: Predicate, cycle: Cycle, still: Still) -> None:
         """Bring the answer of *predicate* for the template of *cycle* up to date. Raises Unanswerable if there are errors in it."""
-        self._refresh(answer, predicate, cycle)
+        self.refresh(answer, predicate, cycle, still)
         if answer.has_errors:
             answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
             raise Unanswerable
 
-    def refresh_scores(self, answer: ScoresAnswer, priority: Priority, cycle: Cycle) -> None:
-        """Bring the answer of *priority* for the template of *cycle* up to date. Raises its RuleError."""
-        self._refresh(answer, priority, cycle)
+    def refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, still: Still) -> None:
+        """Bring the answer of *rule* for the template of *cycle* up to date; *still*: what :meth:`still` says. Raises its RuleError."""
+        each = [counter.revision for counter in answer.watched]
+        if answer.still == still and not answer.scope.is_restless:
+            if answer.each_seen != each:
+                if answer.follow(self.table):
+                    answer.each_seen = each
+                else:
+                    self._refresh(answer, rule, cycle, each)
+                answer.still = still
+            answer.verified_at = self.table.changed.revision
+            return
+        self._refresh(answer, rule, cycle, each)
+        answer.still = still
 
     # --- finding ----------------------------------------------------------------------------------------------------
 
@@ -124,33 +136,32 @@ class AnswerCache:
 
     # --- keeping up -------------------------------------------------------------------------------------------------
 
-    def environment(self, scope: Scope, cycle: Cycle) -> tuple[int, int, int, int]:
+    def environment(self, scope: Scope, cycle: Cycle) -> tuple[Still, int, int]:
         """The revisions of all that rules of *scope* read besides the pods of the row.
 
         While it stays the same, no answer of such a rule is stale, but for rows whose own pods it reads.
         """
-        table, owners = self.table, cycle.listings.owner_tick.count if scope.owners else 0
-        volumes = _volumes(cycle) if scope.volumes else 0
-        return table.changed.node_revision, table.census.revision if scope.wide or scope.counted else 0, owners, volumes
+        table, census = self.table, self.table.census
+        still = table.changed.node_revision, census.terms_revision, cycle.listings.owner_tick.count
+        return still, census.revision if scope.wide or scope.counted else 0, _volumes(cycle) if scope.volumes else 0
 
-    def _environment(self, answer: Answer[Value], cycle: Cycle, counters: int) -> Environment:
-        """The same for one answer, node objects aside: of all counters it depends on those alone that it watches, *counters* in sum."""
+    def still(self, cycle: Cycle) -> Still:
+        """The revisions of all that rules read besides counters, volumes and the pods of the row. It seldom moves."""
+        table = self.table
+        return table.changed.node_revision, table.census.terms_revision, cycle.listings.owner_tick.count
+
+    def _environment(self, answer: Answer[Value], cycle: Cycle) -> Environment:
+        """The revisions of what one answer hangs on that no row and no counter tells of, node objects aside."""
         scope = answer.scope
-        counted = counters + (self.table.census.terms_revision if answer.watches_terms else 0) if scope.wide else 0
-        return counted, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
+        terms = self.table.census.terms_revision if scope.wide and answer.watches_terms else 0
+        return terms, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
 
-    def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle) -> None:
-        log, scope, counters = self.table.changed, answer.scope, 0
-        for counter in answer.watched:
-            counters += counter.revision
-        environment = self._environment(answer, cycle, counters) if scope.is_global else answer.environment
-        nothing_moved = answer.counters_seen == counters and answer.environment == environment and not scope.rowwise
-        if nothing_moved and answer.node_revision == log.node_revision:  # an answer that was forgotten has another one
-            answer.verified_at = log.revision
-            return
-        rows = self._stale_rows(answer, environment, counters)
+    def _refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, each: Sequence[int]) -> None:
+        """As :meth:`refresh`, where nothing is prepared; *each*: the revision of each counter that it watches."""
+        log, environment = self.table.changed, self._environment(answer, cycle)
+        rows = self._stale_rows(answer, environment, each)
         if rows is None:
-            if rule.by_value is None or not self._follow_values(answer, rule, cycle, environment, counters):
+            if rule.by_value is None or not self._follow_values(answer, rule, cycle, environment):
                 self._evaluate(answer, rule, cycle)
                 return
         elif len(rows) and not self._put_each(answer, rule, cycle, rows):
@@ -158,27 +169,31 @@ class AnswerCache:
                 answer.tells = rule.by_value(cycle.template, cycle)
             answer.put(rows, answer.ask(rule, cycle, self._batch_of(rows)))
             answer.values = None
-        answer.verified_at, answer.node_revision = log.revision, log.node_revision
-        if answer.counters_seen != counters:
-            answer.counters_seen, answer.environment = counters, environment
-            answer.each_seen = [counter.revision for counter in answer.watched]
+        answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, environment
+        answer.each_seen = each
 
-    @staticmethod
-    def _put_each(answer: Answer[Value], rule: Any, cycle: Cycle, rows: Rows) -> bool:
+    def _put_each(self, answer: Answer[Value], rule: Any, cycle: Cycle, rows: Rows) -> bool:
         """Ask *rule* about each of *rows*, which are stale, by itself where they are few and it can be asked so; gives whether it was."""
-        if not isinstance(answer, FailuresAnswer) or not answer.by_domain or len(rows) > FEW_ROWS or rule.by_row is None:
+        if rule.by_row is None or len(rows) > FEW_ROWS or not (answer.by_domain or answer.scope.counted):
             return False
         if answer.tells_row is None:
             answer.tells_row = rule.by_row(cycle.template, cycle)
             if answer.tells_row is None:
                 return False
-        answer.put_each(rows, answer.tells_row)
+        if answer.narrow is None:
+            answer.narrow = [answer.scope.counted or self._is_narrow(counter) for counter in answer.watched]
+        answer.put_each(rows.tolist(), answer.tells_row)
         answer.values = None
         return True
 
-    def _follow_values(self, answer: Answer[Value], rule: Any, cycle: Cycle, environment: Environment, counters: int) -> bool:
+    def _is_narrow(self, counter: Counter) -> bool:
+        """Whether no two rows are in one of the domains by which *counter* counts."""
+        domains = [self._rows_by(key, column) for key, column in counter.columns()]
+        return bool(domains) and all(rows.are_apart for rows in domains)
+
+    def _follow_values(self, answer: Answer[Value], rule: Any, cycle: Cycle, environment: Environment) -> bool:
         """Bring *answer* up to date by what *rule* tells by value, where nothing but counters moved; gives whether that was possible."""
-        if answer.verified_at == NEVER or not self._only_counters_moved(answer, environment, counters):
+        if answer.verified_at == NEVER or not self._only_counters_moved(answer, environment):
             return False
         answer.forget()
         if answer.tells is None:
@@ -188,21 +203,19 @@ class AnswerCache:
         answer.tell(answer.tells(), self.table)
         return True
 
-    def _only_counters_moved(self, answer: Answer[Value], environment: Environment, counters: int) -> bool:
+    def _only_counters_moved(self, answer: Answer[Value], environment: Environment) -> bool:
         """Whether all else that a rule over domains depends on is as it was when the answer was verified."""
-        before = answer.environment
-        if environment[0] - counters != before[0] - answer.counters_seen or environment[1:] != before[1:]:
-            return False
-        return answer.node_revision == self.table.changed.node_revision and not (answer.scope.rowwise or answer.scope.counted)
+        is_same = environment == answer.environment and answer.node_revision == self.table.changed.node_revision
+        return is_same and not (answer.scope.rowwise or answer.scope.counted)
 
-    def _stale_rows(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
+    def _stale_rows(self, answer: Answer[Value], environment: Environment, each: Sequence[int]) -> Rows | None:
         """The rows to evaluate: none where the answer is up to date, None for all."""
-        scope, log = answer.scope, self.table.changed
-        if answer.verified_at == NEVER:
+        scope, log, moved = answer.scope, self.table.changed, answer.each_seen != each
+        if answer.verified_at == NEVER or answer.environment != environment:
             return None
-        if answer.environment != environment:
-            return self._rows_of_moved(answer, environment, counters) if answer.by_domain else None
-        if answer.node_revision == log.node_revision and not (scope.rowwise or (scope.counted and answer.counters_seen != counters)):
+        if scope.wide and moved:
+            return self._rows_of_moved(answer) if answer.by_domain and self._only_counters_moved(answer, environment) else None
+        if answer.node_revision == log.node_revision and not (scope.rowwise or (scope.counted and moved)):
             return NO_ROWS
         rows = None if scope.wide or answer.size != self.table.size else self._changed_rows(answer)
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
@@ -215,10 +228,8 @@ class AnswerCache:
                 return distinct(moved)
         return self._changed_since(answer.verified_at)
 
-    def _rows_of_moved(self, answer: Answer[Value], environment: Environment, counters: int) -> Rows | None:
-        """The rows in the domains of pods that came or went, where nothing else happened that the answer depends on; None: all rows."""
-        if not self._only_counters_moved(answer, environment, counters):
-            return None
+    def _rows_of_moved(self, answer: Answer[Value]) -> Rows | None:
+        """The rows in the domains of pods that came or went, where these are not many; None: all rows."""
         found: set[int] = set()
         for counter, seen in zip(answer.watched, answer.each_seen, strict=True):
             moved = counter.moved_since(seen)
@@ -231,11 +242,12 @@ class AnswerCache:
                 return None
             for codes, rows in columns:
                 for code in {codes.item(row) for row in moved} - {0}:
-                    found.update(rows.at(code).tolist())
-            if len(found) * LARGE_SHARE > self.table.size:
-                answer.too_many += 1
-                answer.by_domain = answer.too_many < PATIENCE
-                return None
+                    mine = rows.at(code)
+                    if (len(found) + len(mine)) * LARGE_SHARE > self.table.size:
+                        answer.too_many += 1
+                        answer.by_domain = answer.too_many < PATIENCE
+                        return None
+                    found.update(mine.tolist())
         answer.too_many = 0
         return np.fromiter(sorted(found), np.intp, len(found))
 
@@ -260,8 +272,7 @@ class AnswerCache:
         """Evaluate the rule for all rows, and note what it looks at."""
         census, log = self.table.census, self.table.changed
         answer.forget()
-        if answer.tells is not None:
-            answer.untell()
+        answer.untell()
         answer.watched.clear()
         census.watch, census.asked_terms = answer.watched, False
         try:
@@ -269,12 +280,10 @@ class AnswerCache:
         finally:
             census.watch = None
         answer.watched[:] = dict.fromkeys(answer.watched)
-        answer.observed(census.asked_terms)
+        answer.watches_terms, answer.moves = census.asked_terms, bool(answer.watched) or answer.scope.is_restless
         answer.replace(found, self.table.size)
-        answer.verified_at, answer.node_revision = log.revision, log.node_revision
-        answer.each_seen = seen = [counter.revision for counter in answer.watched]
-        answer.counters_seen = counters = sum(seen)
-        answer.environment = self._environment(answer, cycle, counters)
+        answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, self._environment(answer, cycle)
+        answer.each_seen = [counter.revision for counter in answer.watched]
         before, answer.bytes_held = answer.bytes_held, answer.nbytes
         self.held += answer.bytes_held - before
 

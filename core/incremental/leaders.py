@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import attrs
-import numpy as np
 
 from ..arrays.types import Ints, Rows
 from . import verify
@@ -93,9 +92,9 @@ class Leaders:
 
     def _follow(self, queue: list[int], places: Rows) -> None:
         """Put the rows that moved in or out; no leader is known if none is left."""
-        moved = self.moved
-        alone = len(moved) == 1
-        for total, place in ((self.ranked.item(moved[0]), places.item(moved[0])),) if alone else self._totals_and_places(places):
+        ranked = self.ranked
+        for row in self.moved:
+            total, place = ranked.item(row), places.item(row)
             at = bisect_left(queue, place)
             is_there = at < len(queue) and queue[at] == place
             if total > self.total:
@@ -107,11 +106,6 @@ class Leaders:
         self.moved.clear()
         if not queue:
             self._rows = self._queue = None
-
-    def _totals_and_places(self, places: Rows) -> Iterable[tuple[int, int]]:
-        """The total and the place of each row that moved."""
-        rows = np.array(self.moved)
-        return zip(self.ranked.take(rows).tolist(), places.take(rows).tolist(), strict=True)
 
     def _laid_out(self, order: Rows, places: Rows) -> list[int]:
         assert self._rows is not None

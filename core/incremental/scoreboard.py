@@ -16,7 +16,7 @@ from ..arrays.trail import NEVER, NO_ROWS, union
 from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
 from . import verify
-from .answer import Scope, Unanswerable
+from .answer import Scope, Still, Unanswerable
 from .answers import AnswerCache
 from .leaders import Leaders
 from .rows import RowScores
@@ -107,7 +107,9 @@ class Scoreboard:
         return True
 
     def _refresh(self, cycle: Cycle, seen: int, order_revision: Hashable) -> None:
-        row_scores, environment = self.row_scores, self.answers.environment(self._scope, cycle)
+        row_scores = self.row_scores
+        environment = self.answers.environment(self._scope, cycle)
+        still = environment[0]
         row_scores.refresh(cycle)
         rows = row_scores.trail.since(seen)
         if order_revision != self._order_revision:
@@ -115,16 +117,16 @@ class Scoreboard:
         if rows is None:
             self._feasible = None
         moved = rows is None or environment != self._environment or self._scope.rowwise
-        rows, refitted = self._refresh_fits(rows, self._refresh_allowed(cycle, everything=rows is None) if moved else NO_ROWS)
+        rows, refitted = self._refresh_fits(rows, self._refresh_allowed(cycle, still, everything=rows is None) if moved else NO_ROWS)
         if self.count > 1:
             if moved or refitted or not self._is_ranked:
-                rows = self._refresh_priorities(cycle, rows if self._is_ranked else None, refitted)
+                rows = self._refresh_priorities(cycle, still, rows if self._is_ranked else None, refitted)
             self._refresh_totals(rows)
         self._is_ranked, self._environment = self.count > 1, environment
 
     # --- fits -------------------------------------------------------------------------------------------------------
 
-    def _refresh_allowed(self, cycle: Cycle, *, everything: bool) -> Rows | None:
+    def _refresh_allowed(self, cycle: Cycle, still: Still, *, everything: bool) -> Rows | None:
         """Bring ``_allowed`` up to date; gives the rows where it may have changed, None: look at all. Raises Unanswerable.
 
         *everything*: node objects or the rows of ``order`` changed, or cycles were missed.
@@ -133,12 +135,14 @@ class Scoreboard:
             self._open = np.zeros(self.answers.table.size, np.bool_)
             self._open[self.order] = True
             for tracked in self.node_predicates:
-                self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle)
+                self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle, still)
             self._open = self._passed(self.node_predicates, self._open)
         rows = None if everything else NO_ROWS
         for tracked in self.predicates:
-            self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle)
-            rows = union(rows, tracked.changed())
+            if tracked.answer.moves or tracked.answer.still != still:
+                self.answers.refresh_failures(tracked.answer, tracked.predicate, cycle, still)
+            if tracked.seen != tracked.answer.trail.revision:
+                rows = union(rows, tracked.changed())
         if rows is None or len(rows) > MOST_REFITTED:
             allowed = self._passed(self.predicates, self._open)
             self._allowed = allowed.copy() if allowed is self._open else allowed
@@ -203,18 +207,17 @@ class Scoreboard:
 
     # --- totals -----------------------------------------------------------------------------------------------------
 
-    def _refresh_priorities(self, cycle: Cycle, rows: Rows | None, refitted: bool) -> Rows | None:
+    def _refresh_priorities(self, cycle: Cycle, still: Still, rows: Rows | None, refitted: bool) -> Rows | None:
         """Bring the priorities up to date; gives *rows* and those where a reduced score changed, None: look at all. Raises RuleError."""
-        everything, node_revision = rows is None, self.answers.table.changed.node_revision
-        feasible = self._feasible
+        everything, feasible = rows is None, self._feasible
         if feasible is None or everything:
             everywhere = self.count == len(self.fits)
             feasible = self._feasible = Feasible(self.fits, everywhere, table=self.answers.table, order=self.order)
         feasible.order = self.order
         for tracked in self.priorities:
             answer = tracked.answer
-            if answer.node_revision != node_revision or not answer.is_of_nodes:
-                self.answers.refresh_scores(answer, tracked.priority, cycle)
+            if answer.moves or answer.still != still:
+                self.answers.refresh(answer, tracked.priority, cycle, still)
             if everything or tracked.seen != answer.trail.revision or (tracked.counts and tracked.is_stale(refitted)):
                 rows = union(rows, tracked.refresh(cycle, feasible, everything=everything, window=self.window))
         self._counting = [tracked for tracked in self.priorities if tracked.counts]

@@ -12,8 +12,8 @@ from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Mask, Rows, Scores
 from ..rule import Counts
 
-OUT = -1
-"""Stands for the score of a row that does not fit. Where others are below 0, scores are not counted."""
+OUT = -(2**62)
+"""Stands for the score of a row that does not fit."""
 MOST_ROWS = 32
 """With more changed rows, scores are counted from nothing."""
 MOST_SCORES = 64
@@ -21,7 +21,7 @@ MOST_SCORES = 64
 STEADY = 2
 """Times that few rows have to change before scores are counted from nothing, which takes as long as to look at all of them five times."""
 WIDEST = 1 << 12
-"""Scores are not counted where the highest, times the number of zones, is above it."""
+"""Scores are not counted where the highest and the lowest are further apart; by zone, both times the number of zones."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -78,16 +78,23 @@ class Tally:
         self._is_hopeless = self._is_hopeless or len(self._counts) > MOST_SCORES
         return None if self._is_hopeless else self._counts
 
+    def moved(self, raw: Scores, rows: Sequence[int], fitting: Fitting) -> Counts | None:
+        """As :meth:`counts`, where *rows* are few and nothing else changed; None where that is not all that is needed."""
+        if self._fitting is not fitting or len(fitting.refitted) != self._seen or self._is_hopeless:
+            return None
+        self._follow(raw, rows, fitting.fits)
+        return self._counts if len(self._counts) <= MOST_SCORES else None
+
     def _begin(self, raw: Scores, fitting: Fitting) -> None:
-        if len(raw) and (raw.min() < 0 or raw.max() * len(self.table.zone.values) > WIDEST):
+        keys = self._keys(raw)
+        lowest = int(keys.min()) if len(keys) else 0
+        if len(keys) and int(keys.max()) - lowest > WIDEST:
             self._is_hopeless = True
             return
-        keys = self._keys(raw)
         self._held = keys.copy() if fitting.fits_everywhere else np.where(fitting.fits, keys, OUT)
-        numbers = np.bincount(self._held - OUT)
-        numbers[0] = 0  # rows that do not fit
+        numbers = np.bincount((keys if fitting.fits_everywhere else keys[fitting.fits]) - lowest)
         present = numbers.nonzero()[0]
-        self._counts = dict(zip((present + OUT).tolist(), numbers[present].tolist(), strict=True))
+        self._counts = dict(zip((present + lowest).tolist(), numbers[present].tolist(), strict=True))
 
     def _keys(self, raw: Scores) -> Ints:
         zone = Batch.everywhere(self.table).zone
@@ -95,21 +102,23 @@ class Tally:
 
     def _follow(self, raw: Scores, rows: Sequence[int], fits: Mask) -> None:
         """Count *rows*, of which each may be there twice, as they are now."""
-        counts, held, zone = self._counts, self._held, self.table.zone
+        zone = self.table.zone
         zones, codes = len(zone.values), zone.codes
         for row in rows:
-            before, score = held.item(row), raw.item(row)
-            if score < 0:
-                self._is_hopeless = True
-            now = OUT if not fits[row] else score * zones + codes.item(row) if self.by_zone else score
-            if now == before:
-                continue
-            held[row] = now
-            if now != OUT:
-                counts[now] = counts.get(now, 0) + 1
-            if before != OUT:
-                left = counts[before] - 1
-                if left:
-                    counts[before] = left
-                else:
-                    del counts[before]
+            score = raw.item(row)
+            self._count(row, OUT if not fits.item(row) else score * zones + codes.item(row) if self.by_zone else score)
+
+    def _count(self, row: int, now: int) -> None:
+        """Count *row* as *now*, and no longer as what it was counted as."""
+        counts, before = self._counts, self._held.item(row)
+        if now == before:
+            return
+        self._held[row] = now
+        if now != OUT:
+            counts[now] = counts.get(now, 0) + 1
+        if before != OUT:
+            left = counts[before] - 1
+            if left:
+                counts[before] = left
+            else:
+                del counts[before]

@@ -11,17 +11,17 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
-from ..arrays.types import Ints, Mask, Rows, Scores, ValueCodes
+from ..arrays.types import Ints, Mask, Rows, Scores
 from ..cycle import Cycle
-from ..rule import Predicate, Priority, Reduction, Worths
-from .answer import FailuresAnswer, ScoresAnswer
+from ..rule import OfFew, Predicate, Priority, Reduction
+from .answer import FEW_ROWS
 from .byvalue import moved_rows
+from .failuresanswer import FailuresAnswer
+from .scoresanswer import ScoresAnswer
 from .tally import Fitting, Tally
 
-ByCode = tuple[str, Scores]
-"""A label key, and the score of each of its values, by code."""
-FEW_VALUES = 8
-"""Values of a label are few where there are so many rows for each."""
+FewWorths = tuple[str, tuple[int, ...]]
+"""A label key, and the score of each of its values, which are few, by code."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -34,6 +34,8 @@ class Feasible(Fitting):
     _nodes: Batch | None = None
     _counts: dict[str, Ints] = attrs.field(factory=dict)
     """Label key -> how many of them have each value, by code."""
+    _codes: dict[str, Sequence[int]] = attrs.field(factory=dict)
+    """Label key -> the codes of the values that they have."""
 
     @property
     def nodes(self) -> Batch:
@@ -42,20 +44,22 @@ class Feasible(Fitting):
             self._nodes = Batch.everywhere(self.table) if self.fits_everywhere else Batch(self.table, self.fits.nonzero()[0])
         return self._nodes
 
-    def codes(self, key: str) -> ValueCodes:
-        """The values of label *key* that they have, by code, each once: intp[k]."""
-        found = self._counts.get(key)
+    def codes(self, key: str) -> Sequence[int]:
+        """The values of label *key* that they have, by code, each once."""
+        found = self._codes.get(key)
         if found is None:
-            codes = self.nodes.label(key).codes
-            found = self._counts[key] = np.bincount(codes, minlength=len(self.nodes.label(key).values))
-        return found.nonzero()[0]
+            counts = self._counts.get(key)
+            if counts is None:
+                label = self.nodes.label(key)
+                counts = self._counts[key] = np.bincount(label.codes, minlength=len(label.values))
+            found = self._codes[key] = counts.nonzero()[0].tolist()
+        return found
 
     def refit(self, fits: Mask, rows: Sequence[int], count: int) -> None:
         """Rows fit that did not, or no longer do: *rows*, each once; now *fits* is true, for *count* rows."""
-        self.fits = fits
-        self.fits_everywhere: bool = count == len(fits)
-        self._nodes = None
-        self.refitted.extend(rows)
+        self.fits, self.fits_everywhere, self._nodes = fits, count == len(fits), None
+        self.refitted += rows
+        self._codes.clear()
         for key, counts in self._counts.items():
             codes = Batch.everywhere(self.table).label(key).codes
             for row in rows:
@@ -106,10 +110,18 @@ class TrackedPriority:
     """It tells rows apart: else its scores are the same for all, and are left out."""
     tally: Tally | None = None
     """Its raw scores, counted over the rows that fit, where that is enough for its reduce step."""
-    by_code: ByCode | None = None
+    by_code: FewWorths | None = None
     """The label key by whose values the reduced scores were told, and those scores, by code."""
+    _found: Any = None
+    """The summary by counts of raw scores, where it was worked out already."""
+    of_few: OfFew | None = attrs.field(init=False)
+    """How its reduce step goes where raw scores are few."""
     depends_on_window: bool = False
     """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
+
+    def __attrs_post_init__(self) -> None:
+        reduce = self.priority.reduce
+        self.of_few = reduce.of_few if isinstance(reduce, Reduction) else None
 
     def is_stale(self, refitted: bool) -> bool:
         """Whether its reduced scores may be others than before; *refitted*: other rows fit."""
@@ -124,19 +136,40 @@ class TrackedPriority:
         *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises RuleError.
         """
         trail, counted = self.answer.trail, self.counts
-        told_before, self.by_code = self.by_code, None
         rows = None if everything or not counted else trail.since(self.seen)
         self.seen = trail.revision
+        self._found = None
+        if self.tally is not None and rows is not None and len(rows) <= FEW_ROWS and self._follow_few(cycle, feasible, rows.tolist()):
+            return rows
+        told_before, self.by_code = self.by_code, None
         self._judge(window)
-        values = self.answer.values
-        goes_by_value = self.counts and values is not None and self._goes_by_value(values, cycle)
-        if self.tally is not None and (goes_by_value or not self.counts):
+        few = self._few_worths() if self.counts else None
+        if self.tally is not None and (few is not None or not self.counts):
             self.tally.forget()
+        if few is not None:
+            return self._reduce_by_value(cycle, feasible, few, None if everything or not counted else told_before)
         if self.counts:
-            if goes_by_value:
-                return self._reduce_by_value(cycle, feasible, values[0], None if everything or not counted else told_before)
             return self._reduce(cycle, feasible, rows, everything or not counted)
         return None if counted else NO_ROWS
+
+    def _follow_few(self, cycle: Cycle, feasible: Feasible, rows: Sequence[int]) -> bool:
+        """Put the reduced scores of *rows* right, where no other raw score changed; gives whether that was enough."""
+        reduce, raw = self.priority.reduce, self.answer.answer
+        if self.tally is None or not isinstance(reduce, Reduction) or reduce.tallied is None or reduce.at is None:
+            return False
+        counts = self.tally.moved(raw, rows, feasible)
+        if counts is None:
+            return False
+        summary = self._found = reduce.tallied(cycle.template, counts, cycle)
+        if summary is None or summary != self.summary:
+            return False
+        at, codes, reduced = reduce.at, cycle.table.zone.codes, self.reduced
+        for row in rows:
+            score = at(raw.item(row), codes.item(row), summary)
+            if score is None:
+                return False
+            reduced[row] = score
+        return True
 
     def _judge(self, window: bool) -> None:
         """Tell by the raw scores whether it counts."""
@@ -145,26 +178,27 @@ class TrackedPriority:
         self.depends_on_window = not same and reduce is not None and window
         self.counts = not same and not self.depends_on_window
 
-    def _goes_by_value(self, worths: Worths, cycle: Cycle) -> bool:
-        """Whether to reduce the scores of the values of one label, which are few, instead of those of all rows."""
-        reduce = self.priority.reduce
-        is_one = len(worths) == 1 and isinstance(reduce, Reduction) and reduce.by_value
-        return is_one and len(worths[0][1]) * FEW_VALUES <= cycle.table.size
+    def _few_worths(self) -> FewWorths | None:
+        """The raw scores of the values of one label, where they were told so and are few."""
+        values = self.answer.values if self.of_few is not None else None
+        if values is None or len(values) != 1 or values[0][1].__class__ is not tuple:
+            return None
+        found: FewWorths = values[0][:2]
+        return found
 
-    def _reduce_by_value(self, cycle: Cycle, feasible: Feasible, worths: ByCode, before: ByCode | None) -> Rows | None:
-        """As :meth:`refresh`, where the raw scores are the *worths* of the values of one label."""
-        (key, raw), reduce, everywhere = worths, self.priority.reduce, Batch.everywhere(cycle.table)
-        assert isinstance(reduce, Reduction)
-        self.summary = reduce.summarise(cycle.template, raw.take(feasible.codes(key)), everywhere, cycle)
-        scores = reduce.apply(cycle.template, raw, self.summary, everywhere, cycle)
-        self.by_code = key, scores
-        if before is not None and before[0] == key and len(before[1]) == len(scores):
+    def _reduce_by_value(self, cycle: Cycle, feasible: Feasible, worths: FewWorths, before: FewWorths | None) -> Rows | None:
+        """As :meth:`refresh`, where the raw scores are the *worths* of the few values of one label."""
+        (key, raw), of_few = worths, self.of_few
+        assert of_few is not None
+        scores = of_few(cycle.template, raw, feasible.codes(key), cycle)
+        self.summary, self.by_code = None, (key, scores)
+        if before is not None and before[0] == key:
             rows = moved_rows((before,), (self.by_code,), cycle.table)
             if rows is not None:
                 if len(rows):
-                    self.reduced[rows] = scores.take(Batch(cycle.table, rows).label(key).codes)
+                    self.reduced[rows] = np.array(scores).take(Batch(cycle.table, rows).label(key).codes)
                 return rows
-        self.reduced = scores.take(everywhere.label(key).codes)
+        self.reduced = np.array(scores).take(Batch.everywhere(cycle.table).label(key).codes)
         return None
 
     def _reduce(self, cycle: Cycle, feasible: Feasible, rows: Rows | None, everything: bool) -> Rows | None:
@@ -177,19 +211,12 @@ class TrackedPriority:
             self.reduced = self._in_order(cycle, feasible)
             return None
         before, found = self.summary, self._tallied(cycle, feasible, rows, reduce)
-        is_tallied = found is not None
-        self.summary = found if is_tallied else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
+        self.summary = found if found is not None else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
         if rows is None or self.summary != before:
             kept, self.reduced = self.reduced, reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)
             # Early cutoff: counts moved, and no score did.
             return None if everything or np.count_nonzero(kept != self.reduced) else NO_ROWS
         # Early cutoff: with the same summary, rows with the same raw score keep their reduced one.
-        if len(rows) == 1 and is_tallied and reduce.at is not None:
-            row = int(rows[0])
-            score = reduce.at(raw.item(row), cycle.table.zone.codes.item(row), self.summary)
-            if score is not None:
-                self.reduced[row] = score
-                return rows
         if len(rows):
             rows = distinct(rows.tolist())
             self.reduced[rows] = reduce.apply(cycle.template, raw[rows], self.summary, Batch(cycle.table, rows), cycle)
@@ -197,8 +224,8 @@ class TrackedPriority:
 
     def _tallied(self, cycle: Cycle, feasible: Feasible, rows: Rows | None, reduce: Reduction) -> Any:
         """The summary by counts of raw scores, which changed on no more than *rows* (None: on any); None where all have to be looked at."""
-        if reduce.tallied is None:
-            return None
+        if reduce.tallied is None or self._found is not None:
+            return self._found
         if self.tally is None:
             self.tally = Tally(cycle.table, reduce.by_zone)
         counts = self.tally.counts(self.answer.answer, rows, feasible)

@@ -6,15 +6,22 @@ each node.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.census import Counter
+from ..arrays.columns import Column
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints
+
+FEW = 16
+"""Values of a label that are added up in plain Python, which is faster then."""
+Weighted = tuple[Counter, str, int]
+"""A counter of pods, their topology key and the weight of a pod."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -44,6 +51,10 @@ class DomainSums:
         """Each topology key with its sums by code of the key's label column: int64[values]. They may be a counter's own, which change."""
         return self._sums.items()
 
+    def of(self, key: str) -> Ints | None:
+        """The sums of *key*; None where nothing was added."""
+        return self._sums.get(key)
+
     @property
     def has_any(self) -> bool:
         """Whether any domain has a sum other than 0."""
@@ -56,6 +67,59 @@ class DomainSums:
             gathered = sums.take(nodes.label(key).codes)
             found = gathered if found is None else found + gathered
         return found
+
+
+@attrs.frozen(eq=False, repr=False)
+class KeySums:
+    """As :class:`DomainSums` for one topology key, again and again while no node object changes."""
+
+    key: str
+    table: NodeTable
+    terms: Sequence[tuple[Counter, int]]
+    """Counters of pods, each with the weight of a pod."""
+    without: Collection[int] = ()
+    column: Column[Any] = attrs.field(init=False, default=attrs.Factory(lambda self: self.table.labels[self.key], takes_self=True))
+    is_few: bool = attrs.field(init=False, default=attrs.Factory(lambda self: len(self.column.values) <= FEW, takes_self=True))
+
+    def __call__(self) -> Ints | tuple[int, ...] | None:
+        """The sums by code of the key's label column, in a tuple where they are few; None where no pod counts. They may change later."""
+        if not self.is_few or self.without:
+            sums = DomainSums(self.table, self.without)
+            for counter, weight in self.terms:
+                sums.add(counter, self.key, weight)
+            found = sums.of(self.key)
+            return tuple(found.tolist()) if self.is_few and found is not None else found
+        added: list[int] | None = None
+        for counter, weight in self.terms:
+            if counter.total:
+                counts = counter.by(self.key, self.column).tolist()
+                if weight != 1:
+                    counts = [count * weight for count in counts]
+                added = counts if added is None else [one + other for one, other in zip(added, counts, strict=False)]
+        return None if added is None else tuple(added[: len(self.column.values)])
+
+    @classmethod
+    def of_each(cls, terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> list[KeySums]:
+        """Those of the *terms* of each key that some row of *table* has as a label; pods on the rows *without* are left out."""
+        by_key: dict[str, list[tuple[Counter, int]]] = {}
+        for counter, key, weight in terms:
+            if key and key in table.labels:
+                by_key.setdefault(key, []).append((counter, weight))
+        return [cls(key, table, found, without) for key, found in by_key.items()]
+
+
+def sum_at(terms: Iterable[Weighted], table: NodeTable) -> Callable[[int], int]:
+    """What tells, for one row of *table*, what it gets from the *terms* of its domains, again and again while no node object changes."""
+    labels = table.labels
+    asked = [(counter, key, labels[key], weight) for counter, key, weight in terms if key and key in labels]
+
+    def tell(row: int) -> int:
+        total = 0
+        for counter, key, column, weight in asked:
+            total += counter.by(key, column).item(column.codes.item(row)) * weight
+        return total
+
+    return tell
 
 
 def pods_with_any_key(nodes: Batch, counter: Counter, keys: Collection[str]) -> int:

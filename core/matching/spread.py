@@ -7,7 +7,7 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Protocol
 
@@ -128,6 +128,12 @@ class DomainIndex:
     """``rows`` are exactly the rows that have the label."""
     lacks_keys: bool = False
     """Some row of the table lacks a topology key."""
+    few: Sequence[int] = attrs.field(init=False)
+    """``values`` where they are few."""
+
+    @few.default
+    def _few(self) -> Sequence[int]:
+        return self.values.tolist() if len(self.values) <= FEW else ()
 
     @classmethod
     def of(cls, codes: ValueCodes, size: int, mask: Mask, *, lacks_keys: bool = False) -> DomainIndex:
@@ -147,17 +153,14 @@ class DomainIndex:
             return whole[: len(self.known)]
         return self.share(Batch.everywhere(table).base_counting(query))
 
-    def exceeding(self, counts: Ints, most: int) -> Mask:
-        """The values that rows lack, or whose count of *counts* is more than *most* above the smallest: bool[values]."""
-        found: Mask = counts > self.least(counts) + most
+    def exceeding(self, counts: Ints | tuple[int, ...], most: int) -> Mask | tuple[bool, ...]:
+        """The values that rows lack, or whose count of *counts* is more than *most* above the smallest, by code; a tuple if given one."""
+        if isinstance(counts, tuple):
+            limit = most + min([counts[code] for code in self.few], default=NO_MINIMUM)
+            return self.lacks_keys, *[count > limit for count in counts[1:]]
+        found: Mask = counts > counts.take(self.values).min(initial=NO_MINIMUM) + most
         found[0] = self.lacks_keys
         return found
-
-    def least(self, counts: Ints) -> int:
-        """The smallest of *counts*: int64[values], of the domains."""
-        if len(self.values) <= FEW:  # plain Python is faster then
-            return min(counts.take(self.values).tolist(), default=NO_MINIMUM)
-        return int(counts.take(self.values).min())
 
     def share(self, pods: Ints) -> Ints:
         """The sum of *pods*: int64[rows] over each domain: int64[values]."""
@@ -220,6 +223,19 @@ class Counting:
         for query in self.queries[1:]:
             found = found + self.index.count(query, self.key, table)
         return found
+
+    def teller(self, table: NodeTable) -> Callable[[], Ints | tuple[int, ...]]:
+        """What tells the same, in a tuple where values are few."""
+        size, queries = len(self.index.known), [query for query in self.queries if query is not None]
+        if not self.index.is_whole or len(queries) != 1 or size > FEW or self.key not in table.labels:
+            return lambda: self.few_or_all(table)
+        counter, column = table.census.counter(queries[0]), table.labels[self.key]
+        return lambda: tuple(counter.by(self.key, column)[:size].tolist())
+
+    def few_or_all(self, table: NodeTable) -> Ints | tuple[int, ...]:
+        """The same, in a tuple where values are few."""
+        counts = self.counts(table)
+        return tuple(counts.tolist()) if len(counts) <= FEW else counts
 
 
 def counting_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Counting]:

@@ -187,7 +187,7 @@ class Outlines:
         found, answers = None, self.quick_path.scoreboards.answers
         for predicate in predicates:
             answer = answers.failures_of(predicate, cycle.template)
-            answers.refresh_failures(answer, predicate, cycle)
+            answers.refresh_failures(answer, predicate, cycle, answers.still(cycle))
             codes = answer.codes()
             if codes is not None and np.count_nonzero(codes):
                 found = codes == 0 if found is None else found & (codes == 0)

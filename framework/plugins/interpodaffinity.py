@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +12,7 @@ from ...core.arrays.census import Counter
 from ...core.arrays.types import Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reasons
-from ...core.matching.domains import DomainSums
+from ...core.matching.domains import DomainSums, KeySums, Weighted, sum_at
 from ...core.matching.namespaces import terms_about
 from ...core.pods.notes import Slot
 from ...core.pods.template import Template
@@ -26,7 +25,7 @@ from ...core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ...core.rule import Reads, Reduction
+from ...core.rule import Counts, Reads, Reduction, Refusals, Worths
 from ...predicates.interpodaffinity import (
     Affinity,
     AntiAffinity,
@@ -35,11 +34,13 @@ from ...predicates.interpodaffinity import (
     first_of,
     first_refusing,
     refused_by_existing,
+    refused_by_value,
+    unmet_by_value,
 )
 from ...predicates.reasons import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
 from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
 from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
-from ...priorities.interpodaffinity import liking, likings, stretched
+from ...priorities.interpodaffinity import few_stretched, liking, likings, one_stretched, stretched
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import label_selector_fault
@@ -47,8 +48,6 @@ from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable
-from .affinityterms import LikedTerms, RequiredTerms, kept
-from .byvalue import ValueSums, first_by_domain, values_of
 
 FIELDS = {
     REQUIRED_AFFINITY: "requiredAffinityTerms",
@@ -57,7 +56,6 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
-_REQUIRED: Slot[RequiredTerms] = Slot("InterPodAffinity required")
 _OWN_TERMS: Slot[tuple[Affinity, AntiAffinity]] = Slot("InterPodAffinity")
 
 
@@ -68,6 +66,22 @@ def _extremes(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> tuple[i
 def _between(pod: Template, raw: Scores, extremes: tuple[int, int], nodes: Batch, cycle: Cycle) -> Scores:
     """0 for the least and 100 for the most liked node; all 0 where no difference is made."""
     return stretched(raw, *extremes, MAX_NODE_SCORE)
+
+
+def _of_few(pod: Template, raw: tuple[int, ...], there: Sequence[int], cycle: Cycle) -> tuple[int, ...]:
+    """:func:`_extremes` and :func:`_between` of the values of a label."""
+    sums = [raw[code] for code in there]
+    return few_stretched(raw, there, min(sums, default=0), max(sums, default=0), MAX_NODE_SCORE)
+
+
+def _tallied(pod: Template, counts: Counts, cycle: Cycle) -> tuple[int, int]:
+    """:func:`_extremes` of scores that are counted already."""
+    return min(counts, default=0), max(counts, default=0)
+
+
+def _at(raw: int, zone: int, extremes: tuple[int, int]) -> int:
+    """:func:`_between` for one node."""
+    return one_stretched(raw, *extremes, MAX_NODE_SCORE)
 
 
 class InterPodAffinity(Plugin):
@@ -83,13 +97,11 @@ class InterPodAffinity(Plugin):
     without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
     follows_pods: str | None = without_pre_filter
     pre_filter_skips: ClassVar[bool] = True
-    normalize_score: Reduction = Reduction(_extremes, _between, zeros_alike=True)
+    normalize_score: Reduction = Reduction(_extremes, _between, zeros_alike=True, of_few=_of_few, tallied=_tallied, at=_at)
     pre_score_by_class: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
-        self.liked_slot: Slot[LikedTerms | None] = Slot(f"{self.name} liked")
-        self.sums_slot: Slot[ValueSums | None] = Slot(f"{self.name} sums")
 
     # --- what is required -------------------------------------------------------------------------------------------
 
@@ -108,10 +120,6 @@ class InterPodAffinity(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are there."""
-        if nodes.rows is None:
-            required = kept(_REQUIRED, pod, cycle, lambda: RequiredTerms.of(pod, *_own_terms(pod, cycle), cycle))
-            if required.is_small:
-                return first_by_domain(required.judged(cycle.table), cycle.table)
         unmet = violated = None
         affinity, anti = _own_terms(pod, cycle)
         if affinity.keys:
@@ -134,6 +142,16 @@ class InterPodAffinity(Plugin):
         for carrier, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle):
             refusing.append((counter, carrier.topology_key, (REFUSED,)))
         return first_refusing(refusing, cycle.table)
+
+    def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], Refusals]:
+        """What tells the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`."""
+        table, (affinity, anti) = cycle.table, _own_terms(pod, cycle)
+        own = [(table.census.counter(unwanted), key, 1) for key, unwanted in anti.by_key]
+        others = [(counter, carrier.topology_key, 1) for carrier, counter in terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)]
+        unmet = unmet_by_value(affinity, table, (UNMET,), needs_keys=True) if affinity.keys else list
+        refusing = [(sums, (VIOLATED,)) for sums in KeySums.of_each(own, table)]
+        refusing += [(sums, (REFUSED,)) for sums in KeySums.of_each(others, table)]
+        return lambda: [*unmet(), *refused_by_value(refusing)]
 
     # --- what is preferred ------------------------------------------------------------------------------------------
 
@@ -160,54 +178,21 @@ class InterPodAffinity(Plugin):
         # Upstream: the required affinity of pods that are there is passed over with their preferences.
         return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
 
-    # --- the same, kept from cycle to cycle -------------------------------------------------------------------------
+    def score_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], Worths]:
+        """What tells the raw scores by value: see :attr:`~kubeclassic.core.rule.Priority.by_value`."""
+        table = cycle.table
+        by_key = KeySums.of_each(self._likings(pod, cycle), table, table.deleted_rows)
+        return lambda: [(sums.key, values) for sums in by_key if (values := sums()) is not None]
 
-    def kept_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """int64[n]: the score; where all terms are of one label with few values, the code of the node's value, which stands for it."""
-        if nodes.rows is None:
-            # Counted again, so that the cached answer knows which counters it read.
-            cycle.notes.pop(self.sums_slot, None)
-        found = self._sums(pod, cycle)
-        return self.score(pod, nodes, cycle) if found is None else values_of(found.key, nodes)
+    def score_by_row(self, pod: Template, cycle: FrameworkCycle) -> Callable[[int], int] | None:
+        """What tells the raw score of one row: see :attr:`~kubeclassic.core.rule.Priority.by_row`."""
+        return None if cycle.table.deleted_rows else sum_at(self._likings(pod, cycle), cycle.table)
 
-    @property
-    def kept_normalize(self) -> Reduction:
-        """score and normalize_score as one reduction; where values stand for scores, its summary is the final score of each value."""
-        return Reduction(self._summary, self._from_summary, zeros_alike=True)
-
-    def _sums(self, pod: Template, cycle: Cycle) -> ValueSums | None:
-        """What the values of the only topology key get; None if there is none, or more than one, or it has many values."""
-        if self.sums_slot not in cycle.notes:
-            liked = kept(self.liked_slot, pod, cycle, lambda: self._liked(pod, cycle))
-            cycle.notes[self.sums_slot] = None if liked is None else ValueSums.of(liked.key, liked.terms, cycle.table)
-        return cycle.notes[self.sums_slot]
-
-    def _liked(self, pod: Template, cycle: Cycle) -> LikedTerms | None:
-        found = likings(pod, cycle, self.args.hard_pod_affinity_weight) if self._looks_at_existing(pod) else ()
-        return LikedTerms.of(list(found), cycle)
-
-    def _summary(self, pod: Template, raw: Scores, feasible: Batch, cycle: Cycle) -> Hashable:
-        found = self._sums(pod, cycle)
-        if found is None:
-            return _extremes(pod, raw, feasible, cycle)
-        least, most = found.extremes(raw, feasible)
-        return None if least == most else _final(found.sums, least, most)
-
-    def _from_summary(self, pod: Template, raw: Scores, summary: Any, nodes: Batch, cycle: Cycle) -> Scores:
-        if summary is None:
-            return np.zeros(len(raw), np.int64)
-        if self._sums(pod, cycle) is None:
-            return _between(pod, raw, summary, nodes, cycle)
-        return np.array(summary, np.int64).take(raw)
+    def _likings(self, pod: Template, cycle: FrameworkCycle) -> list[Weighted]:
+        return list(likings(pod, cycle, self.args.hard_pod_affinity_weight)) if self._looks_at_existing(pod) else []
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         return ClusterEvent("Pod", Action.ALL), ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
-
-
-@lru_cache(1 << 10)
-def _final(sums: tuple[int, ...], least: int, most: int) -> tuple[int, ...]:
-    """The final score for each of *sums*, of which those of feasible nodes are from *least* to *most*."""
-    return tuple(stretched(np.array(sums, np.int64), least, most, MAX_NODE_SCORE).tolist())
 
 
 def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[Affinity, AntiAffinity]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains
 from ...core.pods.notes import Slot
 from ...core.pods.template import Template
-from ...core.rule import Counts, Reads, Reduction, RuleError
+from ...core.rule import Counts, Reads, Reduction, Refusals, RuleError
 from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
@@ -29,13 +29,12 @@ from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import Status, error
-from .byvalue import Judged, first_by_domain
 from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
-from .spreadcounts import HardConstraint, Skews, SoftCounts, domains_by_key, hard_constraints, soft_counts, weighted
+from .spreadcounts import HardConstraint, Skews, SoftCounts, domains_by_key, hard_constraints, judged_by_value, soft_counts, weighted
 
 Summary = tuple[Any, ...] | None
-"""The weights of the constraints, and the greatest and the least raw score; with one constraint on hosts and no node ignored, the number of
-nodes, and the least and the greatest count; None without constraints."""
+"""The weights of the constraints, and the greatest and the least raw score; with one constraint on hosts and no node ignored, its maxSkew,
+the number of nodes, and the least and the greatest count; None without constraints."""
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
 
 
@@ -106,13 +105,19 @@ class PodTopologySpread(Plugin):
             return None
         hard = hard_constraints(pod, constraints, cycle.table)
         skews = Skews(pod, constraints, nodes, self._domains(hard, nodes, cycle), self.reader.min_domains)
-        if nodes.rows is None and hard[0].is_small:
-            return first_by_domain(_judged(hard, skews), cycle.table)
         found: list[Mask | None] = []
         for each in hard:
             found.append(None if each.is_everywhere else ~nodes.label(each.constraint.topology_key).present)
             found.append(skews.exceeding(each))
         return first_of(found, ((MISSING_LABEL,), (UNEVEN,)) * len(hard))
+
+    def filter_by_value(self, pod: Template, cycle: FrameworkCycle) -> Callable[[], Refusals] | None:
+        """What tells the answer by value: see :attr:`~kubeclassic.core.rule.Predicate.by_value`. None where constraints share domains."""
+        table, constraints = cycle.table, self.constraints(pod, HARD, cycle)
+        if not constraints or len({constraint.topology_key for constraint in constraints}) < len(constraints):
+            return None
+        judging = [judged_by_value(each, table, self.reader.min_domains) for each in hard_constraints(pod, constraints, table)]
+        return lambda: [refusal for judge in judging for refusal in judge((MISSING_LABEL,), (UNEVEN,))]
 
     def _domains(self, hard: Sequence[HardConstraint], nodes: Batch, cycle: FrameworkCycle) -> dict[str, Domains]:
         """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer knows which counters it read."""
@@ -175,10 +180,18 @@ class PodTopologySpread(Plugin):
         found = 1 + soft.peers(nodes)
         return found if soft.judges_all else np.where(soft.judged(nodes), found, 1)
 
+    def score_by_row(self, pod: Template, cycle: FrameworkCycle) -> Callable[[int], int] | None:
+        """What tells the raw score of one row where constraints are on hosts alone: see :attr:`~kubeclassic.core.rule.Priority.by_row`."""
+        soft = self._counted(pod, cycle) if self.score_by_domain(pod) else None
+        if soft is None or not soft.judges_all:
+            return None
+        counters = soft.on_hosts(cycle.table)
+        return lambda row: 1 + sum([counter.on(row) for counter in counters])
+
     @property
     def kept_normalize(self) -> Reduction:
         """score and normalize_score as one reduction: the weights and extremes of the feasible nodes, then the score of each node."""
-        return Reduction(self._summary, self._from_summary, zeros_alike=True, tallied=self._tallied)
+        return Reduction(self._summary, self._from_summary, zeros_alike=True, tallied=self._tallied, at=_score_at)
 
     def _counted(self, pod: Template, cycle: Cycle) -> SoftCounts | None:
         """The counts of the cycle, without weights."""
@@ -194,7 +207,7 @@ class PodTopologySpread(Plugin):
             return None
         if soft.is_of_hosts:
             least, most = (int(raw.min()), int(raw.max())) if len(raw) else (1, 1)
-            return feasible.n, least - 1, most - 1
+            return soft.constraints[0].max_skew, feasible.n, least - 1, most - 1
         soft = soft.weighed(feasible)
         raw = soft.raw(feasible)
         return soft.weights, _extremes(raw if soft.judges_all else raw[soft.judged(feasible)])
@@ -204,14 +217,14 @@ class PodTopologySpread(Plugin):
         soft = self._counted(pod, cycle)
         if soft is None or not soft.is_of_hosts or not counts:
             return None
-        return sum(counts.values()), min(counts) - 1, max(counts) - 1
+        return soft.constraints[0].max_skew, sum(counts.values()), min(counts) - 1, max(counts) - 1
 
     def _from_summary(self, pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
         soft = self._counted(pod, cycle)
         if soft is None or summary is None:
             return np.full(nodes.n, MAX_NODE_SCORE, np.int64)
         if soft.is_of_hosts:
-            return _by_count(soft.constraints[0].max_skew, *summary).take(raw - 1, mode="clip")
+            return _by_count(*summary).take(raw - 1, mode="clip")
         scores = _normalized(attrs.evolve(soft, weights=summary[0]).raw(nodes), *summary[1])
         return scores if soft.judges_all else scores * soft.judged(nodes)
 
@@ -222,18 +235,19 @@ class PodTopologySpread(Plugin):
         )
 
 
-def _judged(hard: Sequence[HardConstraint], skews: Skews) -> Iterator[Judged]:
-    for each in hard:
-        if not each.is_everywhere:
-            yield MISSING_LABEL, each.constraint.topology_key, np.arange(len(skews.domains[each.constraint.topology_key].counts)) < 1
-        yield UNEVEN, each.constraint.topology_key, skews.by_value(each)
-
-
 @lru_cache(1 << 8)
 def _by_count(max_skew: int, hosts: int, least: int, most: int) -> Scores:
     """The score for each count of peers up to *most*, where so many feasible *hosts* have *least* or more: int64[most + 1]."""
     raw = rounded(weighted(np.arange(most + 1), math.log(hosts + 2), max_skew))
     return _normalized(raw, *_extremes(raw[least:]))
+
+
+def _score_at(raw: int, zone: int, summary: Any) -> int | None:
+    """The score of one node, where constraints are on hosts alone."""
+    if summary is None or len(summary) != 4:
+        return None
+    scores = _by_count(*summary)
+    return scores.item(min(max(raw - 1, 0), len(scores) - 1))
 
 
 def _extremes(raw: Scores) -> tuple[int, int]:

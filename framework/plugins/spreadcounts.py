@@ -6,21 +6,25 @@ Upstream: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go preFilt
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import attrs
 import numpy as np
 
 from ...core.arrays.arithmetic import rounded, tabulated
 from ...core.arrays.batch import Batch
-from ...core.arrays.census import PodsMatching
+from ...core.arrays.census import Counter, PodsMatching
 from ...core.arrays.columns import ColumnView
 from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
-from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
+from ...core.failures import Reasons
+from ...core.matching.spread import Counting, DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template
-from .byvalue import is_small
+from ...core.rule import Refusal
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows, pods_on
+
+Judge = Callable[[Reasons, Reasons], list[Refusal]]
+"""What is against the domains of a topology key, with the reasons for nodes that lack it and for domains that are too full."""
 
 # --- hard constraints -----------------------------------------------------------------------------------------------
 
@@ -38,19 +42,16 @@ class HardConstraint:
     """So far may the count of a node's domain be above the smallest one."""
     is_everywhere: bool
     """Every row has the topology key."""
-    is_small: bool
-    """The topology keys of all hard constraints of the pod have few values."""
 
 
 def hard_constraints(pod: Template, constraints: Constraints, table: NodeTable) -> Sequence[HardConstraint]:
     """*constraints* of *pod* with all that does not depend on pods that are there."""
 
     def make() -> Sequence[HardConstraint]:
-        small = is_small({constraint.topology_key for constraint in constraints}, table)
         return [
             HardConstraint(
                 constraint, _hard_index(pod, constraints, at, table), constraint.peers.counted(pod.namespace),
-                constraint.max_skew - int(constraint.peers.matches(pod.labels)), has_key(constraint.topology_key, table), small,
+                constraint.max_skew - int(constraint.peers.matches(pod.labels)), has_key(constraint.topology_key, table),
             )
             for at, constraint in enumerate(constraints)
         ]  # fmt: skip
@@ -133,6 +134,27 @@ class Skews:
         return found
 
 
+def judged_by_value(hard: HardConstraint, table: NodeTable, zeroes_minimum: bool) -> Judge:
+    """What tells which domains *hard* turns down, where no other constraint is of its key; *zeroes_minimum*: as in :class:`Skews`."""
+    key, index = hard.constraint.topology_key, hard.index
+    tell = Counting(index, key, [hard.query]).teller(table)
+    missing = (True, *[False] * (len(index.known) - 1))
+    is_zero = zeroes_minimum and len(index.values) < hard.constraint.min_domains
+
+    def judge(lacking: Reasons, uneven: Reasons) -> list[Refusal]:
+        counts = tell()
+        exceeding = counts_above(counts, hard.most) if is_zero else index.exceeding(counts, hard.most)
+        found: list[Refusal] = [] if hard.is_everywhere else [(key, missing, lacking)]
+        return [*found, (key, exceeding, uneven)]
+
+    return judge
+
+
+def counts_above(counts: Ints | tuple[int, ...], most: int) -> Mask | tuple[bool, ...]:
+    """Where *counts* are more than *most*: a tuple if given one."""
+    return tuple([count > most for count in counts]) if isinstance(counts, tuple) else np.greater(counts, most)
+
+
 # --- soft constraints -----------------------------------------------------------------------------------------------
 
 
@@ -166,6 +188,11 @@ class SoftCounts:
     def is_of_hosts(self) -> bool:
         """Whether there is one constraint, on hosts, and no node is ignored: then a score follows from the few peers on the node."""
         return self.judges_all and self.requires_all and [c.topology_key for c in self.constraints] == [HOSTNAME]
+
+    def on_hosts(self, table: NodeTable) -> list[Counter]:
+        """The counters of the peers on each node, where all constraints are on hosts."""
+        queries = [constraint.peers.counted(self.pod.namespace, apart=HOSTNAME) for constraint in self.constraints]
+        return [table.census.counter(query) for query in queries if query is not None]
 
     def peers(self, nodes: Batch) -> Ints:
         """For each node the peers that all constraints count, added up: int64[n], not to be written to."""

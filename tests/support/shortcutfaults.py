@@ -15,10 +15,13 @@ import pytest
 from kubeclassic.core.arrays.census import Counter
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.arrays.trail import Trail
+from kubeclassic.core.incremental.answer import Answer
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.leaders import Leaders
 from kubeclassic.core.incremental.lookahead import Lookahead
 from kubeclassic.core.incremental.rows import RowScores
+from kubeclassic.core.incremental.tally import Tally
+from kubeclassic.core.matching.domains import KeySums
 from kubeclassic.core.pods.template import Entry, Templates
 from kubeclassic.core.preemption.layout import PodLayout
 from kubeclassic.core.preemption.outcomes import Outcomes
@@ -106,6 +109,38 @@ def _no_counters(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) ->
     return found[0], 0, *found[2:]
 
 
+def _nothing_else(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) -> Any:
+    return (0, 0, 0), *whole(answers, scope, cycle)[1:]
+
+
+def _but_the_latest(whole: Method, answer: Answer[Any]) -> Any:
+    rows = whole(answer)
+    return rows and rows[:-1]
+
+
+def _any_domain(whole: Method, answers: AnswerCache, counter: Counter) -> bool:
+    return True
+
+
+def _told_once(whole: Method, answer: Answer[Any], values: Any, table: NodeTable) -> None:
+    if answer.values is None:
+        whole(answer, values, table)
+
+
+def _summed_once(whole: Method, sums: KeySums) -> Any:
+    """What a key's sums were while no node object changed."""
+
+    def first() -> Any:
+        found = whole(sums)
+        return (0,) * len(sums.column.values) if found is None else tuple(found)
+
+    return sums.table.once(("summed", sums.key, *map(id, sums.terms)), first)
+
+
+def _uncounted(whole: Method, tally: Tally, row: int, now: int) -> None:
+    """A row counts as what it counted as at first."""
+
+
 def _rule_alone(whole: Method, rule: Any, template: Any) -> Any:
     return type(rule), rule.name
 
@@ -186,6 +221,12 @@ FAULTS = {
     "a row that moved is left out": Fault(Counter, "moved_since", _but_the_last, plain=False),
     "only the first domain key is followed": Fault(Counter, "columns", _first_key, plain=False),
     "nothing follows counters": Fault(AnswerCache, "environment", _no_counters, plain=False),
+    "nothing but counters and pods moves answers": Fault(AnswerCache, "environment", _nothing_else),
+    "of the rows that are told by themselves one is left out": Fault(Answer, "_own_rows", _but_the_latest, plain=False),
+    "each pod concerns no row but its own": Fault(AnswerCache, "_is_narrow", _any_domain, plain=False),
+    "what is told by value is told once": Fault(Answer, "tell", _told_once, plain=False),
+    "few values are added up once": Fault(KeySums, "__call__", _summed_once, plain=False),
+    "scores are not counted again": Fault(Tally, "_count", _uncounted, plain=False),
     "pods share answers whatever they ask for": Fault(AnswerCache, "key", _rule_alone),
     "a trail leaves out a row": Fault(Trail, "touch", _but_a_row),
     "a trail leaves out all rows": Fault(Trail, "touch", _no_row),

@@ -17,8 +17,9 @@ from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.feed import Feed
-from kubeclassic.core.incremental.answer import FailuresAnswer, Scope
+from kubeclassic.core.incremental.answer import Scope
 from kubeclassic.core.incremental.answers import AnswerCache
+from kubeclassic.core.incremental.failuresanswer import FailuresAnswer
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Predicate, Priority, Reads, RuleError
@@ -220,7 +221,7 @@ class TestRowByRow:
         """What a rule answered for all rows is copied before a row of it changes."""
         answer, whole = FailuresAnswer(Scope.of(Reads.DOMAIN)), Failures.where(FULL, np.ones(3, np.bool_))
         answer.replace(whole, 3)
-        answer.put_each(np.array([1], np.intp), lambda row: ())
+        answer.put_each([1], lambda row: ())
         assert whole is not None
         assert (whole.codes.tolist(), answer.codes()[1]) == ([1, 1, 1], 0)
 
@@ -228,14 +229,19 @@ class TestRowByRow:
     def test_anti_affinity_on_hosts_is_told_row_by_row(self, version: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """A pod that comes makes one row stale, and that one is looked at by itself."""
         taken: list[str] = []
-        put_each = AnswerCache._put_each
+        put_each, follow = AnswerCache._put_each, FailuresAnswer.follow
 
-        def noting(answer: Any, rule: Any, cycle: Any, rows: Any) -> bool:
-            if found := put_each(answer, rule, cycle, rows):
+        def noting(answers: Any, answer: Any, rule: Any, cycle: Any, rows: Any) -> bool:
+            if found := put_each(answers, answer, rule, cycle, rows):
                 taken.append(rule.name)
             return found
 
-        monkeypatch.setattr(AnswerCache, "_put_each", staticmethod(noting))
+        def following(answer: Any, table: Any) -> bool:
+            taken.append("prepared")
+            return follow(answer, table)
+
+        monkeypatch.setattr(AnswerCache, "_put_each", noting)
+        monkeypatch.setattr(FailuresAnswer, "follow", following)
         made = engine_for(version, {"percentageOfNodesToScore": 100})
         for number in range(12):
             Feed(made).put(node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}"}))

@@ -15,13 +15,16 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import Feed
+from kubeclassic.core.incremental.byvalue import judged, scored
 from kubeclassic.core.incremental.verify import verifying
+from kubeclassic.core.matching.domains import FEW
+from kubeclassic.core.rule import Reduction
 from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.plugins.byvalue import MOST_VALUES, first_by_domain, values_of
+from kubeclassic.framework.plugin import MAX_NODE_SCORE
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
-from kubeclassic.predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
+from kubeclassic.framework.rules import as_cacheable, as_predicate
 from tests.support.asking import cycle_of, handle
 from tests.support.build import node, pod
 from tests.support.examples import examples
@@ -72,8 +75,35 @@ def plain_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[int]:
 
 def kept_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[int]:
     """The same by way of what is kept for the whole table."""
-    raw = by.kept_score(cycle.template, Batch(cycle.table), cycle).take(rows)
-    return list(by.kept_normalize(cycle.template, raw, Batch(cycle.table, rows), cycle))
+    rule = as_cacheable(by, True, MAX_NODE_SCORE)
+    raw = rule.score(cycle.template, Batch(cycle.table), cycle).take(rows)
+    return list(rule.reduce(cycle.template, raw, Batch(cycle.table, rows), cycle)) if rule.reduce else raw.tolist()
+
+
+def told_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[list[int]]:
+    """The same by way of what the plugin tells by value, and by row, in as far as it does."""
+    rule, pod, nodes = as_cacheable(by, True, MAX_NODE_SCORE), cycle.template, Batch(cycle.table, rows)
+    by_value = rule.by_value and rule.by_value(pod, cycle)
+    by_row = rule.by_row and rule.by_row(pod, cycle)
+    raw = [scored(by_value(), Batch(cycle.table)).take(rows)] if by_value else []
+    raw += [np.array([by_row(row) for row in rows.tolist()])] if by_row else []
+    found = [list(rule.reduce(pod, each, nodes, cycle)) for each in raw if isinstance(rule.reduce, Reduction)]
+    if by_value and isinstance(rule.reduce, Reduction) and rule.reduce.of_few is not None and len(worths := by_value()) == 1:
+        [(key, values)] = worths
+        codes = nodes.label(key).codes
+        final = rule.reduce.of_few(pod, tuple(np.asarray(values).tolist()), sorted({*codes.tolist()}), cycle)
+        found.append([final[code] for code in codes.tolist()])
+    return found
+
+
+def told_outcomes(by: Any, cycle: FrameworkCycle) -> list[tuple[str, ...]] | None:
+    """The reasons of the plugin's filter for all nodes, by way of what it tells by value; None where it does not."""
+    by_value = as_predicate(by, True).by_value
+    tell = by_value and by_value(cycle.template, cycle)
+    if tell is None:
+        return None
+    found = judged(tell(), Batch(cycle.table))
+    return [tuple(reason.text for reason in (() if found is None else found.reasons(i))) for i in range(cycle.table.size)]
 
 
 @pytest.mark.parametrize("name", PLUGINS)
@@ -86,13 +116,15 @@ class TestEachPlugin:
         pods = [made(f"p{i}", forms[i % len(forms)], f"n{place % len(nodes)}") for i, place in enumerate(at)]
         by, cycle = PLUGINS[name](), cycle_of(made("new", forms[0]), *nodes, *pods)
         rows = np.arange(cycle.table.size)
-        assert outcomes(by, cycle, Batch(cycle.table)) == outcomes(by, cycle, Batch(cycle.table, rows))
+        wanted = outcomes(by, cycle, Batch(cycle.table, rows))
+        assert outcomes(by, cycle, Batch(cycle.table)) == wanted
+        assert told_outcomes(by, cycle) in (None, wanted)
         fit = np.array([row for row in rows if feasible >> int(row) & 1], np.intp)
         if len(fit):
             kept, plain = kept_scores(by, cycle, fit), plain_scores(by, cycle, fit)
             # Scores that are the same for all nodes are left out of decisions, whatever they are.
-            assert kept == plain or len({*kept}) == len({*plain}) == 1
-
+            for found in (kept, *told_scores(by, cycle, fit)):
+                assert found == plain or len({*found}) == len({*plain}) == 1
 
     def test_the_first_of_its_kind(self, name: str) -> None:
         """A pod that requires its own kind may be the first one, but on no node that lacks the label."""
@@ -101,6 +133,7 @@ class TestEachPlugin:
         new = pod("new", labels={"app": "a"}, affinity=wants, topologySpreadConstraints=[constraint("zone")])
         cycle, by = cycle_of(new, node("a", labels={"zone": "x"}), node("bare")), PLUGINS[name]()
         assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [False, True]
+        assert told_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))
 
     @pytest.mark.parametrize("key", ["zone", KEYS[2]])
     def test_nodes_that_all_have_peers(self, name: str, key: str) -> None:
@@ -113,7 +146,7 @@ class TestEachPlugin:
         cycle, by = cycle_of(new, *nodes, *pods), PLUGINS[name]()
         for fit in ([0, 1, 2], [1, 2], [0, 1]):
             rows = np.array(fit, np.intp)
-            assert kept_scores(by, cycle, rows) == plain_scores(by, cycle, rows)
+            assert all(found == plain_scores(by, cycle, rows) for found in (kept_scores(by, cycle, rows), *told_scores(by, cycle, rows)))
             assert len({*kept_scores(by, cycle, rows)}) == len(fit)
 
 
@@ -143,43 +176,13 @@ class TestDecisions:
         return found
 
 
-class TestSharing:
-    ZONES = [node(f"n{i}", labels={"zone": zone}) for i, zone in enumerate("xxy")] + [node("bare")]
-
-    def judged(self, *values: bool) -> Any:
-        """Judgements on no zone, x and y."""
-        return [(UNMET, "zone", np.array(values))]
-
-    def test_the_same_domains_get_the_very_same_answer(self) -> None:
-        """As long as the pattern is the same, so is the object, which nobody can write to; values that no node has do not count."""
-        table = cycle_of(pod("new"), *self.ZONES).table
-        first = first_by_domain(self.judged(False, True, False), table)
-        assert first is not None
-        assert first is first_by_domain(self.judged(False, True, False, True), table)
-        assert first is not first_by_domain(self.judged(True, True, False), table)
-        assert [bool(code) for code in first.codes] == [True, True, False, False]
-        assert not first.codes.flags.writeable
-        assert first_by_domain(self.judged(False, False, False, True), table) is None
-
-    def test_values_are_one_array_until_a_node_changes(self) -> None:
-        """All pods share the codes of a label; another node makes others."""
-        engine = framework_engine()
-        feed = Feed(engine)
-        for item in self.ZONES:
-            feed.put(item)
-        table = engine.begin(pod("new")).table
-        codes = values_of("zone", Batch(table))
-        assert codes is values_of("zone", Batch(table))
-        assert codes.tolist() == [1, 1, 2, 0]
-        feed.put(node("n4", labels={"zone": "z"}))
-        engine.begin(pod("new"))
-        assert values_of("zone", Batch(table)).tolist() == [1, 1, 2, 0, 3]
-
+class TestManyValues:
     def test_labels_with_many_values(self) -> None:
-        """Where hosts are too many for patterns, the filter says the same."""
-        nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(MOST_VALUES + 2)]
+        """Where values are not few, they are in arrays, and mean the same."""
+        nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(FEW + 2)]
         term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}
         refusing = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         new, there = pod("new", labels={"app": "a"}, affinity=refusing), pod("p", on="n07", labels={"app": "a"})
         cycle, by = cycle_of(new, *nodes, there), PLUGINS["InterPodAffinity"]()
         assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [i == 7 for i in range(len(nodes))]
+        assert told_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))
