@@ -126,7 +126,8 @@ def _spread(path: str, found: Record, against: Record, side: int, colour: str) -
     if not found[("first", "second")[side]] and found["rule"] != "total":
         return Markup("no such rule")
     value = found["deviations"][side]
-    return sentence(told(f"{path}.deviations.{side}", share(value)), track(2 * value, colour))
+    widest = max(max(line["deviations"]) for line in against["correlation"])
+    return sentence(told(f"{path}.deviations.{side}", share(value)), track(value / widest, colour))
 
 
 def _named(found: Record, against: Record) -> Markup:

@@ -123,6 +123,8 @@ class Chart:
             pane.bar(lefts, [value or 0 for value in one.values], width * 0.94, align="edge", color=ink(one.at))
         step = max(1, -(-len(self.labels) // (12 if self.wide else 5)))
         pane.set_xticks(range(0, len(self.labels), step), [str(label) for label in self.labels[::step]])
+        if not self.percent:
+            pane.yaxis.get_major_locator().set_params(integer=True)
         if flattens([max(one.values[place] or 0 for one in self.series) for place in range(len(self.labels))]):
             pane.set_yscale("symlog", linthresh=1)
             pane.set_ylim(0, None)

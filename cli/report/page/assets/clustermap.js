@@ -2,7 +2,7 @@
 // Nodes as squares: for the width that there is, grouped by a label, coloured by a resource; pointing or arrow keys tell a node.
 (() => {
   const { make, coloured, start, format } = kubeclassic;
-  const SIZE = 11, GAP = 2, STEP = SIZE + GAP, MOST_PODS = 12;
+  const GAP = 2, MOST_PODS = 12;
   const SVG = "http://www.w3.org/2000/svg";
 
   function drawn(tag, attributes) {
@@ -19,6 +19,7 @@
       this.data = data;
       this.told = root.querySelector(".told");
       this.hint = this.told.textContent;
+      this.size = data.nodes.length <= 100 ? 22 : data.nodes.length <= 600 ? 15 : 11;
       this.told.hidden = false;
       this.hosts = [...root.querySelectorAll(".groups")];
       this.group = this.data.groupBy;
@@ -85,16 +86,15 @@
     }
 
     drawGroup(host, side, name, nodes, several) {
-      const many = this.data.nodes.length, zoom = many <= 60 ? 2.4 : many <= 300 ? 1.5 : 1;
-      const room = Math.max(Math.floor(host.clientWidth / STEP / zoom), 8);
+      const room = Math.max(Math.floor(host.clientWidth / (this.size + GAP)), 8);
       const across = several > 1 ? Math.min(room, Math.max(Math.ceil(Math.sqrt(nodes.length * 1.8)), 8)) : room;
-      const columns = Math.min(across, nodes.length), width = STEP * columns, height = STEP * Math.ceil(nodes.length / across);
-      const picture = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width: width * zoom, height: height * zoom, "aria-hidden": "true" });
+      const columns = Math.min(across, nodes.length), width = (this.size + GAP) * columns, height = (this.size + GAP) * Math.ceil(nodes.length / across);
+      const picture = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
       picture.nodes_ = nodes;
       picture.across_ = across;
       nodes.forEach((node, place) => {
         if (!this.places.has(node)) this.places.set(node, []);
-        this.places.get(node)[side] = { picture, left: STEP * (place % across), top: STEP * Math.floor(place / across) };
+        this.places.get(node)[side] = { picture, left: (this.size + GAP) * (place % across), top: (this.size + GAP) * Math.floor(place / across) };
       });
       for (const [colour, path] of this.squares(side, nodes)) picture.append(drawn("path", { class: colour, d: path }));
       for (const [state, path] of this.marks(side, nodes)) {
@@ -111,7 +111,7 @@
       for (const node of nodes) {
         const { left, top } = this.places.get(node)[side];
         const colour = uses === undefined || uses[node] < 0 ? "none" : `u${level(uses[node])}`;
-        found.set(colour, `${found.get(colour) || ""}M${left} ${top}h${SIZE}v${SIZE}h-${SIZE}z`);
+        found.set(colour, `${found.get(colour) || ""}M${left} ${top}h${this.size}v${this.size}h-${this.size}z`);
       }
       return found;
     }
@@ -123,7 +123,7 @@
         const state = this.word ? (this.isFound(side, node) ? "found" : "") : states[node];
         if (!state) continue;
         const { left, top } = this.places.get(node)[side];
-        const shape = this.word ? `M${left} ${top}h${SIZE}v${SIZE}h-${SIZE}z` : `M${left + 3} ${top + 3}h5v5h-5z`;
+        const shape = this.word ? `M${left} ${top}h${this.size}v${this.size}h-${this.size}z` : `M${left + this.size / 4} ${top + this.size / 4}h${this.size / 2}v${this.size / 2}h-${this.size / 2}z`;
         found.set(state, (found.get(state) || "") + shape);
       }
       return found;
@@ -153,7 +153,7 @@
       const picture = event.target.closest("svg");
       if (!picture || !picture.nodes_) return;
       const box = picture.getBoundingClientRect(), scale = picture.viewBox.baseVal.width / box.width;
-      const column = Math.floor(((event.clientX - box.left) * scale) / STEP), row = Math.floor(((event.clientY - box.top) * scale) / STEP);
+      const column = Math.floor(((event.clientX - box.left) * scale) / (this.size + GAP)), row = Math.floor(((event.clientY - box.top) * scale) / (this.size + GAP));
       const node = column < picture.across_ ? picture.nodes_[row * picture.across_ + column] : undefined;
       if (node !== undefined) this.tell(node, side);
     }
@@ -174,7 +174,7 @@
 
     tell(node, side) {
       for (const old of this.root.querySelectorAll(".here")) old.remove();
-      for (const place of this.places.get(node)) place?.picture.append(drawn("rect", { class: "here", x: place.left, y: place.top, width: SIZE, height: SIZE }));
+      for (const place of this.places.get(node)) place?.picture.append(drawn("rect", { class: "here", x: place.left, y: place.top, width: this.size, height: this.size }));
       this.told.replaceChildren(...this.words(node, side));
       this.told.classList.add("on");
       this.root.dispatchEvent(new CustomEvent("node", { bubbles: true, detail: { name: this.data.nodes[node], side } }));
