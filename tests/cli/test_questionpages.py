@@ -40,10 +40,7 @@ COMMANDS = {
     "not all can": (1, ["drain", DRAINED, "worker-1", "worker-2", "--ignore-daemonsets"]),
     "one cannot": (1, ["drain", DRAINED, "worker-2", "--ignore-daemonsets"]),
     "forced": (0, ["drain", DRAINED, "--auto", *FLAGS, "--force"]),
-    "new nodes": (
-        0,
-        ["capacity", CLUSTER, "--add-node", BIG, "--add-node", "like:general-a1", "--cost", "big=3", "--cost", "general-a1=2"],
-    ),
+    "new nodes": (0, ["capacity", CLUSTER, "--add-node", BIG, "--add-node", "like:gpu-b1", "--cost", "big=3", "--cost", "gpu-b1=4"]),
     "no new node": (0, ["capacity", CLUSTER, "--add-node", BIG, "--pod", SMALL, "--pods", "10"]),
     "never": (1, ["capacity", CLUSTER, "--add-node", "like:general-a1"]),
     "grid": (0, ["sweep", SWEEP, "--jobs", "1"]),
