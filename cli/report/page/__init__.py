@@ -1,0 +1,37 @@
+"""The parts that all pages are made of: one design, one file that needs no other.
+
+A page is made from the same record as ``-o json``, so that both say the same. Each number of the record that stands in the page is written
+with :func:`~.markup.told`, which marks it with its place; ``tests/support/pages.py`` holds every mark to the record.
+
+>>> from kubeclassic.cli.report.page.about import About, Input
+>>> from kubeclassic.cli.report.page.document import Page, page_html
+>>> from kubeclassic.cli.report.page.markup import number, sentence, told
+>>> from kubeclassic.cli.report.page.parts import GOOD, Part, card, fact, facts, section, stack
+>>> from kubeclassic.cli.report.page.tables import Column, DataTable
+>>> record = {"summary": {"placed": 9, "unschedulable": 1}, "pods": [{"pod": "default/a", "host": "n1"}]}
+>>> placed, waiting = (told(f"summary.{key}", number(record["summary"][key])) for key in ("placed", "unschedulable"))
+>>> inputs = (Input("cluster/", "3 nodes, 10 pods that wait"),)
+>>> about = About(inputs=inputs, releases=("1.16",), command=("kubeclassic", "simulate", "cluster/"))
+>>> pods = DataTable("pods", (Column("pod", "name"), Column("node", "name")), [[p["pod"], p["host"]] for p in record["pods"]], noun="pod")
+>>> page = Page(
+...     title="simulate: cluster/",
+...     verdict=sentence(placed, " pods get a node, ", waiting, " does not."),
+...     about=about,
+...     sections=(
+...         section("Pods", facts(fact(placed, "placed"), fact(waiting, "without a node")), pods.html()),
+...         section("In one bar", card("Where pods end", stack("pods", [Part("placed", 9, GOOD, "summary.placed")]))),
+...     ),
+... )
+>>> html = page_html(page)
+
+What there is:
+
+* ``markup``: text to HTML. ``told``, ``named``, ``number``, ``share``, ``sentence``.
+* ``parts``: ``section``, ``facts``, ``card``, ``grid``, ``stack``, ``track``, ``tag``, ``note``, ``folded``, ``plain_table``.
+* ``tables``: long lists, with search, filters, CSV and details of a row.
+* ``clustermap``: nodes as squares; ``charts``: columns and lines.
+* ``matrix``: nodes by rules; ``aligned``: two sides' rules beside each other.
+* ``about``: of what the page speaks; ``document``: the whole.
+
+A part says with ``data-part`` which script of ``assets`` it needs, and the page takes in just those.
+"""

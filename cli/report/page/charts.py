@@ -1,0 +1,176 @@
+"""Charts, drawn by matplotlib as SVG that takes its colours and its font from the page; without matplotlib their numbers in a table."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from importlib.util import find_spec
+from io import StringIO
+from typing import Any
+
+import attrs
+
+from .markup import Markup, Text, element, number, sentence, told
+from .parts import colour_of, dot, folded, plain_table
+
+HOW_TO = "pip install 'kubeclassic[report]' draws this as a picture."
+DOTS = 72
+"""An inch: so one point of matplotlib is one pixel of the page."""
+TEXT = 12.5
+"""The size of all text in pixels; pictures are never shown smaller than they are."""
+FLATTENS = 12
+"""A column that is so many times as high as the typical one is drawn on a scale that grows tenfold from mark to mark."""
+_INKS = {"#010101": "var(--soft)", "#020202": "var(--line)", "#030303": "var(--ink)"}
+"""Colours that matplotlib is told -> what the page has in their place."""
+_SERIES = {f"#0{at + 1:01x}0000": colour_of(at) for at in range(8)}
+
+
+@attrs.frozen
+class Series:
+    """A line, or the columns of one colour."""
+
+    name: str
+    values: Sequence[float | None]
+    path: str = ""
+    """Of the list of values in ``-o json``; ``{}`` in it stands for the place, else the place is added."""
+    at: int = 0
+    """Which of the page's colours for series."""
+
+    def told(self, place: int, text: str) -> Text:
+        """*text*, marked with the path of the value at *place*."""
+        if not self.path:
+            return text
+        return told(self.path.replace("{}", str(place)) if "{}" in self.path else f"{self.path}.{place}", text)
+
+
+@attrs.frozen(kw_only=True)
+class Chart:
+    """Columns beside each other, or lines over something that goes on."""
+
+    title: str
+    description: str
+    """In a sentence what is to be seen, for those who do not see it."""
+    kind: str = attrs.field(default="columns", validator=attrs.validators.in_(("columns", "lines", "steps")))
+    labels: Sequence[Any] = ()
+    """The names of the columns, or the numbers that lines are over."""
+    series: Sequence[Series] = ()
+    across: str = ""
+    """What the labels are."""
+    up: str = ""
+    """What the values are."""
+    percent: bool = False
+    """Whether values are shares of 1."""
+    wide: bool = False
+    """Whether it wants the width of the page; else it fits a telephone."""
+
+    def html(self) -> Markup:
+        """The picture, and its numbers folded; or the numbers, and how to get the picture."""
+        caption = element("figcaption", element("b", self.title), f": {self.description}")
+        if not self.series or find_spec("matplotlib") is None:
+            return element("figure", caption, self._table(), element("p", HOW_TO, class_="soft"), class_="chart")
+        box = element("div", Markup(self._svg()), class_="scroll", tabindex="0", role="group", aria_label=self.title)
+        return element("figure", caption, self._legend(), box, folded("The numbers", self._table()), class_="chart")
+
+    def _legend(self) -> Markup:
+        if len(self.series) < 2:
+            return Markup("")
+        lines = (element("li", dot(colour_of(one.at)), one.name) for one in self.series)
+        return element("ul", *lines, class_="legend")
+
+    # --- the numbers ------------------------------------------------------------------------------------------------
+
+    def _table(self) -> Markup:
+        heads = [self.across, *(one.name or self.up for one in self.series)]
+        rows = [[str(label), *(self._told(one, place) for one in self.series)] for place, label in enumerate(self.labels)]
+        return plain_table(heads, rows, caption=self.title)
+
+    def _told(self, one: Series, place: int) -> Markup:
+        value = one.values[place]
+        return sentence("-" if value is None else one.told(place, self._text(value)))
+
+    def _text(self, value: float) -> str:
+        return f"{100 * value:.1f} %" if self.percent else number(value) if isinstance(value, int) else f"{value:,.1f}"
+
+    # --- the picture ------------------------------------------------------------------------------------------------
+
+    def _svg(self) -> str:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+
+        size = (720, 260) if self.wide else (300, 200)
+        with mpl.rc_context(_settings()):
+            figure = Figure(figsize=(size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
+            pane = figure.subplots()
+            self._draw(pane)
+            stream = StringIO()
+            figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}, transparent=True)
+        return _for_page(stream.getvalue(), size, f"{self.title}: {self.description}")
+
+    def _draw(self, pane: Any) -> None:
+        if self.kind == "columns":
+            self._columns(pane)
+        else:
+            self._lines(pane)
+        pane.set(xlabel=self.across, ylabel=self.up)
+        pane.grid(visible=True, axis="y")
+        pane.set_axisbelow(True)
+        if self.percent:
+            pane.yaxis.set_major_formatter(lambda value, place: f"{100 * value:.0f} %")
+        elif self.kind == "columns":
+            pane.yaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
+
+    def _columns(self, pane: Any) -> None:
+        width = 0.84 / max(len(self.series), 1)
+        for which, one in enumerate(self.series):
+            lefts = [place - 0.42 + width * which for place in range(len(one.values))]
+            pane.bar(lefts, [value or 0 for value in one.values], width * 0.94, align="edge", color=_ink(one.at))
+        step = max(1, -(-len(self.labels) // (12 if self.wide else 5)))
+        pane.set_xticks(range(0, len(self.labels), step), [str(label) for label in self.labels[::step]])
+        if flattens([value for one in self.series for value in one.values if value]):
+            pane.set_yscale("symlog", linthresh=1)
+            pane.set_ylim(0, None)
+
+    def _lines(self, pane: Any) -> None:
+        for one in self.series:
+            places = [place for place, value in enumerate(one.values) if value is not None]
+            across, up = [self.labels[place] for place in places], [one.values[place] for place in places]
+            pane.plot(across, up, color=_ink(one.at), linewidth=1.8, drawstyle="steps-post" if self.kind == "steps" else "default")
+        pane.set_ylim(0, None)
+
+
+def flattens(values: Sequence[float]) -> bool:
+    """Whether the highest of *values* would make the others too low to be seen.
+
+    >>> flattens([1511, 4, 3, 5]), flattens([10, 8, 3])
+    (True, False)
+    """
+    ordered = sorted(values)
+    return len(ordered) > 2 and ordered[-1] > FLATTENS * ordered[len(ordered) // 2]
+
+
+def _ink(at: int) -> str:
+    return list(_SERIES)[at % len(_SERIES)]
+
+
+def _settings() -> Any:
+    soft, line, ink = _INKS
+    sizes = dict.fromkeys(("font.size", "axes.labelsize", "xtick.labelsize", "ytick.labelsize"), TEXT)
+    colours = dict.fromkeys(("axes.labelcolor", "xtick.color", "ytick.color"), soft) | {"text.color": ink}
+    colours |= {"axes.edgecolor": line, "grid.color": line}
+    shapes = {"axes.spines.top": False, "axes.spines.right": False, "xtick.major.size": 0, "ytick.major.size": 0}
+    return {"svg.fonttype": "none", "svg.hashsalt": "kubeclassic", **sizes, **colours, **shapes}
+
+
+def _for_page(svg: str, size: tuple[int, int], description: str) -> str:
+    """The SVG element alone, with the page's colours and font, a description, and no id that another picture has too."""
+    inside = svg[svg.index(">", svg.index("<svg")) + 1 : svg.rindex("</svg>")]
+    inside = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inside, flags=re.DOTALL)
+    inside = re.sub(r'<g id="[^"]*"', "<g", inside)
+    inside = re.sub(r" *\n *", " ", re.sub(r" font-family: [^;]*;", "", inside))
+    own = f"{zlib.crc32(description.encode()):08x}"
+    inside = re.sub(r'id="|url\(#', lambda found: found[0] + own, inside)
+    for colour, ours in {**_INKS, **_SERIES}.items():
+        inside = inside.replace(colour, ours)
+    box, least = f"0 0 {size[0]} {size[1]}", f"min-width:{size[0]}px;max-width:{round(1.3 * size[0])}px"
+    return str(element("svg", Markup(inside), viewBox=box, style=least, role="img", aria_label=description))

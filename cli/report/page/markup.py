@@ -1,0 +1,118 @@
+"""Text as HTML: what is escaped, what is marked, and how numbers are written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from ..text import shown
+
+
+class Markup(str):
+    """Text that is HTML already. All else is escaped where it is put into a page."""
+
+    __slots__ = ()
+
+
+Text = str | Markup
+"""What parts take: plain text, which they escape, or markup."""
+
+
+def html(text: Text) -> Markup:
+    """*text* as HTML.
+
+    >>> html("a < b"), html(Markup("<b>a</b>"))
+    ('a &lt; b', '<b>a</b>')
+    """
+    return text if isinstance(text, Markup) else Markup(escape(text))
+
+
+def sentence(*pieces: Text) -> Markup:
+    """All *pieces* in one, as HTML.
+
+    >>> sentence("pods < ", number(9))
+    'pods &lt; 9'
+    """
+    return Markup("".join(map(html, pieces)))
+
+
+def joined(pieces: Iterable[Text], between: Text = ", ") -> Markup:
+    """The *pieces* with *between* between them, as HTML."""
+    return Markup(html(between).join(map(html, pieces)))
+
+
+def element(tag: str, *inside: Text, **attributes: str | None) -> Markup:
+    """An element; of the attributes those that are not None, ``_`` at the end of a name left out and ``_`` within one a ``-``.
+
+    >>> element("td", "1 < 2", class_="n", data_json="a.b")
+    '<td class="n" data-json="a.b">1 &lt; 2</td>'
+    """
+    named = ((name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items())
+    told = "".join(f' {name}="{escape(value)}"' for name, value in named if value is not None)
+    return Markup(f"<{tag}{told}>{sentence(*inside)}</{tag}>")
+
+
+# --- values ---------------------------------------------------------------------------------------------------------
+
+
+def number(value: float) -> str:
+    """A number as people write it.
+
+    >>> number(8152), number(0.5)
+    ('8,152', '0.5')
+    """
+    return f"{value:,}"
+
+
+def share(value: float) -> str:
+    """A share of 1 in percent.
+
+    >>> share(0.6081)
+    '60.8 %'
+    """
+    return f"{100 * value:.1f} %"
+
+
+def told(path: str, text: str, unit: str | None = None) -> Markup:
+    """*text*, marked with the *path* of its value in ``-o json``.
+
+    A path has names and places with dots between; ``length`` stands for how many there are in a list or mapping, and a dot within a name is
+    written ``%2E`` (:func:`step`). Several paths with `` + `` and `` - `` between them stand for their sum. *unit* is ``milli`` where the
+    record counts in thousandths, such as CPU.
+
+    >>> told("pods.length", "8,152")
+    '<span data-json="pods.length">8,152</span>'
+    """
+    return element("span", text, data_json=path, data_unit=unit)
+
+
+def step(name: str) -> str:
+    """*name* as one step of a path.
+
+    >>> step("nvidia.com/gpu")
+    'nvidia%2Ecom/gpu'
+    """
+    return name.replace(".", "%2E")
+
+
+def named(name: str) -> Markup:
+    """A name from the input or of a release: digits in it are no numbers of the record."""
+    return element("span", name, class_="name")
+
+
+def code(text: str) -> Markup:
+    """Text to type."""
+    return element("code", text)
+
+
+def cell_text(value: object) -> str:
+    """What a cell of a plain table shows."""
+    return number(value) if isinstance(value, int) and not isinstance(value, bool) else shown(value)
+
+
+def data_script(name: str, data: Any) -> Markup:
+    """*data* as JSON in the page, under the id *name*; no text in it can end the script."""
+    written = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    return Markup(f'<script type="application/json" id="{escape(name)}">{written}</script>')
