@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64encode
 from collections.abc import Iterable
 from html import escape
 from typing import Any
 
 from ..text import shown
+
+PACKED = 1 << 16
+"""Data longer than this many characters is packed."""
 
 
 class Markup(str):
@@ -113,6 +118,12 @@ def cell_text(value: object) -> str:
 
 
 def data_script(name: str, data: Any) -> Markup:
-    """*data* as JSON in the page, under the id *name*; no text in it can end the script."""
-    written = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    """*data* as JSON in the page, under the id *name*; no text in it can end the script.
+
+    What is long is packed, so that pages stay small: ``{"packed": TEXT}``, the JSON as zlib packs it, in base64.
+    """
+    written = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    if len(written) > PACKED:
+        written = json.dumps({"packed": b64encode(zlib.compress(written.encode("utf-8", "surrogatepass"), 9)).decode("ascii")})
+    written = written.replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{escape(name)}">{written}</script>')

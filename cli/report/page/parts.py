@@ -123,12 +123,18 @@ def stack(label: str, parts: Sequence[Part]) -> Markup:
     """Counts of one whole side by side as one bar, with a legend that has the numbers."""
     total = max(sum(part.count for part in parts), 1)
     pieces = [element("i", style=f"flex:{part.count};--k:{part.colour}") for part in parts if part.count]
+    counts = [element("b", told(part.path, number(part.count))) for part in parts]
     lines = [
-        element("li", dot(part.colour), f"{part.name} ", element("b", told(part.path, number(part.count))), f" {share(part.count / total)}")
-        for part in parts
+        element("li", dot(part.colour), f"{part.name} ", count, " ", _derived(part.count / total))
+        for part, count in zip(parts, counts, strict=True)
     ]
     bar = element("div", *pieces, class_="stack", role="img", aria_label=f"{label}: {_spoken(parts)}")
     return sentence(bar, element("ul", *lines, class_="legend"))
+
+
+def _derived(of_all: float) -> Markup:
+    """A share that follows from the counts beside it."""
+    return element("span", share(of_all), class_="derived")
 
 
 def _spoken(parts: Sequence[Part]) -> str:
@@ -146,7 +152,7 @@ def plain_table(headers: Sequence[Text], rows: Iterable[Sequence[object]], capti
     body = [list(row) for row in rows]
     right = [_is_numeric([row[at] for row in body]) for at in range(len(headers))]
     head = [element("th", header, scope="col", class_=_mark(to_right)) for header, to_right in zip(headers, right, strict=True)]
-    lines = (element("tr", *map(_cell, row, right)) for row in body)
+    lines = (element("tr", *map(_cell, row, right, [True] + [False] * len(row))) for row in body)
     named = [element("caption", caption)] if caption else []
     table = element("table", *named, element("thead", element("tr", *head)), element("tbody", *lines))
     return element("div", table, class_="scroll", tabindex="0", role="group", aria_label=caption or "table")
@@ -163,6 +169,8 @@ def _mark(to_right: bool) -> str | None:
     return "n" if to_right else None
 
 
-def _cell(value: object, to_right: bool) -> Markup:
+def _cell(value: object, to_right: bool, is_first: bool) -> Markup:
     text = value if isinstance(value, Markup) else cell_text(value)
+    if is_first and not to_right:
+        return element("th", text, scope="row")
     return element("td", text, class_=_mark(to_right))

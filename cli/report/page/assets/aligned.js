@@ -1,7 +1,7 @@
 "use strict";
 // One cycle as several sides judge it: a table whose lines are rules, and whose columns are the nodes in question under each side.
 (() => {
-  const { make, coloured, dataOf, details, format } = kubeclassic;
+  const { make, coloured, start, details, format } = kubeclassic;
 
   class View {
     constructor(shared, [title, deciding, judgements]) {
@@ -66,8 +66,5 @@
 
   details.aligned = (cycles, shared) => make("div", {}, cycles.map((cycle) => new View(shared, cycle).shown()));
 
-  for (const root of document.querySelectorAll("div.card[data-part=aligned]")) {
-    const { detail, shared } = dataOf(root.id);
-    root.append(details.aligned(detail, shared));
-  }
+  start("aligned", "div.card[data-part=aligned]", (root, { detail, shared }) => root.append(details.aligned(detail, shared)));
 })();

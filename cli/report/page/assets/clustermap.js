@@ -1,7 +1,7 @@
 "use strict";
 // Nodes as squares: for the width that there is, grouped by a label, coloured by a resource; pointing or arrow keys tell a node.
 (() => {
-  const { make, coloured, dataOf, format } = kubeclassic;
+  const { make, coloured, start, format } = kubeclassic;
   const SIZE = 11, GAP = 2, STEP = SIZE + GAP, MOST_PODS = 12;
   const SVG = "http://www.w3.org/2000/svg";
 
@@ -14,9 +14,9 @@
   const level = (thousandths) => (thousandths <= 0 ? 0 : Math.min(Math.ceil(thousandths / 100), 11));
 
   class ClusterMap {
-    constructor(root) {
+    constructor(root, data) {
       this.root = root;
-      this.data = dataOf(root.id);
+      this.data = data;
       this.told = root.querySelector(".told");
       this.hint = this.told.textContent;
       this.told.hidden = false;
@@ -74,6 +74,7 @@
       const groups = this.groups();
       this.places = new Map();
       this.order = groups.flatMap(([, nodes]) => nodes);
+      for (const host of this.hosts) host.classList.toggle("finding", this.word !== "");
       this.hosts.forEach((host, side) => host.replaceChildren(...groups.map(([name, nodes]) => this.drawGroup(host, side, name, nodes, groups.length))));
       const what = this.root.querySelector(".what");
       if (this.resource) what.textContent = `Colour: the share of ${this.resource} in use. `;
@@ -96,8 +97,8 @@
       });
       for (const [colour, path] of this.squares(side, nodes)) picture.append(drawn("path", { class: colour, d: path }));
       for (const [state, path] of this.marks(side, nodes)) {
-        const mark = drawn("path", { d: path });
-        mark.style.fill = this.data.colours[state] || "var(--ink)";
+        const mark = drawn("path", { d: path, class: this.word ? "found" : "state" });
+        if (!this.word) mark.style.fill = this.data.colours[state] || "var(--ink)";
         picture.append(mark);
       }
       const title = `${name || (this.group ? `no ${this.group}` : "all")}: ${format.count(nodes.length)} ${nodes.length === 1 ? "node" : "nodes"}`;
@@ -121,7 +122,8 @@
         const state = this.word ? (this.isFound(side, node) ? "found" : "") : states[node];
         if (!state) continue;
         const { left, top } = this.places.get(node)[side];
-        found.set(state, `${found.get(state) || ""}M${left + 3} ${top + 3}h5v5h-5z`);
+        const shape = this.word ? `M${left} ${top}h${SIZE}v${SIZE}h-${SIZE}z` : `M${left + 3} ${top + 3}h5v5h-5z`;
+        found.set(state, (found.get(state) || "") + shape);
       }
       return found;
     }
@@ -172,7 +174,8 @@
     tell(node, side) {
       for (const old of this.root.querySelectorAll(".here")) old.remove();
       for (const place of this.places.get(node)) place?.picture.append(drawn("rect", { class: "here", x: place.left, y: place.top, width: SIZE, height: SIZE }));
-      this.told.replaceChildren(make("b", { class: "name" }, this.data.nodes[node]), this.words(node, side));
+      this.told.replaceChildren(...this.words(node, side));
+      this.told.classList.add("on");
       this.root.dispatchEvent(new CustomEvent("node", { bubbles: true, detail: { name: this.data.nodes[node], side } }));
     }
 
@@ -180,8 +183,8 @@
       const labels = Object.values(this.data.labels).map((label) => label.texts[label.values[node]]).filter(Boolean);
       const several = this.data.sides.length > 1;
       const order = [side, ...this.data.sides.keys()].filter((one, at, all) => all.indexOf(one) === at);
-      const told = order.map((one) => `${several ? ` — ${this.data.sides[one].title}: ` : ": "}${this.sideWords(one, node)}`);
-      return `${labels.length ? ` (${labels.join(", ")})` : ""}${told.join("")}`;
+      const told = order.map((one) => make("span", { class: "of" }, `${several ? `${this.data.sides[one].title}: ` : ""}${this.sideWords(one, node)}`));
+      return [make("b", { class: "name" }, this.data.nodes[node]), labels.length ? ` (${labels.join(", ")})` : "", ...told];
     }
 
     sideWords(side, node) {
@@ -199,8 +202,9 @@
     leave() {
       for (const old of this.root.querySelectorAll(".here")) old.remove();
       this.told.textContent = this.word ? this.tellFound() : this.hint;
+      this.told.classList.remove("on");
     }
   }
 
-  kubeclassic.maps = Object.fromEntries([...document.querySelectorAll("[data-part=map]")].map((root) => [root.id, new ClusterMap(root)]));
+  start("maps", "[data-part=map]", (root, data) => new ClusterMap(root, data));
 })();

@@ -2,8 +2,10 @@
 // Values as the page shows them; cli/report/page/tables.py writes the same before scripts run.
 kubeclassic.format = (() => {
   const { make, coloured } = kubeclassic;
-  const count = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 20 });
-  const fixed = (value, places) => value.toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places });
+  const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 20 });
+  const FIXED = [0, 1, 2, 3].map((places) => new Intl.NumberFormat("en-US", { minimumFractionDigits: places, maximumFractionDigits: places }));
+  const count = (value) => WHOLE.format(value);
+  const fixed = (value, places) => FIXED[places].format(value);
   const share = (value) => (value >= 0 && value < 10000 ? `${(100 * value).toFixed(1)} %` : "overflow");
   const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 

@@ -22,7 +22,23 @@ const kubeclassic = (() => {
     return made;
   }
 
-  const dataOf = (id) => JSON.parse(document.getElementById(`${id}-data`).textContent);
+  /** The data of a part; long ones are packed. */
+  async function dataOf(id) {
+    const data = JSON.parse(document.getElementById(`${id}-data`).textContent);
+    if (data.packed === undefined) return data;
+    const bytes = Uint8Array.from(atob(data.packed), (letter) => letter.charCodeAt(0));
+    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(unpacked).json();
+  }
+
+  /** Each part of a kind gets its data; *made* is asked for an object for it. When all are done the page is marked with data-ready. */
+  const starting = [];
+  function start(kind, selector, made) {
+    kubeclassic[kind] = {};
+    starting.push(...[...document.querySelectorAll(selector)].map(async (root) => {
+      kubeclassic[kind][root.id] = made(root, await dataOf(root.id));
+    }));
+  }
 
   function remembered() {
     try { return localStorage.getItem(THEME); } catch { return null; } // a page from a file may have no storage
@@ -62,5 +78,9 @@ const kubeclassic = (() => {
 
   setUpTheme();
   setUpPrint();
-  return { make, coloured, dataOf, details: {} };
+  addEventListener("DOMContentLoaded", async () => {
+    await Promise.all(starting);
+    document.documentElement.dataset.ready = "yes";
+  });
+  return { make, coloured, start, details: {} };
 })();

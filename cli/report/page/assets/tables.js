@@ -1,16 +1,16 @@
 "use strict";
 // Long lists: what is looked at is in the page, in blocks of rows; the rest is data. The address holds what was asked for.
 (() => {
-  const { make, dataOf, format, details } = kubeclassic;
-  const BLOCK = 50, PRINTED = 2000, CHARACTER = 7.6;
+  const { make, start, format, details } = kubeclassic;
+  const BLOCK = 50, PRINTED = 2000, CHARACTER = 7.6, SAMPLE = 1000;
 
   /** Pairs of a name and a text. */
-  details.facts = (pairs) => make("table", {}, make("tbody", {}, pairs.map(([name, text]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, text)))));
+  details.facts = (pairs) => make("table", { class: "facts-of" }, make("tbody", {}, pairs.map(([name, text]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, text)))));
 
   class Table {
-    constructor(root) {
+    constructor(root, data) {
       this.root = root;
-      this.data = dataOf(root.id);
+      this.data = data;
       this.columns = this.data.columns.map((column) => ({ ...column, number: format.isNumber(column.kind), at: (row) => valueOf(column, row) }));
       this.open = new Set();
       this.first = this.data.sort ? this.sortOf(this.data.sort) : { column: null, down: false };
@@ -19,7 +19,7 @@
       this.body = root.querySelector("table");
       this.box = root.querySelector(".scroll");
       this.told = root.querySelector(".count");
-      this.watcher = new IntersectionObserver((seen) => this.fill(seen), { root: null, rootMargin: "600px" });
+      this.watcher = new IntersectionObserver((seen) => this.fill(seen), { root: this.box, rootMargin: "800px" });
       this.setUpBar();
       this.setUpHead();
       this.measure();
@@ -27,7 +27,7 @@
       this.show();
       addEventListener("hashchange", () => { if (this.readAddress()) { this.setUpFields(); this.show(); } });
       addEventListener("beforeprint", () => this.print());
-      addEventListener("afterprint", () => this.show());
+      addEventListener("afterprint", () => { this.setUpHead(); this.show(); });
     }
 
     sortOf(text) {
@@ -113,8 +113,8 @@
 
     has(row, words) {
       if (!words.length) return true;
-      const text = this.columns.map((column) => format.text(column.kind, column.at(row))).join("\n").toLowerCase();
-      return words.every((word) => text.includes(word));
+      this.texts ??= this.all.map((one) => this.columns.map((column) => format.text(column.kind, column.at(one))).join("\n").toLowerCase());
+      return words.every((word) => this.texts[row].includes(word));
     }
 
     // --- showing ------------------------------------------------------------------------------------------------------
@@ -133,8 +133,9 @@
 
     /** Columns as wide as their longest texts want, so that they stay where they are while rows come and go. */
     measure() {
+      const every = Math.ceil(this.all.length / SAMPLE), some = this.all.filter((row) => row % every === 0);
       const wanted = this.columns.map((column) => {
-        const lengths = this.all.map((row) => format.text(column.kind, column.at(row)).length).sort((one, other) => one - other);
+        const lengths = some.map((row) => format.text(column.kind, column.at(row)).length).sort((one, other) => one - other);
         const most = lengths[Math.floor(0.97 * (lengths.length - 1))] || 0;
         return Math.max(Math.min(most, column.number ? 24 : 46), Math.min(column.title.length, 14)) + 3;
       });
@@ -232,10 +233,9 @@
     /** On paper there is no scrolling: all rows up to a limit, and a word on the rest. */
     print() {
       this.watcher.disconnect();
-      [...this.body.tBodies].forEach((block, at) => {
-        if ((at + 1) * BLOCK > PRINTED) block.remove();
-        else if (block.dataset.empty) this.write(block);
-      });
+      this.heads.forEach((head, at) => head.replaceChildren(this.columns[at].title)); // a heading that comes again on each page shows no buttons
+      for (const old of [...this.body.tBodies]) old.remove();
+      this.body.append(make("tbody", {}, this.rows.slice(0, PRINTED).flatMap((row) => this.line(row))));
       const left = this.rows.length - PRINTED;
       if (left > 0) this.told.textContent += `. The first ${format.count(PRINTED)} are printed; the page and -o json have the other ${format.count(left)}.`;
     }
@@ -263,5 +263,5 @@
     return keyed.map(([row]) => row);
   }
 
-  kubeclassic.tables = Object.fromEntries([...document.querySelectorAll("[data-part=table]")].map((root) => [root.id, new Table(root)]));
+  start("tables", "[data-part=table]", (root, data) => new Table(root, data));
 })();

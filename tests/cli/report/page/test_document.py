@@ -1,0 +1,99 @@
+"""Whole pages: they stand by themselves, fetch nothing, and take in only the scripts that they need."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+
+from kubeclassic.cli.report.page.about import About, Input, made_at
+from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, Page, asset, fragment_html, page_html
+from kubeclassic.cli.report.page.markup import Markup
+from kubeclassic.cli.report.page.parts import paragraph, section
+from kubeclassic.cli.report.page.tables import Column, DataTable
+from tests.conftest import ROOT
+
+ABOUT = About(
+    inputs=(Input("a b/", "3 nodes"),), counts="3 nodes", warnings=("node <n> has no zone",), releases=("1.16",), version="0.1.0",
+    date=datetime(2020, 1, 2, 3, 4, tzinfo=UTC), command=("kubeclassic", "simulate", "a b/"),
+)  # fmt: skip
+TABLE = DataTable("pods", (Column("pod"),), [["a"]])
+
+
+def made(*parts: str) -> str:
+    """A page of two sections, the first one with *parts*."""
+    return page_html(Page("on <x>", "All is < well", ABOUT, (section("First", *parts), section("Second one", paragraph("p")))))
+
+
+class TestPage:
+    def test_it_stands_by_itself(self) -> None:
+        """A page names nothing that could be fetched, and forbids the browser to fetch."""
+        html = made(TABLE.html())
+        assert not re.search(r"https?:(?!//www\.w3\.org/2000/svg)|src=|href=\"[^#]|@import|url\((?!#)|fetch\(|XMLHttp|<link", html)
+        assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
+
+    def test_text_is_escaped(self) -> None:
+        """What is no markup is escaped: in the title, the verdict, sections and warnings."""
+        html = made("<b>", Markup("<i>x</i>"))
+        assert "<title>on &lt;x&gt;</title>" in html
+        assert '<h1 class="verdict">All is &lt; well</h1>' in html
+        assert "&lt;b&gt;" in html
+        assert "<i>x</i>" in html
+        assert "node &lt;n&gt; has no zone" in html
+
+    def test_scripts_are_those_that_are_needed(self) -> None:
+        """A page without tables has no script of tables, one with two tables has it once."""
+        marker = asset("tables.js").splitlines()[1]
+        assert marker not in made()
+        assert made(TABLE.html(), TABLE.html()).count(marker) == 1
+
+    def test_headings_are_in_order(self) -> None:
+        """There is one h1, and no level is left out on the way down; each section can be linked to."""
+        html = made(TABLE.html())
+        levels = [int(level) for level in re.findall(r"<h(\d)", html)]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(later - earlier <= 1 for earlier, later in pairwise(levels))
+        assert set(re.findall(r'href="#([^"]+)"', html)) <= set(re.findall(r'id="([^"]+)"', html))
+        assert 'href="#second-one"' in html
+
+    def test_a_fragment(self) -> None:
+        """Sections can stand in another page, with their style and without scripts."""
+        html = fragment_html([section("First", paragraph("p"))])
+        assert "<h2" in html
+        assert "<script" not in html
+        assert "--ink" in html
+
+    def test_every_asset_is_used(self) -> None:
+        """No file of the assets is left over, and all are there."""
+        used = {f"{name}.css" for name in STYLES} | {"page.js"} | {f"{name}.js" for names in SCRIPTS.values() for name in names}
+        assert used == {file.name for file in (ROOT / "cli/report/page/assets").iterdir()}
+
+    def test_assets_are_short(self) -> None:
+        """A script has fewer than 300 lines."""
+        assert all(len(asset(file.name).splitlines()) < 300 for file in (ROOT / "cli/report/page/assets").iterdir())
+
+
+class TestAbout:
+    def test_what_it_says(self) -> None:
+        """Inputs, counts, warnings, release, version, date and a command that a shell reads as it was."""
+        html = ABOUT.html()
+        assert "kubeclassic simulate &#x27;a b/&#x27;" in html
+        assert "2020-01-02 03:04 UTC by kubeclassic 0.1.0" in html
+        for text in ("a b/", "3 nodes", "1.16", "1 warning"):
+            assert text in html
+
+    def test_what_is_empty_is_left_out(self) -> None:
+        """Without a release, a policy or a command there is no line for them."""
+        html = About().html()
+        assert "Release" not in html
+        assert "Repeat" not in html
+
+    def test_the_date(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """SOURCE_DATE_EPOCH is obeyed; else it is now, in UTC."""
+        assert made_at({"SOURCE_DATE_EPOCH": "0"}) == datetime(1970, 1, 1, tzinfo=UTC)
+        before = datetime.now(UTC)
+        monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+        assert before <= made_at() <= datetime.now(UTC)

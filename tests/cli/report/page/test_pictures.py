@@ -1,0 +1,160 @@
+"""The pictures of pages: the map of nodes, matrices and charts; their numbers are in the HTML before any script runs."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+import pytest
+
+from kubeclassic.cli.report.page import charts
+from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, Judgement, SideNode, aligned_part
+from kubeclassic.cli.report.page.charts import HOW_TO, TEXT, Chart, Series
+from kubeclassic.cli.report.page.clustermap import LEVELS, ClusterMap, MapSide, level
+from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, Score
+from tests.support.pages import assert_told, data_of_page, numbers_of_page
+
+ZONE = "topology.kubernetes.io/zone"
+MAP = ClusterMap(
+    "map", ["n1", "n2", "n3"],
+    [
+        MapSide("before", {"cpu": [0.0, 0.55, None]}, [["a"], ["a", "b"], []]),
+        MapSide("after", {"cpu": [0.1, 0.2, 1.5]}, states=["", "", "gone"]),
+    ],
+    {ZONE: ["z1", "z1", ""], "pool": ["x", "y", "x"]}, colours={"gone": "red"},
+)  # fmt: skip
+
+
+class TestMap:
+    def test_squares(self) -> None:
+        """Each side has a square for each node, by zone, in the colour of its use; a node without the resource has none."""
+        html = MAP.html()
+        before, after = html.split('class="side"')[1:]
+        assert re.findall(r"<figcaption>([^<]*)</figcaption>", before) == ["no zone: 1 node", "z1: 2 nodes"]
+        assert [re.findall(r'<path class="(\w+)"', side) for side in (before, after)] == [["none", "u0", "u6"], ["u11", "u1", "u2"]]
+        assert html.count("h9v9h-9z") == 6
+
+    def test_levels(self) -> None:
+        """A use is of the colour whose name holds it."""
+        assert [level(share) for share in (None, 0.0, 0.0001, 0.1, 0.101, 1.0, 1.001)] == [0, 0, 1, 1, 2, 10, 11]
+        assert len(LEVELS) == 12
+
+    def test_data(self) -> None:
+        """The script gets shares in thousandths, labels, pods by number, and states with their colours."""
+        data = data_of_page(MAP.html())["map-data"]
+        assert data["sides"][0]["uses"] == {"cpu": [0, 550, -1]}
+        assert [[data["names"][pod] for pod in pods] for pods in data["sides"][0]["pods"]] == [["a"], ["a", "b"], []]
+        assert data["groupBy"] == ZONE
+        assert [data["labels"]["pool"]["texts"][at] for at in data["labels"]["pool"]["values"]] == ["x", "y", "x"]
+        assert (data["sides"][1]["states"], data["colours"]) == (["", "", "gone"], {"gone": "red"})
+
+    def test_without_zones(self) -> None:
+        """Nodes without zones are one group."""
+        assert re.findall(r"<figcaption>([^<]*)<", ClusterMap("m", ["a", "b"], [MapSide("", {})]).html()) == ["all: 2 nodes"]
+
+
+class TestMatrix:
+    LINES = (
+        MatrixLine(node="n1", passed=frozenset("AB"), scores=[Score("S", 7, 1), Score("T", 5, 2)], total=17, path="total", winner=True),
+        MatrixLine(node="n2", passed=frozenset("A"), failed={"B": "no room"}),
+        MatrixLine(node="n3", state="not visited"),
+    )
+
+    def test_cells(self) -> None:
+        """A cell says passed, turned down with the reason, or not asked; the winner and what decides are marked."""
+        html = Matrix("m", "AB", self.LINES, deciding="T").html()
+        cells = re.findall(r'<span class="out">([^<]*)</span>', html)
+        assert cells == [PASSED, PASSED, PASSED, FAILED, NOT_ASKED, NOT_ASKED]
+        assert "B: no room" in html
+        assert html.count("chosen") == 1
+        assert re.search(r"T <span[^>]*>decides</span>", html)
+        assert "not visited" in html
+
+    def test_scores_are_stacked(self) -> None:
+        """A bar has a piece for each rule, as long as its points, and says the formula; the total is marked."""
+        html = Matrix("m", "AB", self.LINES).html()
+        assert [float(width) for width in re.findall(r"width:([\d.]+)%", html)] == [41.18, 58.82]
+        assert "T 5 x 2 = 10" in html
+        assert_told(html, {"total": 17})
+        assert [told.path for told in numbers_of_page(html)] == ["total"]
+
+    def test_many_lines(self) -> None:
+        """Of very many lines the first ones are shown, and how many are left."""
+        html = Matrix("m", "A", [MatrixLine(node=f"n{at}") for at in range(MOST + 3)]).html()
+        assert html.count("<tr") == MOST + 1
+        assert "3 more lines are not shown" in html
+
+
+class TestAligned:
+    def test_data(self) -> None:
+        """Texts and lists of rules stand once; details have them by number, with the line that decides."""
+        nodes = [SideNode("n", "feasible", [("A", 7, 1), ("B", 2, 3)], 13)]
+        cycle = Aligned("Cycle 1", [Judgement(0, "n", nodes=nodes, chosen="n"), Judgement(1, "<none>", "0/1 nodes")], "A")
+        data = AlignedData(["a", "b"], {"B": "A"})
+        ((title, deciding, judged),) = data.detail([cycle])
+        shared = data.shared()
+        text = shared["texts"]
+        assert (text[title], text[deciding]) == ("Cycle 1", "A")
+        ((name, state, rules, scores, total),) = judged[0][4]
+        assert (text[name], text[state], scores, total) == ("n", "feasible", [7, 2], 13)
+        assert [(text[rule], weight) for rule, weight in shared["rules"][rules]] == [("A", 1), ("B", 3)]
+        assert (judged[1][0], text[judged[1][1]], text[judged[1][2]], judged[1][4]) == (1, "<none>", "0/1 nodes", [])
+
+    def test_a_part(self) -> None:
+        """As a part of a page it has its data, and a word for those without scripts."""
+        html = aligned_part("why", ["a"], {}, [Aligned("t", [Judgement(0, "n")])])
+        assert data_of_page(html)["why-data"]["shared"]["sides"] == ["a"]
+        assert "needs scripts" in html
+
+
+CHART = Chart(
+    title="use", description="how full nodes are", labels=["0 %", "10 %", "20 %"], up="nodes",
+    series=[Series("a", [1511, 2, 3], "use.a"), Series("b", [1500, 2, None], "use.b", 1)],
+)  # fmt: skip
+RECORD = {"use": {"a": [1511, 2, 3], "b": [1500, 2, None]}}
+
+
+class TestChart:
+    def test_numbers(self) -> None:
+        """All values stand in a table, each marked."""
+        html = CHART.html()
+        assert_told(html, RECORD)
+        assert [told.path for told in numbers_of_page(html)] == ["use.a.0", "use.b.0", "use.a.1", "use.b.1", "use.a.2"]
+
+    def test_the_picture(self) -> None:
+        """It takes colours and fonts from the page, says what it is, has text of 12 pixels or more, and no id twice."""
+        html = CHART.html()
+        svg = html[html.index("<svg") : html.index("</svg>")]
+        assert "var(--c0)" in svg
+        assert "var(--c1)" in svg
+        assert not re.search(r"(?<!url\()#[0-9a-f]{6}|font-family", svg)
+        assert 'aria-label="use: how full nodes are"' in svg
+        sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", svg)]
+        assert sizes
+        assert min(sizes) == TEXT >= 12
+        assert svg.count("<text") == len(sizes)
+        ids = re.findall(r' id="([^"]*)"', svg)
+        assert len(ids) == len(set(ids))
+        other = Chart(title="other", description="d", labels=[1], series=[Series("a", [1])]).html()
+        assert not {*ids} & {*re.findall(r' id="([^"]*)"', other)}
+
+    def test_same_bytes(self) -> None:
+        """The same chart is drawn in the same bytes."""
+        assert CHART.html() == CHART.html()
+
+    @pytest.mark.parametrize("kind", ["lines", "steps"])
+    def test_lines(self, kind: str) -> None:
+        """Lines go over numbers; the axis of shares is in percent."""
+        over = {"labels": [0, 5, 9], "series": [Series("", [0.1, None, 0.5])]}
+        html = Chart(title="t", description="d", kind=kind, percent=True, wide=True, **over).html()
+        assert "%</text>" in html
+        assert 'viewBox="0 0 720 260"' in html
+
+    def test_without_matplotlib(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where matplotlib is not installed the numbers stand open, with a line on how to get the picture."""
+        monkeypatch.setattr(charts, "find_spec", lambda name: None)
+        html = CHART.html()
+        assert escape(HOW_TO) in html
+        assert "<svg" not in html
+        assert "<details" not in html
+        assert_told(html, RECORD)

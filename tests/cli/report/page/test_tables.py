@@ -1,0 +1,80 @@
+"""Long lists: what stands in the HTML, and what the script reads."""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from kubeclassic.cli.report.page.markup import PACKED
+from kubeclassic.cli.report.page.tables import FIRST, KINDS, NUMBERS, Column, DataTable
+from tests.support.pages import data_of_page, table_of_page
+
+COLUMNS = (
+    Column("pod", "name"), Column("where", "tag", filter=True, colours={"placed": "red"}), Column("nodes", "names"), Column("cpu", "cores"),
+    Column("size", "bytes"), Column("use", "share"), Column("took", "seconds"), Column("r", "decimal"), Column("n", "count"), Column("why"),
+)  # fmt: skip
+
+
+def table(count: int) -> DataTable:
+    """A table of *count* rows."""
+    rows = [[f"p{at}", "placed", ["a", "b"], 1500, 2**31, 0.5, 1.25, 0.1234, 1523, "</script>"] for at in range(count)]
+    return DataTable("pods", COLUMNS, rows, noun="pod")
+
+
+class TestHtml:
+    def test_first_rows(self) -> None:
+        """The first rows stand in the HTML, and a line says of how many."""
+        html = table(FIRST + 1002).html()
+        assert html.count("<tr>") == FIRST + 1
+        assert f"The first {FIRST} of 1,052 pods" in html
+        assert f"The first {FIRST}" not in table(FIRST).html()
+
+    def test_values(self) -> None:
+        """Each kind of value is written for people; names, tags and what is missing, too."""
+        html = table(1).html()
+        cells = [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<td.*?</td>", html)]
+        wanted = ["p0", "placed", "a, b", "1.5", "2.0 GiB", "50.0 %", "1.2 s", "0.123", "1,523", "&lt;/script&gt;"]
+        assert cells == wanted
+        assert "--k:red" in html
+        empty = DataTable("t", (Column("a"), Column("b", "share")), [[None, None]]).html()
+        assert re.findall(r">-<", empty) == [">-<", ">-<"]
+
+    def test_it_fits_a_telephone(self) -> None:
+        """Each cell says of what it is, as on narrow screens a row is a list."""
+        assert set(re.findall(r'data-label="([^"]*)"', table(1).html())) == {column.title for column in COLUMNS}
+
+    def test_kinds_that_are_numbers(self) -> None:
+        """Numbers are aligned at their right, and no other kind."""
+        assert [kind for kind in KINDS if Column("c", kind).is_number] == list(NUMBERS)
+
+
+class TestData:
+    def test_all_rows(self) -> None:
+        """The data has every row with plain values; no text in it can end the script."""
+        found = table_of_page(table(120).html(), "pods")
+        assert len(found) == 120
+        assert found[7] == {
+            "pod": "p7", "where": "placed", "nodes": ["a", "b"], "cpu": 1500, "size": 2**31, "use": 0.5, "took": 1.25, "r": 0.1234,
+            "n": 1523, "why": "</script>",
+        }  # fmt: skip
+        assert "</script>" not in table(3).html().split('type="application/json"')[1].split("</script>")[0]
+
+    def test_long_data_is_packed(self) -> None:
+        """What is long stands packed, and is the same."""
+        html = table(3000).html()
+        assert len(html) < PACKED
+        assert len(table_of_page(html, "pods")) == 3000
+
+    def test_texts_that_come_again_stand_once(self) -> None:
+        """A text of many rows stands in the data once."""
+        html = DataTable("t", (Column("why"),), [["a rather long reason"]] * 40).html()
+        assert html.split("<script")[1].count("a rather long reason") == 1
+
+    def test_details(self) -> None:
+        """Details stand for each row; a table that needs another script for them says so."""
+        data = data_of_page(attrs.evolve(table(2), details=[[["why", "so"]], None]).html())["pods-data"]
+        assert (data["details"], data["shows"]) == ([[["why", "so"]], None], "facts")
+        html = attrs.evolve(table(1), details=[None], shows="aligned", shared={"texts": []}).html()
+        assert 'data-part="aligned"' in html
+        assert data_of_page(html)["pods-data"]["shared"] == {"texts": []}
