@@ -12,11 +12,12 @@ from .declaring.commands import command
 from .declaring.options import ClusterChoice, input_options, scheduler_options
 from .declaring.paramtypes import FILE, FileName, TextType, Whole, plain_number
 from .declaring.paths import takes_paths
+from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .engines.setup import Setup
 
-FORMS = ("table", "wide", "json", "yaml", "csv")
+FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 
 
 class Ratio(TextType):
@@ -61,9 +62,13 @@ class Ratio(TextType):
 @click.option("--cost", multiple=True, metavar="NAME=NUMBER", help="What a new node costs, by the name of its kind.  [default: 1 each]")
 @click.option("--most-nodes", type=Whole(1), metavar="N", help="Add N nodes at most.  [default: as many as there are pods]")
 @click.option("--most-trials", type=Whole(1), metavar="N", help="Simulate N cheaper mixes at most for the proof that none of them does.")
-@click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True, help="How to write it; csv: a line a node.")
+@click.option(
+    "-o", "form", type=click.Choice(FORMS), default="table", show_default=True,
+    help="How to write it; csv: a line a node; html: a page.",
+)  # fmt: skip
 @click.option("--no-headers", is_flag=True, help="Leave out the headers of tables and CSV.")
 @click.option("--output", metavar="FILE", help="Write the answer there, whole or not at all, instead of to standard output.")
+@takes_report
 @click.option("--verbose", "-v", is_flag=True, help="As -o wide: what a copy requests, and every node; and what runs, on standard error.")
 def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **asked: Any) -> None:
     """Count how many more copies of a pod fit into the cluster in PATHS, and say what stops the next one.
@@ -89,6 +94,7 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **as
     kubeclassic capacity cluster/ --pod web.yaml --pod db.yaml --ratio 3:1 -o wide
     kubeclassic capacity cluster/ --pod deployment.yaml --pods 20 --exclude-nodes pool=gpu -o json
     kubeclassic capacity cluster/ --curve cpu=100m..4:20,memory=1Gi..16Gi:6:log --plot sizes.svg
+    kubeclassic capacity cluster/ --pod web.yaml --report capacity.html
     kubeclassic capacity cluster/ --add-node big.yaml --add-node like:node-7 --cost big=3,node-7=1
     """
     from .running.questions.capacity import Asked, run

@@ -14,6 +14,7 @@ from .declaring.commands import command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import takes_cluster
+from .declaring.reportoption import takes_report
 
 if TYPE_CHECKING:
     from .engines.setup import Setup
@@ -51,10 +52,11 @@ def _with(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
 @scheduler_options
 @cluster_options
 @click.option(
-    "-o", "form", type=click.Choice(["table", "wide", "json", "yaml", "csv"]), default="table", show_default=True,
-    help="wide: evictions in order too; csv: one line a node.",
+    "-o", "form", type=click.Choice(["table", "wide", "json", "yaml", "csv", "html"]), default="table", show_default=True,
+    help="wide: evictions in order too; csv: one line a node; html: a page.",
 )
 @click.option("--output", metavar="FILE", help="Write the records there, whole or not at all, instead of to standard output.")
+@takes_report
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
 def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **values: Any) -> None:
     """Say whether NODES can go: every pod on them is evicted, and placed elsewhere as its controller makes it again.
@@ -75,6 +77,7 @@ def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **value
     \b
     kubeclassic drain cluster/ worker-7 worker-8 --ignore-daemonsets
     kubeclassic drain cluster/ --zone north-1c --ignore-daemonsets -o wide
+    kubeclassic drain cluster/ worker-7 worker-8 --ignore-daemonsets --report drain.html
     kubeclassic drain cluster/ --auto --keep 3 --ignore-daemonsets --delete-emptydir-data -o json
     """
     from .running.questions.drain import Wanted, run

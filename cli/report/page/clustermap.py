@@ -17,6 +17,8 @@ from .markup import Markup, data_script, element
 
 SIZE, GAP, ACROSS = 9, 2, 28
 """A square's side and the room around it in pixels; squares in a line before scripts run, which fit a telephone."""
+FEW = 60
+"""So many nodes have squares of twice that size."""
 LEVELS = ("nothing", *(f"up to {10 * tenth} %" for tenth in range(1, 11)), "more than 100 %")
 """What each colour of use means; its class is ``u0``, ``u1`` and so on."""
 ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -34,6 +36,8 @@ class MapSide:
     """The pods on each node, or nothing where they are not told."""
     states: Sequence[str] = ()
     """A word on each node, such as ``drained``; empty for nodes without."""
+    notes: Sequence[str] = ()
+    """What else is told of each node, such as ``3 copies``; empty for nothing."""
 
 
 @attrs.frozen
@@ -78,6 +82,7 @@ class ClusterMap:
                 "uses": {resource: [_thousandths(value) for value in values] for resource, values in side.uses.items()},
                 "pods": [[names.setdefault(pod, len(names)) for pod in pods] for pods in side.pods],
                 "states": list(side.states),
+                "notes": list(side.notes),
             }
             for side in self.sides
         ]
@@ -88,7 +93,7 @@ class ClusterMap:
     # --- what shows before scripts run ------------------------------------------------------------------------------
 
     def _side(self, side: MapSide) -> Markup:
-        heading = [element("h4", side.title)] if side.title else []
+        heading = [element("h3", side.title)] if side.title else []
         groups = (self._group(side, name, rows) for name, rows in self._groups().items())
         return element("div", *heading, element("div", *groups, class_="groups"), class_="side")
 
@@ -103,7 +108,8 @@ class ClusterMap:
         step = SIZE + GAP
         width, height = step * min(ACROSS, len(rows)), step * -(-len(rows) // ACROSS)
         title = f"{name or ('no zone' if self.group_by else 'all')}: {count_of(len(rows), 'node')}"
-        size = {"viewBox": f"0 0 {width} {height}", "width": f"{width}", "height": f"{height}"}
+        zoom = 2 if len(self.nodes) <= FEW else 1
+        size = {"viewBox": f"0 0 {width} {height}", "width": f"{zoom * width}", "height": f"{zoom * height}"}
         return element("figure", element("figcaption", title), element("svg", *self._paths(side, rows), aria_hidden="true", **size))
 
     def _paths(self, side: MapSide, rows: Sequence[int]) -> Iterator[Markup]:

@@ -54,16 +54,16 @@ def _budget_row(budget: dict[str, Any]) -> list[Cell]:
 
 def _reasons(plan: Plan) -> list[list[Cell]]:
     """The reasons against nodes without the names of pods and without counts of nodes, the most frequent first."""
-    found = Counter(_anonymous(why) for why in plan.cannot.values())
+    found = Counter(without_names(why) for why in plan.cannot.values())
     rows: list[list[Cell]] = [[often, why] for why, often in found.most_common(MOST_REASONS)]
     rest = found.total() - sum(often for _, often in found.most_common(MOST_REASONS))
     return [*rows, [rest, "other reasons (-o wide)"]] if rest else rows
 
 
-def _anonymous(why: str) -> str:
+def without_names(why: str) -> str:
     """The reason without names and numbers, so that equal ones can be counted.
 
-    >>> _anonymous("a/b finds no other node: 0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.")
+    >>> without_names("a/b finds no other node: 0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.")
     'a pod finds no other node: Insufficient cpu, node(s) were unschedulable'
     """
     _, found, after = why.partition(" finds no other node: ")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import attrs
 
 from ....api.load import Loaded, load, load_documents
+from ....api.objects import Pod
 from ....api.reading.documents import Document
 from ....exceptions import KubeclassicError
 from ....simulation.capacity.answer import Answer
@@ -20,15 +21,20 @@ from ....simulation.scenario import Scenario
 from ...console.output import note, writing
 from ...console.progress import counting
 from ...declaring.options import ClusterChoice
+from ...declaring.reportoption import HTML
 from ...engines.setup import Setup
+from ...engines.telling import rules_told
+from ...report.capacity.page import Standing, capacity_html
 from ...report.capacity.text import write_text
 from ...report.listing import write_csv
+from ...report.questions.nodemap import grouped, pods_on
 from ...report.words import count_doing
 from ..cluster import Opened, keeps_priorities, opened
 from ..documents import DOCUMENT_FORMS, write_document
 from ..notices import tell_notices
+from ..reporting import about, write_page, write_report
 from ..simulate import tell
-from .capacitycurve import draw_curve
+from .capacitycurve import Forms, draw_curve
 from .newnodes import NewNodes, add_nodes
 
 KIND = "Capacity"
@@ -58,6 +64,7 @@ class Asked:
     form: str = "table"
     no_headers: bool = False
     output: str | None = None
+    report: str | None = None
     verbose: bool = False
 
     @property
@@ -113,8 +120,8 @@ def run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: A
     if wanted.add_node:
         return add_nodes(given, question, _new_nodes(wanted), cluster)
     if axes:
-        return draw_curve(given, question, axes, wanted.form, wanted.output, wanted.plot, headers=not wanted.no_headers)
-    return _count(given, question, wanted)
+        return draw_curve([*paths, *wanted.templates], given, question, axes, _forms(wanted))
+    return _count(paths, given, question, wanted)
 
 
 def _new_nodes(wanted: Asked) -> NewNodes:
@@ -124,13 +131,33 @@ def _new_nodes(wanted: Asked) -> NewNodes:
     )  # fmt: skip
 
 
-def _count(given: Opened, question: Question, wanted: Asked) -> int:
+def _forms(wanted: Asked) -> Forms:
+    return Forms(form=wanted.form, output=wanted.output, plot=wanted.plot, report=wanted.report, headers=not wanted.no_headers)
+
+
+def _count(paths: Sequence[Path], given: Opened, question: Question, wanted: Asked) -> int:
     with counting(_most(question), "copies") as progress:
         counted = question.counting(given.engine, on_progress=lambda done: progress(done, "")).count()
     answer = Answer.of(given.engine.algorithm.release.version, counted, question, wanted.wanted)
+
+    def page() -> str:
+        origin = about(given.scenario, [*paths, *wanted.templates], releases=[answer.release], rules=rules_told(given.setup))
+        return capacity_html(answer, _standing(given, question), origin)
+
     with writing(wanted.output) as stream:
-        _write(answer, wanted, stream)
+        _write(answer, wanted, stream, page)
+    write_report(wanted.report, page)
     return 0 if answer.is_yes else 1
+
+
+def _standing(given: Opened, question: Question) -> Standing:
+    """The pods of the cluster where they are before and after the count."""
+    scenario = question.scenario
+    names = [node.name for node in scenario.nodes]
+    there = {pod.key: pod.spec.node_name for pod in scenario.objects if isinstance(pod, Pod)}
+    after = pods_on(given.engine, names, known={*there, *(pod.key for pod in scenario.pending)})
+    placed = [(pod, node) for node, pods in zip(names, after, strict=True) for pod in pods if pod not in there]
+    return Standing(scenario.nodes, grouped([*there.items(), *placed], names), after)
 
 
 def _templates(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Iterator[tuple[str, Loaded]]:
@@ -158,8 +185,10 @@ def _most(question: Question) -> int:
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def _write(answer: Answer, wanted: Asked, stream: IO[str]) -> None:
-    if wanted.form in DOCUMENT_FORMS:
+def _write(answer: Answer, wanted: Asked, stream: IO[str], page: Callable[[], str]) -> None:
+    if wanted.form == HTML:
+        write_page(page(), stream)
+    elif wanted.form in DOCUMENT_FORMS:
         write_document(wanted.form, KIND, answer.record(), stream)
     elif wanted.form == "csv":
         write_csv(answer.node_rows(), stream, headers=not wanted.no_headers)

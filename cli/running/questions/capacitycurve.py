@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
+
+import attrs
 
 from ....core.engine import Engine
 from ....simulation.capacity.counting import Counted
@@ -12,23 +14,36 @@ from ....simulation.capacity.curve import Axis, Point, points, sized
 from ....simulation.capacity.question import Question
 from ...console.output import writing
 from ...console.progress import following
+from ...declaring.reportoption import HTML
+from ...engines.telling import rules_told
 from ...report.capacity.curve import write_curve
+from ...report.capacity.curvepage import curve_html
 from ...report.capacity.plot import check_plot, draw
 from ...report.listing import write_csv
 from ..cluster import Opened
 from ..documents import DOCUMENT_FORMS, write_document
+from ..reporting import about, write_page, write_report
 
 KIND = "CapacityCurve"
 WORTH_A_BAR = 5
 """With so many sizes there is a progress bar: in a large cluster each takes seconds."""
 
 
-def draw_curve(
-    given: Opened, question: Question, axes: Sequence[Axis], form: str, output: str | None, plot: Path | None, *, headers: bool
-) -> int:
-    """Count for each size, write the answer in *form* to *output*, and draw it into *plot*; the exit status."""
-    if plot is not None:
-        check_plot(plot, axes)
+@attrs.frozen(kw_only=True)
+class Forms:
+    """How the answer is written, and where: *output* in *form*, a picture to *plot*, a page to *report*."""
+
+    form: str
+    output: str | None
+    plot: Path | None
+    report: str | None
+    headers: bool
+
+
+def draw_curve(paths: Sequence[Path], given: Opened, question: Question, axes: Sequence[Axis], forms: Forms) -> int:
+    """Count for each size, and write the answer; the exit status. *paths*: all that was read."""
+    if forms.plot is not None:
+        check_plot(forms.plot, axes)
     engines = _engines(given)
 
     def ask(size: Sequence[tuple[str, int]]) -> Counted:
@@ -38,10 +53,16 @@ def draw_curve(
     for axis in axes:
         total *= len(axis.values)
     found = list(following(points(axes, ask), total, WORTH_A_BAR))
-    if plot is not None:
-        draw(axes, found, plot)
-    with writing(output) as stream:
-        _write(given.engine.algorithm.release.version, axes, found, form, stream, headers)
+    if forms.plot is not None:
+        draw(axes, found, forms.plot)
+    record = _record(given.engine.algorithm.release.version, axes, found)
+
+    def page() -> str:
+        return curve_html(record, about(given.scenario, paths, releases=[record["release"]], rules=rules_told(given.setup)))
+
+    with writing(forms.output) as stream:
+        _write(record, axes, found, forms, stream, page)
+    write_report(forms.report, page)
     return 0 if any(point.fits for point in found) else 1
 
 
@@ -52,14 +73,19 @@ def _engines(given: Opened) -> Iterator[Engine]:
         yield given.setup.engine(given.configuration, given.scenario.config_maps)
 
 
-def _write(release: str, axes: Sequence[Axis], found: Sequence[Point], form: str, stream: IO[str], headers: bool) -> None:
-    record: dict[str, Any] = {
-        "release": release, "axes": [axis.record() for axis in axes], "points": [point.record() for point in found],
-    }  # fmt: skip
-    if form in DOCUMENT_FORMS:
-        write_document(form, KIND, record, stream)
-    elif form == "csv":
+def _record(release: str, axes: Sequence[Axis], found: Sequence[Point]) -> dict[str, Any]:
+    return {"release": release, "axes": [axis.record() for axis in axes], "points": [point.record() for point in found]}
+
+
+def _write(
+    record: dict[str, Any], axes: Sequence[Axis], found: Sequence[Point], forms: Forms, stream: IO[str], page: Callable[[], str]
+) -> None:
+    if forms.form == HTML:
+        write_page(page(), stream)
+    elif forms.form in DOCUMENT_FORMS:
+        write_document(forms.form, KIND, record, stream)
+    elif forms.form == "csv":
         rows = [{**point.requests, "fits": point.fits, "nodes": point.nodes, "limitedBy": point.limited_by} for point in found]
-        write_csv(rows, stream, headers=headers)
+        write_csv(rows, stream, headers=forms.headers)
     else:
-        write_curve(axes, found, stream, wide=form == "wide", headers=headers)
+        write_curve(axes, found, stream, wide=forms.form == "wide", headers=forms.headers)

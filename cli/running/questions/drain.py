@@ -17,16 +17,21 @@ from ....simulation.drain.plan import Plan
 from ....simulation.drain.question import Question, matcher
 from ....simulation.drain.rules import DrainFlags
 from ....simulation.drain.settled import engines_like, settle
+from ....simulation.drain.standing import before_and_after
 from ....simulation.gcpause import settled as without_collection
 from ...console.output import STANDARD, note, writing
 from ...console.progress import counting
 from ...declaring.options import ClusterChoice
+from ...declaring.reportoption import HTML
 from ...engines.setup import Setup
+from ...engines.telling import rules_told
 from ...report.listing import write_csv
 from ...report.questions.drain import drain_tables, node_records, summary_text
+from ...report.questions.drainpage import drain_html
 from ...report.tables import width_of, write_tables
 from ..cluster import opened
 from ..documents import DOCUMENT_FORMS, write_document
+from ..reporting import about, write_page, write_report
 from ..simulate import tell
 
 KIND = "Drain"
@@ -49,6 +54,7 @@ class Wanted:
     pod_selector: str | None = None
     form: str = "table"
     output: str | None = None
+    report: str | None = None
     verbose: bool = False
 
     def flags(self) -> DrainFlags:
@@ -78,8 +84,14 @@ def run(given: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, wanted: W
         settled = settle(found.scenario, make_engine, found.scheduler_names, cluster.order)
         with _progress(question, found.scenario.node_count) as on_node:
             plan = question.answer(settled, flags, on_node)
+
+    def page() -> str:
+        origin = about(found.scenario, [*paths, *cluster.pods], releases=[plan.release], rules=rules_told(found.setup))
+        return drain_html(plan, settled.nodes, before_and_after(settled, plan), origin)
+
     with writing(wanted.output) as stream:
-        _write(plan, wanted.form, stream)
+        _write(plan, wanted.form, stream, page)
+    write_report(wanted.report, page)
     note(summary_text(plan, width_of(sys.stderr)))
     return 0 if plan.all_can else 1
 
@@ -104,8 +116,10 @@ def _progress(question: Question, nodes: int) -> Iterator[Callable[[str], None]]
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
-def _write(plan: Plan, form: str, stream: IO[str]) -> None:
-    if form in DOCUMENT_FORMS:
+def _write(plan: Plan, form: str, stream: IO[str], page: Callable[[], str]) -> None:
+    if form == HTML:
+        write_page(page(), stream)
+    elif form in DOCUMENT_FORMS:
         write_document(form, KIND, plan.record(), stream)
     elif form == "csv":
         write_csv([{**record, "can": "true" if record["can"] else "false"} for record in node_records(plan)], stream)

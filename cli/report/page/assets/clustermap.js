@@ -85,10 +85,11 @@
     }
 
     drawGroup(host, side, name, nodes, several) {
-      const room = Math.max(Math.floor(host.clientWidth / STEP), 8);
+      const many = this.data.nodes.length, zoom = many <= 60 ? 2.4 : many <= 300 ? 1.5 : 1;
+      const room = Math.max(Math.floor(host.clientWidth / STEP / zoom), 8);
       const across = several > 1 ? Math.min(room, Math.max(Math.ceil(Math.sqrt(nodes.length * 1.8)), 8)) : room;
       const columns = Math.min(across, nodes.length), width = STEP * columns, height = STEP * Math.ceil(nodes.length / across);
-      const picture = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
+      const picture = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width: width * zoom, height: height * zoom, "aria-hidden": "true" });
       picture.nodes_ = nodes;
       picture.across_ = across;
       nodes.forEach((node, place) => {
@@ -188,9 +189,9 @@
     }
 
     sideWords(side, node) {
-      const { uses, pods, states } = this.data.sides[side];
+      const { uses, pods, states, notes } = this.data.sides[side];
       const used = Object.entries(uses).filter(([, values]) => values[node] >= 0).map(([resource, values]) => `${resource} ${(values[node] / 10).toFixed(1)} %`);
-      const parts = [states[node], ...used].filter(Boolean);
+      const parts = [states[node], notes[node], ...used].filter(Boolean);
       if (pods.length) {
         const here = pods[node], more = here.length - MOST_PODS;
         const names = here.slice(0, MOST_PODS).map((pod) => this.data.names[pod]);

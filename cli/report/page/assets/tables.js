@@ -42,7 +42,7 @@
       this.query = make("input", { type: "search", oninput: () => this.ask({ query: this.query.value }) });
       bar.append(make("label", { class: "search" }, `Search ${this.data.several}`, this.query));
       this.selects = new Map();
-      for (const column of this.columns.filter((one) => one.filter)) {
+      for (const column of this.columns.filter((one) => one.filter && this.differs(one))) {
         const select = make("select", { onchange: () => this.filter(column, select.value) });
         select.append(make("option", { value: "" }, "all"), ...this.choices(column));
         this.selects.set(column, select);
@@ -52,6 +52,11 @@
       this.clear = make("button", { type: "button", onclick: () => { this.ask({ query: "", filters: new Map(), sort: this.first }); this.setUpFields(); } }, "Show all");
       bar.append(make("span", { class: "spring" }), this.link, this.clear, make("button", { type: "button", onclick: () => this.save() }, "Save as CSV"));
       bar.hidden = false;
+    }
+
+    /** Whether there is anything to choose among. */
+    differs(column) {
+      return new Set(this.all.map((row) => String(column.at(row)))).size > 1;
     }
 
     choices(column) {
@@ -221,7 +226,7 @@
       const every = `${format.count(this.data.count)} ${this.data.count === 1 ? this.data.noun : this.data.several}`;
       const whole = this.rows.length === this.data.count;
       this.told.textContent = whole ? every : `${format.count(this.rows.length)} of ${every}`;
-      this.clear.disabled = whole && this.state.sort === this.first;
+      this.clear.disabled = !this.state.query && !this.state.filters.size && this.state.sort === this.first;
       this.heads.forEach((head, at) => {
         if (this.state.sort.column === this.columns[at]) head.setAttribute("aria-sort", this.state.sort.down ? "descending" : "ascending");
         else head.removeAttribute("aria-sort");

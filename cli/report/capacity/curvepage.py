@@ -1,0 +1,172 @@
+"""How many pods of each size fit, as a page: a line or a table of sizes, and what runs out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..page.about import About
+from ..page.amounts import amount_told, amount_with_unit, column_kind, unit_of
+from ..page.charts import Chart, Series
+from ..page.document import Page, page_html
+from ..page.markup import Markup, Text, joined, named, number, sentence, step, told
+from ..page.parts import GOOD, Section, card, fact, facts, plain_table, section, soft, track
+from ..page.tables import Column, DataTable
+from ..units import rounded, short_name
+
+Record = dict[str, Any]
+MOST_LINES = 6
+"""A chart with more lines is hard to read: then it has some of them, and the table has all."""
+NOTHING = "nothing runs out"
+
+
+def curve_html(record: Record, about: About) -> str:
+    """The record of ``capacity --curve`` as a page."""
+    axes = " and ".join(short_name(axis["resource"]) for axis in record["axes"])
+    sections = [*_pictures(record), section("Every size", _list(record).html())]
+    return page_html(Page(f"kubeclassic capacity --curve: {axes}", verdict(record), about, sections, lead=_lead(record)))
+
+
+def verdict(record: Record) -> Markup:
+    """From how many to how many pods fit, and of which sizes."""
+    points = record["points"]
+    most, fewest = (pick(range(len(points)), key=lambda at: points[at]["fits"]) for pick in (max, min))
+    if not points[most]["fits"]:
+        return sentence("No pod of any of the ", told("points.length", number(len(points))), " sizes fits.")
+    top = sentence(_pods(most, points[most]), " of ", _size(most, points[most]), " fit")
+    if points[most]["fits"] == points[fewest]["fits"]:
+        return sentence(
+            _pods(most, points[most]), " fit, whichever of the ", told("points.length", number(len(points))), " sizes they have."
+        )
+    rest = "none" if not points[fewest]["fits"] else _pods(fewest, points[fewest])
+    return sentence(top, ", and ", rest, " of ", _size(fewest, points[fewest]), ".")
+
+
+def _pods(at: int, point: Record) -> Markup:
+    return sentence(told(f"points.{at}.fits", number(point["fits"])), " pod" if point["fits"] == 1 else " pods")
+
+
+def _size(at: int, point: Record) -> Markup:
+    sizes = point["requests"].items()
+    told_sizes = (
+        sentence(named(short_name(name)), " ", amount_told(f"points.{at}.requests.{step(name)}", name, value) or "")
+        for name, value in sizes
+    )
+    return joined(told_sizes, " and ")
+
+
+def _lead(record: Record) -> Markup:
+    limits = Counter(point["limitedBy"] for point in record["points"])
+    cards = [fact(told("points.length", number(len(record["points"]))), "sizes of a pod")]
+    cards += [
+        fact(_derived(often), sentence("sizes of which ", named(short_name(name)), " runs out first"))
+        for name, often in limits.most_common()
+        if name
+    ]
+    none = sum(not point["fits"] for point in record["points"])
+    return facts(*cards, *([fact(_derived(none), "sizes of which none fits", "var(--far)")] if none else []))
+
+
+def _derived(count: int) -> Markup:
+    """A count of points, which stands in no single place of the record."""
+    return Markup(f'<span class="derived">{number(count)}</span>')
+
+
+# --- pictures -------------------------------------------------------------------------------------------------------
+
+
+def _pictures(record: Record) -> Iterator[Section]:
+    axes = record["axes"]
+    if len(axes) == 1:
+        yield section("How many fit", card("", _line(record).html()))
+    if len(axes) == 2:
+        yield section(
+            "How many fit", card("", _lines(record).html()), card("Every pair of sizes", _grid(record)), soft(_words_of_grid(axes))
+        )
+
+
+def _line(record: Record) -> Chart:
+    (axis,) = record["axes"]
+    series = Series("pods that fit", [point["fits"] for point in record["points"]], "points.{}.fits")
+    return Chart(
+        title="Pods that fit", description=f"the larger a pod's {short_name(axis['resource'])}, the fewer fit", kind="lines",
+        labels=_scaled(axis), series=[series], across=_title(axis), up="pods that fit", wide=True,
+    )  # fmt: skip
+
+
+def _lines(record: Record) -> Chart:
+    """Over the first resource, a line for each size of the second one, or for some of them."""
+    down, across = record["axes"]
+    width, chosen = len(across["values"]), _some(range(len(across["values"])))
+    series = [
+        Series(
+            f"{short_name(across['resource'])} {rounded(across['resource'], across['values'][place])}{unit_of(across['resource'])}",
+            [record["points"][row * width + place]["fits"] for row in range(len(down["values"]))], "", at,
+        )
+        for at, place in enumerate(chosen)
+    ]  # fmt: skip
+    return Chart(
+        title="Pods that fit", description=f"over a pod's {short_name(down['resource'])}, by its {short_name(across['resource'])}",
+        kind="lines", labels=_scaled(down), series=series, across=_title(down), up="pods that fit", wide=True,
+    )  # fmt: skip
+
+
+def _some(places: Sequence[int]) -> list[int]:
+    """The first, the last, and some between, in even steps.
+
+    >>> _some(range(3)), _some(range(21))
+    ([0, 1, 2], [0, 4, 8, 12, 16, 20])
+    """
+    if len(places) <= MOST_LINES:
+        return list(places)
+    return [places[round(at * (len(places) - 1) / (MOST_LINES - 1))] for at in range(MOST_LINES)]
+
+
+def _scaled(axis: Record) -> list[float]:
+    """The sizes in cores, GiB or pieces."""
+    unit = {"millicores": 1000, "bytes": 1 << 30}.get(axis["unit"], 1)
+    return [round(value / unit, 3) for value in axis["values"]]
+
+
+def _title(axis: Record) -> str:
+    unit = {"millicores": "cores", "bytes": "GiB"}.get(axis["unit"], "pieces")
+    return f"a pod's {short_name(axis['resource'])} ({unit})"
+
+
+def _grid(record: Record) -> Markup:
+    down, across = record["axes"]
+    width, most = len(across["values"]), max(1, *(point["fits"] for point in record["points"]))
+    heads: list[Text] = [f"{short_name(down['resource'])} \\ {short_name(across['resource'])}"]
+    heads += [amount_told(f"axes.1.values.{at}", across["resource"], value) or "" for at, value in enumerate(across["values"])]
+    rows = [
+        [amount_with_unit(f"axes.0.values.{row}", down["resource"], value), *(_cell(record, row * width + at, most) for at in range(width))]
+        for row, value in enumerate(down["values"])
+    ]
+    return plain_table(heads, rows, "Pods that fit of each pair of sizes")
+
+
+def _cell(record: Record, at: int, most: int) -> Markup:
+    fits = record["points"][at]["fits"]
+    return sentence(told(f"points.{at}.fits", number(fits)), track(fits / most, GOOD))
+
+
+def _words_of_grid(axes: Sequence[Record]) -> str:
+    return f"A row for each size of {short_name(axes[0]['resource'])}, a column for each size of {short_name(axes[1]['resource'])}."
+
+
+# --- the list -------------------------------------------------------------------------------------------------------
+
+
+def _list(record: Record) -> DataTable:
+    names = [axis["resource"] for axis in record["axes"]]
+    sizes = [Column(short_name(name), column_kind(name)) for name in names]
+    columns = [Column("size", "name"), *sizes, Column("fits", "count"), Column("nodes", "count"), Column("runs out", "tag", filter=True)]
+    rows, details = [], []
+    for point in record["points"]:
+        asked = [point["requests"][name] for name in names]
+        size = ", ".join(f"{short_name(name)} {rounded(name, value)}" for name, value in zip(names, asked, strict=True))
+        limit = short_name(point["limitedBy"]) if point["limitedBy"] else NOTHING
+        rows.append([size, *asked, point["fits"], point["nodes"], limit])
+        details.append([["the next pod", point["message"]]])
+    return DataTable("sizes", columns, rows, noun="size", details=details)

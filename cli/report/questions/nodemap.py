@@ -1,0 +1,58 @@
+"""Nodes of a simulation for a map: their labels, how full they are, and the pods on them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from ....api.objects import Node
+from ....core.engine import Engine
+from ....simulation.capacity.room import Room
+from ..page.clustermap import ZONES
+
+MOST_VALUES = 40
+"""A label with more values says little about groups of nodes."""
+
+
+def labels_of(nodes: Sequence[Node]) -> dict[str, list[str]]:
+    """Label -> its value on each of *nodes*, empty where it has none; those that make groups of nodes, zones first."""
+    named = dict.fromkeys([*ZONES, *sorted({label for node in nodes for label in node.labels})])
+    found = {label: [node.labels.get(label) or "" for node in nodes] for label in named}
+    return {label: values for label, values in found.items() if any(values) and _makes_groups(label, values)}
+
+
+def _makes_groups(label: str, values: Collection[str]) -> bool:
+    several = len(set(values))
+    return label in ZONES or 1 < several <= min(MOST_VALUES, len(values) - 1)
+
+
+def uses_of(room: Room, names: Sequence[str]) -> dict[str, list[float | None]]:
+    """Resource -> the share of it that is requested on each node of *names*; None where a node has none of it."""
+    at = {name: column for column, name in enumerate(room.names)}
+    found: dict[str, list[float | None]] = {}
+    for row, resource in enumerate(room.resources):
+        has, asked = room.allocatable[row].tolist(), room.requested[row].tolist()
+        shares = [asked[at[name]] / has[at[name]] if name in at and has[at[name]] else None for name in names]
+        if any(shares):
+            found[resource] = shares
+    return found
+
+
+def pods_on(engine: Engine, names: Sequence[str], *, known: Collection[str] | None = None) -> list[list[str]]:
+    """The keys of the pods on each node of *names*, as *engine* has them now; *known*: these pods alone."""
+    infos = engine.cache.infos
+    pods = ([entry.pod.key for entry in infos[name].pods] if name in infos else [] for name in names)
+    return [[key for key in keys if known is None or key in known] for keys in pods]
+
+
+def grouped(places: Iterable[tuple[str, str | None]], names: Sequence[str]) -> list[list[str]]:
+    """The pods on each node of *names*, from pairs of a pod and its node.
+
+    >>> grouped([("a", "n2"), ("b", None), ("c", "n2")], ["n1", "n2"])
+    [[], ['a', 'c']]
+    """
+    found: Mapping[str, list[str]] = defaultdict(list)
+    for pod, node in places:
+        if node is not None:
+            found[node].append(pod)
+    return [found[name] for name in names]

@@ -1,0 +1,100 @@
+"""One Chromium for all tests of a process, and what a page did wrong while it was open."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PACKAGES = ("playwright", "axe_playwright_python")
+NOT_OUTGOING = ("file:", "data:", "blob:", "about:")
+REQUIRED = os.environ.get("KUBECLASSIC_BROWSER") == "required"
+LONGEST = 15_000
+"""Milliseconds that a page may take to show something."""
+ARGUMENTS = ("--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb", "--font-render-hinting=none")
+"""Root, and most containers, have no sandbox; the pages are our own."""
+
+
+def executable() -> str:
+    """The path of a browser; without one, or the packages that drive it, the test is skipped, or fails where a browser is required."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is not None and not missing:
+        return path
+    what = f"no Python package {' or '.join(missing)}" if missing else f"no browser: none of {', '.join(NAMES)} is in PATH"
+    if REQUIRED:
+        pytest.fail(f"{what}, and KUBECLASSIC_BROWSER=required")
+    pytest.skip(f"{what}; Debian's package chromium has one")
+
+
+class Chromium:
+    """A browser that runs, for tests one after the other."""
+
+    def __init__(self) -> None:
+        from playwright.sync_api import sync_playwright
+
+        self._driver = sync_playwright().start()
+        self._loop = asyncio.get_running_loop()
+        self.browser: Browser = self._driver.chromium.launch(executable_path=executable(), args=ARGUMENTS)
+        self._put_aside()
+
+    @contextmanager
+    def in_use(self) -> Iterator[Browser]:
+        """The browser; outside of the block other tests of this process may run loops of their own."""
+        asyncio._set_running_loop(self._loop)
+        try:
+            yield self.browser
+        finally:
+            self._put_aside()
+
+    def stop(self) -> None:
+        """End the browser."""
+        with self.in_use():
+            self.browser.close()
+            self._driver.stop()
+
+    @staticmethod
+    def _put_aside() -> None:
+        # Playwright's loop counts as running as long as the browser lives, and asyncio.run refuses to run beside it.
+        asyncio._set_running_loop(None)
+
+
+class Visits:
+    """Opens pages, each in a context of its own, and remembers what went wrong in them."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self.faults: list[str] = []
+
+    def __call__(self, url: str, *, within: tuple[str, ...] = NOT_OUTGOING, **options: Any) -> Page:
+        """The page at *url*; *within*: how the addresses of all its requests begin. *options*: those of a context, such as ``viewport``."""
+        page = self._browser.new_context(**options).new_page()
+        page.set_default_timeout(LONGEST)
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.faults.append(f"error in the page: {error}"))
+        page.on("request", lambda request: self._on_request(request, within))
+        page.goto(url)
+        return page
+
+    def close(self) -> None:
+        """Close every page."""
+        for context in self._browser.contexts:
+            context.close()
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning", "assert"):
+            self.faults.append(f"console {message.type}: {message.text}")
+
+    def _on_request(self, request: Request, within: tuple[str, ...]) -> None:
+        if not request.url.startswith(within):
+            self.faults.append(f"request for {request.url[:200]}")
